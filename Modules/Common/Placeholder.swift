@@ -1,0 +1,3 @@
+import Crypto
+import Logging
+import OrderedCollections

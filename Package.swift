@@ -1,0 +1,177 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One list of settings serves every target.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  // `any` marks the dynamic calls, which cost about three times a generic one.
+  .enableUpcomingFeature("ExistentialAny"),
+  // An import is an implementation detail until it says otherwise.
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  // A member comes from a module that this file imports, never from a file next to it.
+  .enableUpcomingFeature("MemberImportVisibility"),
+  // An async function runs where its caller runs; `@concurrent` marks the heavy ones.
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  // A warning that nobody has to mend hides the next one.
+  .treatAllWarnings(as: .error),
+  // Every public type says whether it may cross tasks.
+  .treatWarning("ExplicitSendable", as: .error),
+]
+
+let package = Package(
+  name: "Fieldforce",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "SalesforceSDKCommon", targets: ["SalesforceSDKCommon"]),
+    .library(name: "SalesforceAnalytics", targets: ["SalesforceAnalytics"]),
+    .library(name: "SalesforceSDKCore", targets: ["SalesforceSDKCore"]),
+    .library(name: "SmartStore", targets: ["SmartStore"]),
+    .library(name: "MobileSync", targets: ["MobileSync"]),
+    .library(name: "SoqlSyncDown", targets: ["SoqlSyncDown"]),
+    .library(name: "CollectionSyncUp", targets: ["CollectionSyncUp"]),
+    .library(name: "StandardSyncTargets", targets: ["StandardSyncTargets"]),
+    .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
+    .library(name: "SalesforceMockOrg", targets: ["SalesforceMockOrg"]),
+    .executable(name: "fieldforce", targets: ["fieldforce"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+  ],
+  targets: [
+    // Modules: no arrow turns back.
+    .target(
+      name: "SalesforceSDKCommon",
+      dependencies: [.collections, .crypto, .logging],
+      path: "Modules/Common", swiftSettings: settings),
+    .testTarget(
+      name: "CommonTests",
+      dependencies: ["SalesforceSDKCommon", "TestSupport"],
+      path: "Tests/Common", swiftSettings: settings),
+
+    .target(
+      name: "SalesforceAnalytics",
+      dependencies: ["SalesforceSDKCommon"],
+      path: "Modules/Analytics", swiftSettings: settings),
+    .testTarget(
+      name: "AnalyticsTests",
+      dependencies: ["SalesforceAnalytics"],
+      path: "Tests/Analytics", swiftSettings: settings),
+
+    .target(
+      name: "SalesforceSDKCore",
+      dependencies: ["SalesforceSDKCommon", "SalesforceAnalytics", .crypto, .httpTypes, .logging],
+      path: "Modules/Core", swiftSettings: settings),
+    .testTarget(
+      name: "CoreTests",
+      dependencies: ["SalesforceSDKCore", "TestSupport"],
+      path: "Tests/Core", swiftSettings: settings),
+
+    .target(
+      name: "SmartStore",
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", .crypto, .grdb, .sqlite,
+        .logging,
+      ],
+      path: "Modules/SmartStore", swiftSettings: settings),
+    .testTarget(
+      name: "SmartStoreTests",
+      dependencies: ["SmartStore", "TestSupport", .grdb, .sqlite],
+      path: "Tests/SmartStore", swiftSettings: settings),
+
+    .target(
+      name: "MobileSync",
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore", .logging,
+      ],
+      path: "Modules/MobileSync", swiftSettings: settings),
+    .testTarget(
+      name: "MobileSyncTests",
+      dependencies: ["MobileSync", "TestSupport"],
+      path: "Tests/MobileSync", swiftSettings: settings),
+
+    // Plugins: public API alone.
+    .target(
+      name: "SoqlSyncDown", dependencies: ["MobileSync"],
+      path: "Plugins/SoqlSyncDown", swiftSettings: settings),
+    .testTarget(
+      name: "SoqlSyncDownTests",
+      dependencies: ["SoqlSyncDown", "TestSupport"],
+      path: "Tests/SoqlSyncDown", swiftSettings: settings),
+
+    .target(
+      name: "CollectionSyncUp", dependencies: ["MobileSync"],
+      path: "Plugins/CollectionSyncUp", swiftSettings: settings),
+    .testTarget(
+      name: "CollectionSyncUpTests",
+      dependencies: ["CollectionSyncUp", "TestSupport"],
+      path: "Tests/CollectionSyncUp", swiftSettings: settings),
+
+    .target(
+      name: "StandardSyncTargets", dependencies: ["MobileSync", "SoqlSyncDown", "CollectionSyncUp"],
+      path: "Plugins/StandardSyncTargets", swiftSettings: settings),
+
+    // A server that hears one browser redirect; apart, so that Core builds no server.
+    .target(
+      name: "LoopbackLogin", dependencies: ["SalesforceSDKCore", .hummingbird, .logging],
+      path: "Plugins/LoopbackLogin", swiftSettings: settings),
+    .testTarget(
+      name: "LoopbackLoginTests",
+      dependencies: ["LoopbackLogin", "TestSupport"],
+      path: "Tests/LoopbackLogin", swiftSettings: settings),
+
+    // Tools: no library above depends on these.
+    .target(
+      name: "SalesforceMockOrg",
+      dependencies: ["SalesforceSDKCommon", .crypto, .grdb, .httpTypes, .hummingbird, .logging],
+      path: "Tools/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
+    .testTarget(
+      name: "MockOrgTests",
+      dependencies: ["SalesforceMockOrg", "TestSupport"],
+      path: "Tests/MockOrg", swiftSettings: settings),
+
+    .executableTarget(
+      name: "fieldforce",
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
+        "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
+        "SalesforceMockOrg", .argumentParser, .logging,
+      ],
+      path: "Tools/CLI", swiftSettings: settings),
+    .testTarget(
+      name: "CLITests",
+      dependencies: ["fieldforce", "SalesforceSDKCommon", "SalesforceMockOrg", "TestSupport"],
+      path: "Tests/CLI", swiftSettings: settings),
+
+    .testTarget(
+      name: "IntegrationTests",
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
+        "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "SalesforceMockOrg",
+        "TestSupport",
+      ],
+      path: "Tests/Integration", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["SalesforceSDKCommon"],
+      path: "Tests/Support", swiftSettings: settings),
+  ]
+)
+
+extension Target.Dependency {
+  static var argumentParser: Self {
+    .product(name: "ArgumentParser", package: "swift-argument-parser")
+  }
+  static var collections: Self { .product(name: "OrderedCollections", package: "swift-collections") }
+  static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
+  static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
+  static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+  static var hummingbird: Self { .product(name: "Hummingbird", package: "hummingbird") }
+  static var logging: Self { .product(name: "Logging", package: "swift-log") }
+  static var sqlite: Self { .product(name: "GRDBSQLite", package: "GRDB.swift") }
+}
