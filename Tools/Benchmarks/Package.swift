@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that users of the library resolve nothing that only benchmarks need.
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "Fieldforce", path: "../.."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+  ],
+  targets: [
+    .executableTarget(
+      name: "bench",
+      dependencies: [
+        "CStoreLoop",
+        .product(name: "SalesforceSDKCommon", package: "Fieldforce"),
+        .product(name: "SalesforceSDKCore", package: "Fieldforce"),
+        .product(name: "SmartStore", package: "Fieldforce"),
+        .product(name: "MobileSync", package: "Fieldforce"),
+        .product(name: "SoqlSyncDown", package: "Fieldforce"),
+        .product(name: "StandardSyncTargets", package: "Fieldforce"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+      ]),
+    .target(name: "CStoreLoop", linkerSettings: [.linkedLibrary("sqlite3")]),
+  ]
+)

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Builds and runs the packages under Docs/Examples as an outsider would, and proves that a program
+# that depends on SmartStore alone builds neither the mock org nor an HTTP server.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+# Checked-out dependencies are taken from the main build where it has them.
+for example in Docs/Examples/*/; do
+  name=$(basename "$example")
+  scratch="$PWD/.build-examples/$name"
+  echo "-- $name" >&2
+  swift build --package-path "$example" --scratch-path "$scratch" >&2
+  bin=$(swift build --package-path "$example" --scratch-path "$scratch" --show-bin-path)
+  if [ "$name" = SmartStoreOnly ]; then
+    for forbidden in SalesforceMockOrg Hummingbird NIOCore MobileSync; do
+      if [ -e "$bin/$forbidden.build" ] || [ -e "$bin/Modules/$forbidden.swiftmodule" ]; then
+        echo "error: $name built $forbidden, which SmartStore must not need" >&2
+        exit 1
+      fi
+    done
+  fi
+  "$bin/$name"
+done

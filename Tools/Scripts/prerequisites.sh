@@ -1,0 +1,30 @@
+# Sourced by the other scripts: installs what a fresh Debian lacks beside the Swift toolchain.
+# Does nothing, and asks for no rights, when everything is there.
+
+# need FILE PACKAGE: FILE is what the compiler or the script looks for.
+missing=()
+need() { [ -e "$1" ] || missing+=("$2"); }
+
+if [ "$(uname -s)" = Linux ] && command -v dpkg >/dev/null; then
+  arch=$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$(uname -m)-linux-gnu")
+  need /usr/include/sqlite3.h libsqlite3-dev
+  { [ -e "/usr/include/$arch/curl/curl.h" ] || [ -e /usr/include/curl/curl.h ]; } \
+    || missing+=(libcurl4-openssl-dev)
+  need /usr/include/zlib.h zlib1g-dev
+  need /usr/include/libxml2 libxml2-dev
+  for extra in "$@"; do
+    dpkg -s "$extra" >/dev/null 2>&1 || missing+=("$extra")
+  done
+  if [ ${#missing[@]} -gt 0 ]; then
+    echo "installing: ${missing[*]}" >&2
+    root=()
+    [ "$(id -u)" = 0 ] || root=(sudo)
+    "${root[@]}" apt-get update -qq >&2
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >&2
+  fi
+fi
+
+command -v swift >/dev/null || {
+  echo "error: no swift on the PATH. Install a Swift 6.3 toolchain from swift.org first." >&2
+  exit 1
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Builds everything and runs every test, as continuous integration does.
+#
+#   Tools/test.sh                       everything
+#   Tools/test.sh --filter SmartStore   the tests whose name matches, and nothing else
+#   Tools/test.sh --sanitize thread     all tests under the thread sanitizer, and nothing else
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source Tools/Scripts/prerequisites.sh python3-venv
+
+step() { printf '\n== %s\n' "$*" >&2; }
+
+if [ $# -gt 0 ]; then
+  # A sanitized build has other objects: a folder of its own keeps the usual one warm.
+  scratch=.build
+  [[ " $* " == *" --sanitize"* ]] && scratch=.build-sanitize
+  exec swift test --scratch-path "$scratch" "$@"
+fi
+
+step "format"
+swift format lint --strict --parallel --recursive \
+  Package.swift Modules Plugins Tools Tests Docs/Examples
+
+step "build"
+swift build --build-tests
+
+step "packages of their own, as an outsider builds them"
+Tools/Scripts/examples.sh
+
+step "a client that nobody here wrote"
+Tools/Scripts/interop.sh
+
+step "tests"
+swift test --skip-build
