@@ -1,0 +1,75 @@
+/// One value of a picklist.
+struct PicklistValue: Sendable, Hashable {
+  var value: String
+  var label: String
+  var active = true
+  var defaultValue = false
+}
+
+/// What the org knows about one field of an object.
+struct FieldSchema: Sendable {
+  /// What a record gets where neither the caller nor the platform gives a value.
+  enum Default: Sendable, Hashable {
+    case text(String)
+    case number(Double)
+    case boolean(Bool)
+  }
+
+  /// The API name, in the case in which answers give it. It is also the column's name.
+  var name: String
+  var label: String
+  var type: FieldType
+  /// The longest text in characters; 0 where the type has no length.
+  var length = 0
+  /// All digits of a number, those after the point included; 0 where the type has none.
+  var precision = 0
+  /// The digits after the point.
+  var scale = 0
+  /// The digits of an `int`.
+  var digits = 0
+  var nillable = true
+  var createable = true
+  var updateable = true
+  /// The platform gives a value on create: the field is not required although it is not nillable.
+  var defaultedOnCreate = false
+  var custom = false
+  var externalId = false
+  var idLookup = false
+  var unique = false
+  var caseSensitive = false
+  var autoNumber = false
+  var calculated = false
+  /// The object's name field.
+  var nameField = false
+  /// Deleting the parent deletes the record that refers to it.
+  var cascadeDelete = false
+  /// The parent cannot be deleted while a record refers to it.
+  var restrictedDelete = false
+  /// A picklist that refuses values which it does not list.
+  var restrictedPicklist = false
+  /// The objects that a reference may name; several for a polymorphic one (`OwnerId`: Group, User).
+  var referenceTo: [String] = []
+  /// What SOQL calls the parent (`Owner` of `OwnerId`, `Broker__r` of `Broker__c`).
+  var relationshipName: String?
+  var picklistValues: [PicklistValue] = []
+  var defaultValue: Default?
+  /// The compound field that this field is a part of (`BillingAddress` of `BillingCity`, `Name` of
+  /// `LastName`).
+  var compoundFieldName: String?
+
+  /// Whether a caller has to give a value on create.
+  var isRequired: Bool {
+    !nillable && createable && !defaultedOnCreate && defaultValue == nil && type != .boolean
+  }
+
+  /// Whether the object's table has a column for this field.
+  var hasColumn: Bool { type.storage != .compound }
+}
+
+/// A part of a compound field as an answer shows it: `city` of `BillingAddress` from `BillingCity`.
+struct CompoundPart: Sendable, Hashable {
+  /// The member's name in the answer.
+  var key: String
+  /// The API name of the field that holds the part.
+  var field: String
+}

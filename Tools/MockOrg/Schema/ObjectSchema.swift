@@ -1,0 +1,106 @@
+/// A relationship from a parent object to the records that refer to it.
+struct ChildRelationship: Sendable, Hashable {
+  /// The object whose records refer to the parent.
+  var childObject: String
+  /// The reference field of the child.
+  var field: String
+  /// What SOQL calls the children (`Contacts`, `Properties__r`); nil: not to be queried.
+  var relationshipName: String?
+  var cascadeDelete = false
+  var restrictedDelete = false
+}
+
+/// What the org knows about one object.
+///
+/// Its records lie in one SQLite table, named by the quoted API name: an ordinary rowid table (rowids
+/// ascend in the order of creation, and a record keeps its rowid), one column per field that
+/// ``FieldSchema/hasColumn``, named by the quoted API name. ``FieldType/Storage`` says how values lie
+/// in it. Every table has the columns `Id` (unique), `IsDeleted` and `SystemModstamp`.
+struct ObjectSchema: Sendable {
+  let name: String
+  var label: String
+  var labelPlural: String
+  /// The first three characters of its ids; nil for an object whose records cannot be addressed.
+  var keyPrefix: String?
+  var custom = false
+  var createable = true
+  var updateable = true
+  var deletable = true
+  var undeletable = true
+  var queryable = true
+  var searchable = true
+  /// In describe order. ``init(name:label:labelPlural:keyPrefix:fields:)`` indexes them by name.
+  let fields: [FieldSchema]
+  var childRelationships: [ChildRelationship] = []
+
+  private let indexByName: [String: Int]
+  private let indexByLowercaseName: [String: Int]
+  private let indexByRelationshipName: [String: Int]
+  private let compounds: [String: [CompoundPart]]
+
+  init(
+    name: String, label: String, labelPlural: String? = nil, keyPrefix: String?,
+    fields: [FieldSchema]
+  ) {
+    self.name = name
+    self.label = label
+    self.labelPlural = labelPlural ?? label + "s"
+    self.keyPrefix = keyPrefix
+    self.fields = fields
+    var byName: [String: Int] = [:]
+    var byLowercaseName: [String: Int] = [:]
+    var byRelationship: [String: Int] = [:]
+    var compounds: [String: [CompoundPart]] = [:]
+    for (index, field) in fields.enumerated() {
+      byName[field.name] = index
+      byLowercaseName[field.name.lowercased()] = index
+      if let relationship = field.relationshipName {
+        byRelationship[relationship.lowercased()] = index
+      }
+      if let compound = field.compoundFieldName, compound != field.name {
+        compounds[compound, default: []].append(
+          CompoundPart(
+            key: Self.compoundKey(of: field.name, in: compound), field: field.name))
+      }
+    }
+    indexByName = byName
+    indexByLowercaseName = byLowercaseName
+    indexByRelationshipName = byRelationship
+    self.compounds = compounds
+  }
+
+  /// The field of a name in whatever case.
+  func field(named name: String) -> FieldSchema? {
+    (indexByName[name] ?? indexByLowercaseName[name.lowercased()]).map { fields[$0] }
+  }
+
+  /// The reference field whose parent SOQL calls `name`, in whatever case.
+  func parentField(relationshipName name: String) -> FieldSchema? {
+    indexByRelationshipName[name.lowercased()].map { fields[$0] }
+  }
+
+  /// The relationship whose children SOQL calls `name`, in whatever case.
+  func childRelationship(named name: String) -> ChildRelationship? {
+    let name = name.lowercased()
+    return childRelationships.first { $0.relationshipName?.lowercased() == name }
+  }
+
+  /// The parts of a compound field, in describe order; empty if `name` is no compound field.
+  func compoundParts(of name: String) -> [CompoundPart] { compounds[name] ?? [] }
+
+  /// The name field (`Name`, `CaseNumber`, `Subject`).
+  var nameField: FieldSchema? { fields.first(where: \.nameField) }
+
+  /// `BillingPostalCode` in `BillingAddress` is `postalCode`; `Location__Latitude__s` in `Location__c`
+  /// is `latitude`.
+  private static func compoundKey(of field: String, in compound: String) -> String {
+    var key = Substring(field)
+    var prefix = Substring(compound)
+    if prefix.hasSuffix("__c") { prefix = prefix.dropLast(3) }
+    if prefix.hasSuffix("Address") { prefix = prefix.dropLast("Address".count) }
+    if !prefix.isEmpty, key.hasPrefix(prefix) { key = key.dropFirst(prefix.count) }
+    while key.hasPrefix("_") { key = key.dropFirst() }
+    if key.hasSuffix("__s") { key = key.dropLast(3) }
+    return key.prefix(1).lowercased() + key.dropFirst()
+  }
+}
