@@ -53,7 +53,7 @@ let package = Package(
     .testTarget(
       name: "CommonTests",
       dependencies: ["SalesforceSDKCommon", "TestSupport"],
-      path: "Tests/Common", swiftSettings: settings),
+      path: "Tests/Common", resources: [.copy("Resources")], swiftSettings: settings),
 
     .target(
       name: "SalesforceAnalytics",

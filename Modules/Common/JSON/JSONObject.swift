@@ -1,0 +1,81 @@
+private import OrderedCollections
+
+/// The members of a JSON object in their order, each key once.
+///
+/// Equality and hash ignore the order, as JSON does. Finding a key takes constant time.
+public struct JSONObject: Sendable, Hashable {
+  private var storage: OrderedDictionary<String, JSONValue>
+
+  /// An object without members.
+  public init() { storage = [:] }
+
+  /// Takes members in order. A key that stands twice keeps its first place and its last value.
+  public init(_ members: some Sequence<(key: String, value: JSONValue)>) {
+    storage = OrderedDictionary(
+      members.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: { _, last in last })
+  }
+
+  /// The value of a key. A new key goes to the end; setting nil removes the member.
+  public subscript(key: String) -> JSONValue? {
+    get { storage[key] }
+    set { storage[key] = newValue }
+  }
+
+  /// The keys in order.
+  public var keys: [String] { Array(storage.keys) }
+
+  /// The values in order.
+  public var values: [JSONValue] { Array(storage.values) }
+
+  /// Removes a member and returns its value, or nil if there was none. The order of the others
+  /// stays; the cost grows with their number.
+  @discardableResult
+  public mutating func removeValue(forKey key: String) -> JSONValue? {
+    storage.removeValue(forKey: key)
+  }
+
+  /// Makes room for as many members.
+  public mutating func reserveCapacity(_ count: Int) { storage.reserveCapacity(count) }
+
+  /// Whether both have the same members, in any order.
+  public static func == (left: JSONObject, right: JSONObject) -> Bool {
+    guard left.count == right.count else { return false }
+    return left.allSatisfy { right[$0.key] == $0.value }
+  }
+
+  /// Feeds the members to the hasher so that their order does not matter.
+  public func hash(into hasher: inout Hasher) {
+    var sum = 0
+    for (key, value) in self {
+      var member = Hasher()
+      member.combine(key)
+      member.combine(value)
+      sum ^= member.finalize()
+    }
+    hasher.combine(sum)
+  }
+}
+
+extension JSONObject: RandomAccessCollection {
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// The number of members.
+  public var endIndex: Int { storage.count }
+  /// The member at a place in the order.
+  public subscript(position: Int) -> (key: String, value: JSONValue) {
+    let element = storage.elements[position]
+    return (element.key, element.value)
+  }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+  /// Takes members in order, as `init(_:)` does.
+  public init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self.init(elements.lazy.map { (key: $0.0, value: $0.1) })
+  }
+}
+
+extension JSONObject: CustomStringConvertible {
+  /// The object's compact JSON text.
+  public var description: String { JSONValue.object(self).text }
+}

@@ -1,0 +1,197 @@
+/// A place in a checked JSON text: lazily read, never copied.
+///
+/// Making one from a text checks all of it against RFC 8259 in a single pass: structure, UTF-8,
+/// escapes, numbers. After that nothing is parsed until it is asked for. A slice of a slice
+/// shares the text and keeps the whole of it in memory; copying one is cheap.
+///
+/// What the standard leaves open is settled so:
+/// - A key that stands twice in an object is accepted. Look-ups see the last one; ``members`` and
+///   ``count`` see both.
+/// - An escaped surrogate without its other half (`"\ud800"`) is accepted and kept as written;
+///   ``string`` shows U+FFFD in its place.
+/// - A number of any size is accepted and kept as written; ``int64`` and ``double`` are nil where
+///   they cannot show it.
+/// - A byte order mark, and any encoding but UTF-8, is refused.
+public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
+  let document: JSONDocument
+  /// The word of this value in the document's index.
+  let index: Int
+
+  @inline(__always)
+  init(_ document: JSONDocument, at index: Int) {
+    self.document = document
+    self.index = index
+  }
+
+  /// Checks and indexes a text. The array is kept, not copied.
+  ///
+  /// - Throws: ``JSONError`` `malformed`, `notUTF8`, `tooDeep`, `tooLarge`, with the offset of the
+  ///   first byte that cannot stand where it stands.
+  public init(parsing text: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
+    self.init(try JSONDocument(text, limits: limits), at: 0)
+  }
+
+  /// Checks and indexes a text that is not an array: its bytes are copied first.
+  public init(
+    parsing text: some Sequence<UInt8>, limits: JSONLimits = .default
+  ) throws(JSONError) {
+    self.init(try JSONDocument(Array(text), limits: limits), at: 0)
+  }
+
+  /// Checks and indexes a string.
+  public init(parsing text: String, limits: JSONLimits = .default) throws(JSONError) {
+    self.init(try JSONDocument(Array(text.utf8), limits: limits), at: 0)
+  }
+
+  /// The six kinds of JSON value.
+  public enum Kind: Sendable, Hashable {
+    case object, array, string, number, bool, null
+  }
+
+  /// What this value is.
+  public var kind: Kind {
+    switch document[index].tag {
+    case .null: .null
+    case .yes, .no: .bool
+    case .number: .number
+    case .string, .escapedString: .string
+    case .array: .array
+    case .object: .object
+    }
+  }
+
+  /// The text of this value as written, without the blanks around it.
+  public var utf8: ArraySlice<UInt8> { document.bytes[document.range(of: index)] }
+
+  /// Calls `body` with the text of this value as written. The bytes must not leave the call.
+  @inlinable
+  public func withUTF8<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    try withText { text throws(E) in try body(UnsafeRawBufferPointer(text)) }
+  }
+
+  /// As ``withUTF8(_:)``, typed as bytes.
+  @usableFromInline
+  func withText<R, E: Error>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
+  ) throws(E) -> R {
+    try document.withText(of: index, body)
+  }
+
+  /// The member of an object with this key, the last one if the key stands there more than once;
+  /// nil if there is none or this is no object. The cost grows with the number of members.
+  public subscript(key: String) -> JSONSlice? {
+    var key = key
+    return key.withUTF8 { document.member($0, of: index) }.map { JSONSlice(document, at: $0) }
+  }
+
+  /// The element of an array, counted from 0; nil if out of range or this is no array. The cost
+  /// grows with `position`: walk through ``elements`` instead of counting.
+  public subscript(position: Int) -> JSONSlice? {
+    guard kind == .array, position >= 0, position < count else { return nil }
+    var at = index + 2
+    for _ in 0..<position { at += document[at].span }
+    return JSONSlice(document, at: at)
+  }
+
+  /// How many members or elements there are; 0 for a scalar.
+  public var count: Int { document[index].isContainer ? document[index + 1].count : 0 }
+
+  /// The elements of an array in order; empty if this is no array.
+  public var elements: JSONElements { JSONElements(self) }
+
+  /// The members of an object as written; empty if this is no object.
+  public var members: JSONMembers { JSONMembers(self) }
+
+  /// The text as written.
+  public var description: String { String(decoding: utf8, as: UTF8.self) }
+
+  /// The text without blanks between its tokens; numbers, strings and the order of members stay
+  /// as written.
+  public var compactText: String {
+    var bytes: [UInt8] = []
+    withText { JSONText.appendCompact($0, to: &bytes) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Two slices are equal if their texts are, byte for byte. Compare ``value`` to compare what
+  /// they mean.
+  public static func == (left: JSONSlice, right: JSONSlice) -> Bool {
+    if left.document === right.document, left.index == right.index { return true }
+    return left.withText { one in
+      right.withText { other in
+        guard one.count == other.count, let a = one.baseAddress, let b = other.baseAddress else {
+          return false
+        }
+        return JSONScan.equal(a, b, one.count)
+      }
+    }
+  }
+}
+
+/// The elements of an array, made one at a time.
+public struct JSONElements: Sequence, Sendable {
+  private let array: JSONSlice
+
+  init(_ array: JSONSlice) { self.array = array }
+
+  /// How many there are.
+  public var underestimatedCount: Int { array.kind == .array ? array.count : 0 }
+
+  /// Starts from the first element.
+  public func makeIterator() -> Iterator { Iterator(array) }
+
+  /// Walks through an array.
+  public struct Iterator: IteratorProtocol, Sendable {
+    private let document: JSONDocument
+    private var at: Int
+    private let end: Int
+
+    init(_ array: JSONSlice) {
+      document = array.document
+      at = array.index + 2
+      end = array.kind == .array ? array.index + document[array.index].length : at
+    }
+
+    /// The next element, or nil at the end.
+    public mutating func next() -> JSONSlice? {
+      guard at < end else { return nil }
+      defer { at += document[at].span }
+      return JSONSlice(document, at: at)
+    }
+  }
+}
+
+/// The members of an object, made one at a time.
+public struct JSONMembers: Sequence, Sendable {
+  private let object: JSONSlice
+
+  init(_ object: JSONSlice) { self.object = object }
+
+  /// How many there are.
+  public var underestimatedCount: Int { object.kind == .object ? object.count : 0 }
+
+  /// Starts from the first member.
+  public func makeIterator() -> Iterator { Iterator(object) }
+
+  /// Walks through an object.
+  public struct Iterator: IteratorProtocol, Sendable {
+    private let document: JSONDocument
+    private var at: Int
+    private let end: Int
+
+    init(_ object: JSONSlice) {
+      document = object.document
+      at = object.index + 2
+      end = object.kind == .object ? object.index + document[object.index].length : at
+    }
+
+    /// The next member, or nil at the end.
+    public mutating func next() -> (key: String, value: JSONSlice)? {
+      guard at < end else { return nil }
+      defer { at += 1 + document[at + 1].span }
+      return (document.string(at: at), JSONSlice(document, at: at + 1))
+    }
+  }
+}

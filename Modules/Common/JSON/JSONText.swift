@@ -1,0 +1,136 @@
+/// Turns the text of strings into what they mean, and back.
+enum JSONText {
+  /// The UTF-8 of a checked string with its escapes resolved; `length` counts its quotes.
+  ///
+  /// A surrogate without its other half has no UTF-8 form and becomes U+FFFD.
+  static func unescaped(_ quote: UnsafePointer<UInt8>, _ length: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+      guard let out = buffer.baseAddress else { return }
+      var at = quote + 1
+      let end = quote + (length - 1)
+      while at < end {
+        guard at.pointee == 0x5c else {
+          out[count] = at.pointee
+          count += 1
+          at += 1
+          continue
+        }
+        let letter = at[1]
+        at += 2
+        guard letter == 0x75 else {
+          out[count] = meaning(of: letter)
+          count += 1
+          continue
+        }
+        var scalar = hex(at)
+        at += 4
+        if scalar & 0xfc00 == 0xd800, end - at >= 6, at[0] == 0x5c, at[1] == 0x75 {
+          let low = hex(at + 2)
+          if low & 0xfc00 == 0xdc00 {
+            scalar = 0x10000 + (scalar & 0x3ff) << 10 + low & 0x3ff
+            at += 6
+          }
+        }
+        let character = Unicode.Scalar(scalar) ?? "\u{fffd}"
+        for byte in UTF8.encode(character) ?? UTF8.encodedReplacementCharacter {
+          out[count] = byte
+          count += 1
+        }
+      }
+    }
+  }
+
+  /// The byte that a one-letter escape stands for.
+  private static func meaning(of letter: UInt8) -> UInt8 {
+    switch letter {
+    case 0x62: 0x08
+    case 0x66: 0x0c
+    case 0x6e: 0x0a
+    case 0x72: 0x0d
+    case 0x74: 0x09
+    default: letter
+    }
+  }
+
+  /// The value of four hexadecimal digits that were checked before.
+  private static func hex(_ at: UnsafePointer<UInt8>) -> UInt32 {
+    var value: UInt32 = 0
+    for index in 0..<4 {
+      let byte = at[index]
+      value = value << 4 | UInt32(byte < 0x3a ? byte - 0x30 : (byte | 0x20) - 0x57)
+    }
+    return value
+  }
+
+  /// Appends `text` in quotes, escaping what RFC 8259 requires and nothing else.
+  static func append(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(0x22)
+    var text = text
+    text.withUTF8 { source in
+      guard let base = source.baseAddress else { return }
+      let end = base + source.count
+      var plain = base
+      var at = base
+      while at < end {
+        if end - at >= 8 {
+          let marks = JSONScan.specials(in: JSONScan.load(at))
+          if marks == 0 {
+            at += 8
+            continue
+          }
+          at += marks.trailingZeroBitCount &>> 3
+        }
+        let byte = at.pointee
+        if byte >= 0x20, byte != 0x22, byte != 0x5c {
+          at += 1
+          continue
+        }
+        bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: at - plain))
+        appendEscape(of: byte, to: &bytes)
+        at += 1
+        plain = at
+      }
+      bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: end - plain))
+    }
+    bytes.append(0x22)
+  }
+
+  private static func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
+    bytes.append(0x5c)
+    switch byte {
+    case 0x22, 0x5c: bytes.append(byte)
+    case 0x08: bytes.append(0x62)
+    case 0x0c: bytes.append(0x66)
+    case 0x0a: bytes.append(0x6e)
+    case 0x0d: bytes.append(0x72)
+    case 0x09: bytes.append(0x74)
+    default:
+      let digits = Array("0123456789abcdef".utf8)
+      bytes += [0x75, 0x30, 0x30, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+  }
+
+  /// Appends checked JSON text without the blanks between its tokens.
+  static func appendCompact(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+    var inString = false
+    var plain = 0
+    var at = 0
+    while at < text.count {
+      let byte = text[at]
+      if inString {
+        if byte == 0x5c {
+          at += 1
+        } else if byte == 0x22 {
+          inString = false
+        }
+      } else if byte == 0x22 {
+        inString = true
+      } else if JSONScan.isBlank(byte) {
+        bytes.append(contentsOf: text[plain..<at])
+        plain = at + 1
+      }
+      at += 1
+    }
+    bytes.append(contentsOf: text[plain...])
+  }
+}

@@ -1,0 +1,240 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// An instant in milliseconds, read and written in the forms the platform uses, without a
+/// formatter, a locale or a time zone of the process (CA-26).
+public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// Milliseconds since 1970-01-01T00:00:00Z.
+  public let milliseconds: Int64
+
+  /// Takes milliseconds since 1970.
+  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  /// Takes a date, rounded to the nearest millisecond; dates beyond the years 1 to 9999 are cut
+  /// off there.
+  public init(_ date: Date) {
+    let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+    self.milliseconds = Int64(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_999))
+  }
+
+  /// The same instant as Foundation's type.
+  public var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+
+  /// Orders by time.
+  public static func < (left: SalesforceDate, right: SalesforceDate) -> Bool {
+    left.milliseconds < right.milliseconds
+  }
+
+  // MARK: ISO 8601
+
+  /// Reads `yyyy-MM-dd'T'HH:mm:ss[.fraction](Z|±HHmm|±HH:mm)`; nil for anything else, a day that
+  /// the month has not, or a second that the minute has not. Digits beyond the millisecond are
+  /// dropped.
+  public static func parse(_ text: String) -> SalesforceDate? {
+    var reader = DateReader(text)
+    guard let day = reader.day(), reader.take("T") || reader.take("t"),
+      let hour = reader.number(digits: 2), hour < 24, reader.take(":"),
+      let minute = reader.number(digits: 2), minute < 60, reader.take(":"),
+      let second = reader.number(digits: 2), second < 60
+    else { return nil }
+    var milliseconds = ((day * 24 + hour) * 60 + minute) * 60_000 + second * 1000
+    if reader.take(".") {
+      guard let fraction = reader.fraction() else { return nil }
+      milliseconds += fraction
+    }
+    guard let offset = reader.zone(), reader.isAtEnd else { return nil }
+    return SalesforceDate(milliseconds: Int64(milliseconds - offset * 60_000))
+  }
+
+  /// Reads `yyyy-MM-dd` as midnight UTC; nil for anything else.
+  public static func parseDay(_ text: String) -> SalesforceDate? {
+    var reader = DateReader(text)
+    guard let day = reader.day(), reader.isAtEnd else { return nil }
+    return SalesforceDate(milliseconds: Int64(day) * 86_400_000)
+  }
+
+  /// The milliseconds of an ISO text, or -1 if it is not one.
+  public static func milliseconds(of text: String) -> Int64 { parse(text)?.milliseconds ?? -1 }
+
+  /// The ISO text of milliseconds since 1970, or nil if they are negative.
+  public static func text(ofMilliseconds milliseconds: Int64) -> String? {
+    milliseconds < 0 ? nil : SalesforceDate(milliseconds: milliseconds).text
+  }
+
+  /// `2026-03-01T08:30:00.000+0000`, as the platform's records have it.
+  public var text: String { iso(zone: "+0000") }
+
+  /// `2026-03-01T08:30:00.000Z`, as SOQL literals have it.
+  public var soqlText: String { iso(zone: "Z") }
+
+  /// `2026-03-01`, the day in UTC.
+  public var dayText: String {
+    let (year, month, day) = Calendar.date(ofDay: days)
+    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))"
+  }
+
+  /// As ``text``.
+  public var description: String { text }
+
+  // MARK: RFC 1123
+
+  /// `Sun, 01 Mar 2026 08:30:00 GMT`, as HTTP headers have it: English in every locale.
+  public var httpText: String {
+    let (year, month, day) = Calendar.date(ofDay: days)
+    // 1970-01-01 was a Thursday.
+    let weekday = Self.weekdays[((days + 4) % 7 + 7) % 7]
+    return "\(weekday), \(pad(day, 2)) \(Self.months[month - 1]) \(pad(year, 4)) \(clock) GMT"
+  }
+
+  /// Reads an HTTP date in its RFC 1123 form; nil for anything else. The name of the weekday is
+  /// not compared with the date.
+  public static func parseHTTP(_ text: String) -> SalesforceDate? {
+    var reader = DateReader(text)
+    guard weekdays.contains(where: { reader.take($0) }), reader.take(", "),
+      let day = reader.number(digits: 2), reader.take(" "),
+      let month = months.firstIndex(where: { reader.take($0) }), reader.take(" "),
+      let year = reader.number(digits: 4), reader.take(" "),
+      let hour = reader.number(digits: 2), hour < 24, reader.take(":"),
+      let minute = reader.number(digits: 2), minute < 60, reader.take(":"),
+      let second = reader.number(digits: 2), second < 60, reader.take(" GMT"), reader.isAtEnd,
+      let days = Calendar.day(year: year, month: month + 1, day: day)
+    else { return nil }
+    return SalesforceDate(
+      milliseconds: Int64(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000)
+  }
+
+  private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  // MARK: Parts
+
+  /// Whole days since 1970, rounded down.
+  private var days: Int { Int((milliseconds - millisecondOfDay) / 86_400_000) }
+
+  private var millisecondOfDay: Int64 {
+    let rest = milliseconds % 86_400_000
+    return rest < 0 ? rest + 86_400_000 : rest
+  }
+
+  private var clock: String {
+    let seconds = Int(millisecondOfDay / 1000)
+    return "\(pad(seconds / 3600, 2)):\(pad(seconds / 60 % 60, 2)):\(pad(seconds % 60, 2))"
+  }
+
+  private func iso(zone: String) -> String {
+    "\(dayText)T\(clock).\(pad(Int(millisecondOfDay % 1000), 3))\(zone)"
+  }
+
+  private func pad(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  }
+}
+
+/// Days of the Gregorian calendar as numbers, counted from 1970-01-01.
+private enum Calendar {
+  /// The number of a date, or nil if there is no such date.
+  static func day(year: Int, month: Int, day: Int) -> Int? {
+    guard year >= 1, (1...12).contains(month), day >= 1, day <= length(year: year, month: month)
+    else { return nil }
+    // Years begin in March here, so that the leap day is the last one.
+    let shifted = month <= 2 ? year - 1 : year
+    let era = shifted / 400
+    let yearOfEra = shifted % 400
+    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  private static func length(year: Int, month: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// The date of a number.
+  static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
+    let shifted = day + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let marchMonth = (5 * dayOfYear + 2) / 153
+    let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+  }
+}
+
+/// Reads the parts of a date's text from the left.
+private struct DateReader {
+  private var rest: Substring.UTF8View
+
+  init(_ text: String) { rest = text[...].utf8 }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// Passes over `text` if it stands here.
+  mutating func take(_ text: String) -> Bool {
+    guard rest.starts(with: text.utf8) else { return false }
+    rest = rest.dropFirst(text.utf8.count)
+    return true
+  }
+
+  /// A number of exactly so many digits.
+  mutating func number(digits: Int) -> Int? {
+    var value = 0
+    for _ in 0..<digits {
+      guard let byte = rest.first, byte &- 0x30 < 10 else { return nil }
+      value = value * 10 + Int(byte - 0x30)
+      rest = rest.dropFirst()
+    }
+    return value
+  }
+
+  /// `yyyy-MM-dd` as the number of the day.
+  mutating func day() -> Int? {
+    guard let year = number(digits: 4), take("-"), let month = number(digits: 2), take("-"),
+      let day = number(digits: 2)
+    else { return nil }
+    return Calendar.day(year: year, month: month, day: day)
+  }
+
+  /// The digits behind the point, as milliseconds.
+  mutating func fraction() -> Int? {
+    var value = 0
+    var count = 0
+    while let byte = rest.first, byte &- 0x30 < 10 {
+      if count < 3 { value = value * 10 + Int(byte - 0x30) }
+      count += 1
+      rest = rest.dropFirst()
+    }
+    guard count > 0 else { return nil }
+    for _ in min(count, 3)..<3 { value *= 10 }
+    return value
+  }
+
+  /// `Z`, `±HHmm` or `±HH:mm` in minutes east of UTC.
+  mutating func zone() -> Int? {
+    if take("Z") || take("z") { return 0 }
+    let sign: Int
+    if take("+") {
+      sign = 1
+    } else if take("-") {
+      sign = -1
+    } else {
+      return nil
+    }
+    guard let hours = number(digits: 2), hours < 24 else { return nil }
+    _ = take(":")
+    guard let minutes = number(digits: 2), minutes < 60 else { return nil }
+    return sign * (hours * 60 + minutes)
+  }
+}
