@@ -1,0 +1,112 @@
+import SalesforceSDKCommon
+
+extension StoreStatement {
+  /// Binds what a path leads to in the form in which an index of `type` keeps it.
+  @inline(__always)
+  func bind(_ projection: JSONProjection, as type: SoupIndexType, at position: Int) {
+    switch projection {
+    case .missing:
+      bindNull(at: position)
+    case .value(let slice):
+      switch type {
+      case .integer: bindInteger(slice, at: position)
+      case .floating: bindDouble(slice, at: position)
+      default: bindText(slice, at: position)
+      }
+    case .gathered:
+      switch type {
+      case .integer, .floating: bindNull(at: position)
+      default: bind(projection.compactText ?? "", at: position)
+      }
+    }
+  }
+
+  private func bindText(_ slice: JSONSlice, at position: Int) {
+    switch slice.kind {
+    case .null: bindNull(at: position)
+    case .bool: bind(slice.bool == true ? "1" : "0", at: position)
+    case .number: slice.withUTF8 { bind($0, at: position) }
+    case .array, .object: bind(slice.compactText, at: position)
+    case .string:
+      let isPlain = slice.withUTF8 { text in
+        guard !text.contains(UInt8(ascii: "\\")) else { return false }
+        bind(UnsafeRawBufferPointer(rebasing: text[1..<(text.count - 1)]), at: position)
+        return true
+      }
+      if !isPlain { bind(slice.string ?? "", at: position) }
+    }
+  }
+
+  /// Binds a number without its fraction, saturated to 64 bits; a Boolean as 1 or 0, so that a
+  /// Boolean key finds it; null for anything else.
+  private func bindInteger(_ slice: JSONSlice, at position: Int) {
+    if let value = slice.clampedInt64 {
+      bind(value, at: position)
+    } else if let flag = slice.bool {
+      bind(Int64(flag ? 1 : 0), at: position)
+    } else {
+      bindNull(at: position)
+    }
+  }
+
+  private func bindDouble(_ slice: JSONSlice, at position: Int) {
+    if let value = slice.double {
+      bind(value, at: position)
+    } else if let flag = slice.bool {
+      bind(Double(flag ? 1 : 0), at: position)
+    } else {
+      bindNull(at: position)
+    }
+  }
+}
+
+extension JSONProjection {
+  /// Whether an index of `type` keeps nothing of this value, so that no look-up could find it.
+  func isEmpty(as type: SoupIndexType) -> Bool {
+    switch self {
+    case .missing: return true
+    case .gathered: return type != .string && type != .fullText
+    case .value(let slice):
+      switch type {
+      case .integer: return slice.kind != .number && slice.kind != .bool
+      case .floating: return slice.double == nil && slice.kind != .bool
+      default: return slice.isNull
+      }
+    }
+  }
+}
+
+/// Where the value of a path comes from when an element is written.
+enum PathSource: Sendable {
+  /// The element as it was given.
+  case element
+  /// A member that is set for the whole batch.
+  case constant(JSONProjection)
+  /// The store's own members.
+  case entryId, lastModified
+
+  init(
+    _ path: JSONPath, setting: [(key: String, value: JSONValue)], removing: [String]
+  ) throws(SmartStoreError) {
+    switch path.text {
+    case SmartStore.soupEntryId: self = .entryId
+    case SmartStore.lastModifiedDate: self = .lastModified
+    default:
+      let first = path.keys.first ?? ""
+      if let member = setting.last(where: { $0.key == first }) {
+        do throws(JSONError) {
+          let text = try JSONValue.object([first: member.value]).serialized()
+          self = .constant(try JSONSlice(parsing: text).project(path))
+        } catch {
+          throw SmartStoreError(
+            .invalidEntry, "Invalid entry: a member to set cannot be written as JSON.",
+            cause: error)
+        }
+      } else if removing.contains(first) {
+        self = .constant(.missing)
+      } else {
+        self = .element
+      }
+    }
+  }
+}

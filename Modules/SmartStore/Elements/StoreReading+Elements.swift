@@ -1,0 +1,55 @@
+public import SalesforceSDKCommon
+
+extension StoreReading where Self: ~Copyable {
+  /// The elements with these ids, each once. Ids that no element has are left out.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored element is no JSON.
+  public borrowing func retrieve(
+    usingSoupEntryIds entryIds: [Int64], fromSoupNamed soupName: String
+  ) throws(SmartStoreError) -> [JSONSlice] {
+    try access.checkUsable()
+    let soup = try access.soup(named: soupName)
+    let statement = try StoreStatement(
+      access.database, "SELECT soup FROM \(soup.table) WHERE id = ?")
+    let row = ResultRow(statement)
+    var elements: [JSONSlice] = []
+    var seen: Set<Int64> = []
+    for id in entryIds where seen.insert(id).inserted {
+      if let element = try row.element(boundTo: id) { elements.append(element) }
+    }
+    return elements
+  }
+
+  /// The id of the one element whose value at `fieldPath` is `fieldValue`, compared as its index
+  /// keeps values; null looks for elements without a value. Nil if there is none.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed`, `ambiguousMatch`.
+  public borrowing func lookupSoupEntryId(
+    soupNamed soupName: String, fieldPath: String, fieldValue: JSONValue?
+  ) throws(SmartStoreError) -> Int64? {
+    try access.checkUsable()
+    let soup = try access.soup(named: soupName)
+    let isReserved = Soup.reservedColumn(fieldPath) != nil
+    guard let type = soup.keyType(forPath: fieldPath),
+      isReserved || soup.index(forPath: fieldPath) != nil
+    else {
+      throw .notIndexed(fieldPath, soup)
+    }
+    let column = soup.expression(forPath: fieldPath)
+    let key = BoundValue(key: fieldValue ?? .null, type: type)
+    let isNull = key == .null
+    let statement = try StoreStatement(
+      access.database,
+      "SELECT id FROM \(soup.table) WHERE \(column) \(isNull ? "IS NULL" : "= ?") LIMIT 2")
+    if !isNull { statement.bind(key, at: 1) }
+    guard try statement.step() else { return nil }
+    let id = statement.int64(0)
+    if try statement.step() {
+      throw SmartStoreError(
+        .ambiguousMatch,
+        "Cannot update entry: the value '\((fieldValue?.string ?? fieldValue?.text) ?? "null")' "
+          + "for path '\(fieldPath)' does not represent a unique entry!")
+    }
+    return id
+  }
+}

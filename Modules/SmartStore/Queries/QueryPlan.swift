@@ -1,0 +1,153 @@
+import GRDB
+import SalesforceSDKCommon
+import Synchronization
+
+/// A query ready to run on one snapshot: its SQL and the values to bind.
+struct QueryPlan {
+  /// The statement that gives all results, without paging.
+  let sql: String
+  /// The statement that counts them.
+  let countSQL: String
+  /// The statement that gives their entry ids.
+  let idsSQL: String
+  let bindings: [BoundValue]
+  let pageSize: Int
+  /// Whether each result is an element rather than a row.
+  let givesElements: Bool
+  /// Whether the statements come from a bounded set, so that preparing them once pays.
+  let isCacheable: Bool
+
+  /// The statement for one page.
+  var pageSQL: String { "SELECT * FROM (\(sql)) LIMIT ?, ?" }
+
+  init(
+    _ spec: QuerySpec, whereArgs: [JSONValue]?, on access: StoreAccess
+  ) throws(SmartStoreError) {
+    pageSize = spec.pageSize
+    if let statement = spec.statement {
+      let converted = try QueryPlan.convert(statement, on: access)
+      sql = converted.body
+      countSQL = "SELECT count(*) FROM (\(converted.body))"
+      idsSQL = "SELECT id FROM (\(converted.body))"
+      bindings = (whereArgs ?? []).map(BoundValue.init(argument:))
+      givesElements = false
+      isCacheable = false
+      return
+    }
+    guard whereArgs == nil else {
+      throw SmartStoreError(
+        .bindArgumentsNotAllowed, "whereArgs can only be provided for smart queries")
+    }
+    let soup = try access.soup(named: spec.soupName ?? "")
+    let names = QueryNames(
+      table: soup.table, fullTextTable: soup.fullTextTable, path: soup.expression(forPath:))
+    let predicate = spec.predicate(names, "?")
+    let order = spec.orderText(names)
+    sql = spec.selectText(names) + predicate + order
+    countSQL = "SELECT count(*) FROM \(soup.table) " + predicate
+    idsSQL = "SELECT id FROM \(soup.table) " + predicate + order
+    bindings = try QueryPlan.bindings(spec, soup, access)
+    givesElements = spec.selectPaths == nil
+    isCacheable = true
+  }
+
+  /// The keys of a spec as the index of their path keeps values.
+  private static func bindings(
+    _ spec: QuerySpec, _ soup: Soup, _ access: StoreAccess
+  ) throws(SmartStoreError) -> [BoundValue] {
+    if spec.queryType == .match {
+      guard soup.hasFullText else {
+        throw SmartStoreError(
+          .invalidQuerySpec,
+          "Invalid query spec: soup \(soup.name) has no full_text path to match.")
+      }
+      var field: String?
+      if let path = spec.indexPath {
+        guard let column = soup.fullTextColumn(forPath: path) else {
+          throw SmartStoreError(
+            .invalidQuerySpec,
+            "Invalid query spec: \(path) is not a full_text path of soup \(soup.name).")
+        }
+        field = column
+      }
+      let key = MatchKey.qualified(spec.matchKey?.string ?? "", field: field)
+      return [.text(try MatchKey.resolved(key, soups: access.catalog.soups))]
+    }
+    let type = spec.indexPath.flatMap { soup.keyType(forPath: $0) } ?? .json1
+    let keys = [spec.queryType == .exact ? spec.matchKey : nil, spec.beginKey, spec.endKey]
+    return keys.compactMap(\.self).map { BoundValue(key: $0, type: type) }
+      + (spec.likeKey.map { [.text($0)] } ?? [])
+  }
+
+  /// The SQL for a Smart SQL statement, from the snapshot's cache if it was asked before.
+  ///
+  /// What SQLite itself says to the statement is found out once, before it is kept: it must be one
+  /// statement that only reads.
+  private static func convert(
+    _ smartSQL: String, on access: StoreAccess
+  ) throws(SmartStoreError) -> ConvertedStatement {
+    let catalog = access.catalog
+    if let known = catalog.conversions.withLock({ $0.statement(for: smartSQL) }) { return known }
+    let converted = try SmartSQLConverter.convert(smartSQL, soups: catalog.soups)
+    try converted.checkAllowed()
+    do {
+      guard try access.database.makeStatement(sql: converted.body).isReadonly else {
+        throw SmartStoreError(
+          .refusedStatement,
+          "Only SELECT are supported. Use the calls of the store to change elements.")
+      }
+    } catch {
+      throw SmartStoreError(grdb: error)
+    }
+    catalog.conversions.withLock { $0.put(converted, for: smartSQL) }
+    return converted
+  }
+}
+
+extension Soup {
+  /// How keys for `path` are compared: the type of its index, an integer for the reserved numbers,
+  /// nil where the value is extracted from the element.
+  func keyType(forPath path: String) -> SoupIndexType? {
+    switch path {
+    case SmartStore.soupEntryId, SmartStore.createdDate, SmartStore.lastModifiedDate: .integer
+    case SmartStore.soupPath: .string
+    default: index(forPath: path)?.type
+    }
+  }
+}
+
+extension BoundValue {
+  /// An argument for a placeholder of a smart query.
+  init(argument: JSONValue) {
+    self = BoundValue(key: argument, type: .json1)
+  }
+
+  /// A key to compare with the values of an index, in the form in which the index keeps them.
+  init(key: JSONValue, type: SoupIndexType) {
+    switch type {
+    case .string, .fullText: self = BoundValue(asText: key)
+    default: self = BoundValue(asIs: key)
+    }
+  }
+
+  private init(asText value: JSONValue) {
+    switch value {
+    case .null: self = .null
+    case .bool(let flag): self = .text(flag ? "1" : "0")
+    case .string(let text): self = .text(text)
+    default: self = .text(value.text)
+    }
+  }
+
+  private init(asIs value: JSONValue) {
+    switch value {
+    case .null: self = .null
+    case .bool(let flag): self = .integer(flag ? 1 : 0)
+    case .integer(let integer): self = .integer(integer)
+    case .double(let double): self = .double(double)
+    case .number(let number): self = number.double.map { .double($0) } ?? .text(number.text)
+    case .string(let text): self = .text(text)
+    case .array, .object: self = .text(value.text)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import SalesforceSDKCommon
+
+/// How a spec names a soup and the values in it, once for Smart SQL and once for SQL.
+struct QueryNames {
+  /// The soup's table.
+  let table: String
+  /// The full-text table that belongs to it.
+  let fullTextTable: String
+  /// A path of the soup.
+  let path: (String) -> String
+}
+
+extension QuerySpec {
+  /// The Smart SQL that gives the results.
+  public var smartSql: String {
+    statement ?? (names.map { selectText($0) + predicate($0, inlinedMatchKey($0)) + orderText($0) })
+      ?? ""
+  }
+
+  /// The Smart SQL that counts the results.
+  public var countSmartSql: String {
+    if let statement { return "SELECT count(*) FROM (\(statement))" }
+    guard let names else { return "" }
+    return "SELECT count(*) FROM \(names.table) " + predicate(names, inlinedMatchKey(names))
+  }
+
+  /// The Smart SQL that gives the entry ids of the results. A smart query must return a column
+  /// named `id` for it.
+  public var idsSmartSql: String {
+    if let statement { return "SELECT id FROM (\(statement))" }
+    guard let names else { return "" }
+    return "SELECT id FROM \(names.table) " + predicate(names, inlinedMatchKey(names))
+      + orderText(names)
+  }
+
+  /// The names in Smart SQL.
+  private var names: QueryNames? {
+    soupName.map { soup in
+      QueryNames(table: "{\(soup)}", fullTextTable: "{\(soup)}_fts") { "{\(soup):\($0)}" }
+    }
+  }
+
+  /// The match key as a literal, restricted to the index path.
+  private func inlinedMatchKey(_ names: QueryNames) -> String {
+    guard queryType == .match, let key = matchKey?.string else { return "?" }
+    let qualified = MatchKey.qualified(key, field: indexPath.map(names.path))
+    return "'\(qualified.replacing("'", with: "''"))'"
+  }
+
+  // MARK: Parts of the statement, each with one blank at its end
+
+  func selectText(_ names: QueryNames) -> String {
+    let columns = (selectPaths ?? [SmartStore.soupPath]).map(names.path)
+    return "SELECT \(columns.joined(separator: ", ")) FROM \(names.table) "
+  }
+
+  func predicate(_ names: QueryNames, _ matchKey: String) -> String {
+    let value = indexPath.map(names.path) ?? ""
+    switch queryType {
+    case .exact: return "WHERE \(value) = ? "
+    case .like: return "WHERE \(value) LIKE ? "
+    case .range:
+      return switch (beginKey, endKey) {
+      case (nil, nil): ""
+      case (_, nil): "WHERE \(value) >= ? "
+      case (nil, _): "WHERE \(value) <= ? "
+      default: "WHERE \(value) >= ? AND \(value) <= ? "
+      }
+    case .match:
+      let table = names.fullTextTable
+      return "WHERE \(names.path(SmartStore.soupEntryId)) IN "
+        + "(SELECT rowid FROM \(table) WHERE \(table) MATCH \(matchKey)) "
+    case .smart: return ""
+    }
+  }
+
+  func orderText(_ names: QueryNames) -> String {
+    guard let orderPath else { return "" }
+    return "ORDER BY \(names.path(orderPath)) \(order == .ascending ? "ASC" : "DESC") "
+  }
+}

@@ -1,0 +1,218 @@
+public import SalesforceSDKCommon
+
+/// A question to one soup, or a Smart SQL statement, with the size of its pages.
+///
+/// Made by the `build…` functions or from JSON; both refuse what cannot be asked. The Smart SQL it
+/// stands for can be read from ``smartSql``, ``countSmartSql`` and ``idsSmartSql``.
+public struct QuerySpec: Sendable, Hashable {
+  /// The kinds of query.
+  public enum QueryType: String, Sendable, Hashable {
+    case exact, range, like, match, smart
+  }
+
+  /// The direction of the order path's values.
+  public enum Order: String, Sendable, Hashable {
+    case ascending, descending
+  }
+
+  /// The page size of a spec from JSON that names none.
+  public static let defaultPageSize = 10
+
+  public let queryType: QueryType
+  /// The soup to ask; nil for a smart query, which names its soups itself.
+  public let soupName: String?
+  /// The path that the key is compared with. Nil for an all-query, and for a match over all
+  /// full-text paths.
+  public let indexPath: String?
+  /// The key of an exact or match query.
+  public let matchKey: JSONValue?
+  /// The pattern of a like query: `%` any run, `_` one character.
+  public let likeKey: String?
+  /// The lowest value of a range, itself included; nil leaves that end open.
+  public let beginKey: JSONValue?
+  /// The highest value of a range, itself included; nil leaves that end open.
+  public let endKey: JSONValue?
+  /// The statement of a smart query.
+  let statement: String?
+  /// The path to order by; nil leaves the order to the engine.
+  public let orderPath: String?
+  public let order: Order
+  /// How many results a page has, at least one.
+  public let pageSize: Int
+  /// The paths to return instead of whole elements, in this order.
+  public let selectPaths: [String]?
+
+  private init(
+    _ queryType: QueryType, soupName: String?, indexPath: String? = nil,
+    matchKey: JSONValue? = nil, likeKey: String? = nil, beginKey: JSONValue? = nil,
+    endKey: JSONValue? = nil, statement: String? = nil, orderPath: String? = nil,
+    order: Order = .ascending, pageSize: Int, selectPaths: [String]? = nil
+  ) throws(SmartStoreError) {
+    self.queryType = queryType
+    self.soupName = soupName
+    self.indexPath = indexPath
+    self.matchKey = matchKey
+    self.likeKey = likeKey
+    self.beginKey = beginKey
+    self.endKey = endKey
+    self.statement = statement
+    self.orderPath = orderPath
+    self.order = order
+    self.pageSize = pageSize
+    self.selectPaths = selectPaths?.isEmpty == true ? nil : selectPaths
+    try validate()
+  }
+
+  // MARK: Builders
+
+  /// All elements of a soup, also those that lack the order path.
+  public static func buildAllQuerySpec(
+    soupName: String, selectPaths: [String]? = nil, orderPath: String? = nil,
+    order: Order = .ascending, pageSize: Int
+  ) throws(SmartStoreError) -> QuerySpec {
+    try QuerySpec(
+      .range, soupName: soupName, orderPath: orderPath, order: order, pageSize: pageSize,
+      selectPaths: selectPaths)
+  }
+
+  /// The elements whose value at `path` equals `matchKey`.
+  ///
+  /// A Boolean or number finds the elements that hold the equal JSON value, whatever the index
+  /// type.
+  public static func buildExactQuerySpec(
+    soupName: String, selectPaths: [String]? = nil, path: String, matchKey: JSONValue?,
+    orderPath: String? = nil, order: Order = .ascending, pageSize: Int
+  ) throws(SmartStoreError) -> QuerySpec {
+    try QuerySpec(
+      .exact, soupName: soupName, indexPath: path, matchKey: matchKey, orderPath: orderPath,
+      order: order, pageSize: pageSize, selectPaths: selectPaths)
+  }
+
+  /// The elements whose value at `path` lies between the keys, both included.
+  public static func buildRangeQuerySpec(
+    soupName: String, selectPaths: [String]? = nil, path: String, beginKey: JSONValue? = nil,
+    endKey: JSONValue? = nil, orderPath: String? = nil, order: Order = .ascending, pageSize: Int
+  ) throws(SmartStoreError) -> QuerySpec {
+    try QuerySpec(
+      .range, soupName: soupName, indexPath: path, beginKey: beginKey, endKey: endKey,
+      orderPath: orderPath, order: order, pageSize: pageSize, selectPaths: selectPaths)
+  }
+
+  /// The elements whose value at `path` is like `likeKey`. ASCII letters match in either case.
+  public static func buildLikeQuerySpec(
+    soupName: String, selectPaths: [String]? = nil, path: String, likeKey: String?,
+    orderPath: String? = nil, order: Order = .ascending, pageSize: Int
+  ) throws(SmartStoreError) -> QuerySpec {
+    try QuerySpec(
+      .like, soupName: soupName, indexPath: path, likeKey: likeKey, orderPath: orderPath,
+      order: order, pageSize: pageSize, selectPaths: selectPaths)
+  }
+
+  /// The elements whose full text matches `matchKey`, in `path` or, without one, in all full-text
+  /// paths of the soup.
+  ///
+  /// `matchKey` knows terms, `term*`, `"a phrase"`, AND, OR, NOT, parentheses and
+  /// `{soup:path}:term`.
+  public static func buildMatchQuerySpec(
+    soupName: String, selectPaths: [String]? = nil, path: String? = nil, matchKey: String?,
+    orderPath: String? = nil, order: Order = .ascending, pageSize: Int
+  ) throws(SmartStoreError) -> QuerySpec {
+    try QuerySpec(
+      .match, soupName: soupName, indexPath: path, matchKey: matchKey.map { .string($0) },
+      orderPath: orderPath, order: order, pageSize: pageSize, selectPaths: selectPaths)
+  }
+
+  /// The rows of a Smart SQL statement.
+  public static func buildSmartQuerySpec(
+    smartSql: String, pageSize: Int
+  ) throws(SmartStoreError) -> QuerySpec {
+    try QuerySpec(.smart, soupName: nil, statement: smartSql, pageSize: pageSize)
+  }
+
+  // MARK: JSON
+
+  /// Reads the JSON form of a spec.
+  ///
+  /// Missing, null or not positive `pageSize` means 10, any `order` but `descending` means
+  /// ascending, a null member counts as missing.
+  ///
+  /// - Parameter soupName: The soup to ask; not needed for a smart query.
+  /// - Throws: ``SmartStoreError`` `invalidQuerySpec` for a missing or unknown `queryType`, or a
+  ///   missing key.
+  public init(json: JSONValue, soupName: String?) throws(SmartStoreError) {
+    guard let type = json["queryType"]?.string.flatMap(QueryType.init(rawValue:)) else {
+      throw SmartStoreError(
+        .invalidQuerySpec,
+        "Invalid query spec: queryType is missing or unknown. "
+          + "Use exact, range, like, match or smart.")
+    }
+    let pageSize = json["pageSize"]?.int64.flatMap { Int(exactly: $0) } ?? 0
+    func key(_ name: String) -> JSONValue? {
+      guard let value = json[name], !value.isNull else { return nil }
+      return value
+    }
+    let isSmart = type == .smart
+    try self.init(
+      type, soupName: isSmart ? nil : soupName, indexPath: isSmart ? nil : key("indexPath")?.string,
+      matchKey: type == .exact || type == .match ? key("matchKey") : nil,
+      likeKey: type == .like ? key("likeKey").map { $0.string ?? $0.text } : nil,
+      beginKey: type == .range ? key("beginKey") : nil,
+      endKey: type == .range ? key("endKey") : nil,
+      statement: isSmart ? key("smartSql")?.string : nil,
+      orderPath: isSmart ? nil : key("orderPath")?.string,
+      order: key("order")?.string == Order.descending.rawValue ? .descending : .ascending,
+      pageSize: pageSize > 0 ? pageSize : QuerySpec.defaultPageSize,
+      selectPaths: isSmart ? nil : key("selectPaths")?.array?.compactMap(\.string))
+  }
+
+  /// The JSON form: the members that apply to this kind of query. Reading it gives an equal spec.
+  public var json: JSONValue {
+    var members: JSONObject = [
+      "queryType": .string(queryType.rawValue), "pageSize": .integer(Int64(pageSize)),
+      "order": .string(order.rawValue),
+    ]
+    members["indexPath"] = indexPath.map { .string($0) }
+    members["orderPath"] = orderPath.map { .string($0) }
+    members["selectPaths"] = selectPaths.map { .array($0.map { .string($0) }) }
+    members["beginKey"] = beginKey
+    members["endKey"] = endKey
+    members["likeKey"] = likeKey.map { .string($0) }
+    members["matchKey"] = matchKey
+    members["smartSql"] = statement.map { .string($0) }
+    return .object(members)
+  }
+
+  // MARK: Checks
+
+  private func validate() throws(SmartStoreError) {
+    guard pageSize >= 1 else { throw invalid("the page size is \(pageSize). Use at least 1") }
+    if queryType == .smart {
+      guard statement != nil else { throw invalid("a smart query needs smartSql") }
+      return
+    }
+    guard let soupName, !soupName.isEmpty else { throw invalid("the soup's name is missing") }
+    switch queryType {
+    case .exact:
+      guard let matchKey, !matchKey.isNull else {
+        throw invalid("an exact query needs a matchKey; ask for null with a smart query")
+      }
+    case .like:
+      guard likeKey != nil else { throw invalid("a like query needs a likeKey") }
+    case .match:
+      guard let key = matchKey?.string, key.contains(where: { !$0.isWhitespace }) else {
+        throw invalid("a match query needs a matchKey with at least one term")
+      }
+    case .range, .smart: break
+    }
+    let needsPath = queryType == .exact || queryType == .like || beginKey != nil || endKey != nil
+    if needsPath, indexPath?.isEmpty != false { throw invalid("the indexPath is missing") }
+    let paths = [indexPath, orderPath].compactMap(\.self) + (selectPaths ?? [])
+    if paths.contains(where: { $0.isEmpty || $0.utf8.contains(0) }) {
+      throw invalid("a path is empty or holds a NUL")
+    }
+  }
+
+  private func invalid(_ reason: String) -> SmartStoreError {
+    SmartStoreError(.invalidQuerySpec, "Invalid query spec: \(reason).")
+  }
+}

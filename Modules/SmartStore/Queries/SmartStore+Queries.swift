@@ -1,0 +1,48 @@
+public import SalesforceSDKCommon
+
+extension SmartStore {
+  /// One page of a query's results: elements, or rows as arrays.
+  ///
+  /// See ``StoreReading/query(using:startingFromPageIndex:whereArgs:)``.
+  public func query(
+    using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
+    whereArgs: [JSONValue]? = nil
+  ) async throws -> [JSONValue] {
+    try await read {
+      try $0.query(
+        using: querySpec, startingFromPageIndex: pageIndex, whereArgs: whereArgs)
+    }
+  }
+
+  /// The rows of a Smart SQL statement, at most 65,536.
+  public func query(_ smartSql: String) async throws -> [JSONValue] {
+    try await query(using: .buildSmartQuerySpec(smartSql: smartSql, pageSize: 65_536))
+  }
+
+  /// One page of elements as they are stored.
+  ///
+  /// See ``StoreReading/queryElements(using:startingFromPageIndex:)``.
+  public func queryElements(
+    using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
+  ) async throws -> [JSONSlice] {
+    try await read { try $0.queryElements(using: querySpec, startingFromPageIndex: pageIndex) }
+  }
+
+  /// One page of results as JSON text, the elements in it as they are stored.
+  public func queryAsString(
+    using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
+    whereArgs: [JSONValue]? = nil
+  ) async throws -> String {
+    try await read {
+      try $0.queryAsString(
+        using: querySpec, startingFromPageIndex: pageIndex, whereArgs: whereArgs)
+    }
+  }
+
+  /// How many results a query has over all pages.
+  public func count(
+    using querySpec: QuerySpec, whereArgs: [JSONValue]? = nil
+  ) async throws -> Int64 {
+    try await read { try $0.count(using: querySpec, whereArgs: whereArgs) }
+  }
+}

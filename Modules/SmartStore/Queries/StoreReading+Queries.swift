@@ -1,0 +1,133 @@
+public import SalesforceSDKCommon
+
+extension StoreReading where Self: ~Copyable {
+  /// One page of a query's results: elements, or rows as arrays.
+  ///
+  /// A row has one value for each select path or column, null included. A column that holds a
+  /// whole element gives an object; of any other column text is a string. Blobs come as text,
+  /// infinite numbers as null.
+  ///
+  /// - Parameters:
+  ///   - pageIndex: The page, counted from 0. Beyond the end the result is empty.
+  ///   - whereArgs: One value for each `?` of a smart query, in order.
+  /// - Throws: ``SmartStoreError`` `invalidQuerySpec` for a negative page, `unknownSoup`,
+  ///   `bindArgumentsNotAllowed`, `bindArgumentCount`, `refusedStatement`, `invalidReference`,
+  ///   `sql`.
+  public borrowing func query(
+    using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
+    whereArgs: [JSONValue]? = nil
+  ) throws(SmartStoreError) -> [JSONValue] {
+    var results: [JSONValue] = []
+    try access.forEachRow(
+      querySpec, pageIndex: pageIndex, whereArgs: whereArgs
+    ) { row, plan throws(SmartStoreError) in
+      results.append(plan.givesElements ? row.jsonValue(0) : .array(row.jsonValues))
+    }
+    return results
+  }
+
+  /// One page of elements as they are stored, without a copy of their content.
+  ///
+  /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``, and `invalidQuerySpec` if the
+  ///   query gives rows instead of elements; `corrupt` if a stored element is no JSON.
+  public borrowing func queryElements(
+    using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
+  ) throws(SmartStoreError) -> [JSONSlice] {
+    guard querySpec.queryType != .smart, querySpec.selectPaths == nil else {
+      throw SmartStoreError(
+        .invalidQuerySpec, "Invalid query spec: this query gives rows, not elements.")
+    }
+    var results: [JSONSlice] = []
+    try access.forEachRow(
+      querySpec, pageIndex: pageIndex, whereArgs: nil
+    ) { row, _ throws(SmartStoreError) in
+      results.append(try row.element(0))
+    }
+    return results
+  }
+
+  /// One page of results as JSON text. Elements are passed through as stored, unparsed.
+  ///
+  /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``.
+  public borrowing func queryAsString(
+    using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
+    whereArgs: [JSONValue]? = nil
+  ) throws(SmartStoreError) -> String {
+    var text = SerializedRows()
+    try access.forEachRow(
+      querySpec, pageIndex: pageIndex, whereArgs: whereArgs
+    ) { row, plan throws(SmartStoreError) in
+      text.append(row, asElement: plan.givesElements)
+    }
+    return text.finish()
+  }
+
+  /// How many results a query has over all pages.
+  ///
+  /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``.
+  public borrowing func count(
+    using querySpec: QuerySpec, whereArgs: [JSONValue]? = nil
+  ) throws(SmartStoreError) -> Int64 {
+    try access.checkUsable()
+    let plan = try QueryPlan(querySpec, whereArgs: whereArgs, on: access)
+    let statement = try StoreStatement(
+      access.database, plan.countSQL, cached: plan.isCacheable)
+    try statement.bind(arguments: plan.bindings)
+    return try statement.step() ? statement.int64(0) : 0
+  }
+}
+
+extension StoreAccess {
+  /// Runs one page of a query and gives each row to `body`.
+  func forEachRow(
+    _ spec: QuerySpec, pageIndex: Int, whereArgs: [JSONValue]?,
+    _ body: (borrowing ResultRow, QueryPlan) throws(SmartStoreError) -> Void
+  ) throws(SmartStoreError) {
+    guard pageIndex >= 0 else {
+      throw SmartStoreError(
+        .invalidQuerySpec, "Invalid query spec: the page index is \(pageIndex). Use at least 0.")
+    }
+    try checkUsable()
+    let plan = try QueryPlan(spec, whereArgs: whereArgs, on: self)
+    let statement = try StoreStatement(database, plan.pageSQL, cached: plan.isCacheable)
+    // The page's two numbers are bound after the caller's values.
+    try statement.bind(arguments: plan.bindings, besides: 2)
+    let (offset, overflow) = pageIndex.multipliedReportingOverflow(by: plan.pageSize)
+    guard !overflow else { return }
+    statement.bind(Int64(offset), at: statement.parameterCount - 1)
+    statement.bind(Int64(plan.pageSize), at: statement.parameterCount)
+    let row = ResultRow(statement)
+    while try row.next() {
+      try body(row, plan)
+    }
+  }
+
+  /// The entry ids of a query's first page.
+  func entryIds(
+    _ spec: QuerySpec, whereArgs: [JSONValue]?
+  ) throws(SmartStoreError) -> [Int64] {
+    let plan = try QueryPlan(spec, whereArgs: whereArgs, on: self)
+    let statement = try StoreStatement(
+      database, "SELECT * FROM (\(plan.idsSQL)) LIMIT ?", cached: plan.isCacheable)
+    try statement.bind(arguments: plan.bindings, besides: 1)
+    statement.bind(Int64(plan.pageSize), at: statement.parameterCount)
+    var ids: [Int64] = []
+    while try statement.step() {
+      if !statement.isNull(0) { ids.append(statement.int64(0)) }
+    }
+    return ids
+  }
+}
+
+extension StoreStatement {
+  /// Binds the values for all placeholders but the last few, which the caller binds.
+  func bind(arguments: [BoundValue], besides others: Int = 0) throws(SmartStoreError) {
+    let expected = parameterCount - others
+    guard arguments.count == expected else {
+      throw SmartStoreError(
+        .bindArgumentCount,
+        "The statement has \(expected) placeholders but \(arguments.count) arguments were given.")
+    }
+    bind(arguments)
+  }
+}

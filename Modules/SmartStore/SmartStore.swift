@@ -1,0 +1,197 @@
+import Dispatch
+public import Foundation
+import GRDB
+import SalesforceSDKCommon
+import Synchronization
+
+/// An encrypted store of JSON elements in soups.
+///
+/// A store belongs to one account, or to the app, for as long as it exists. It may be used from any
+/// task at once: one write happens at a time, reads go on in parallel and each sees one instant.
+/// A write that returned is on disk, all of it; a write that threw left nothing.
+///
+/// Get one from a ``SmartStoreManager``, which gives the same instance to all who ask. Calls throw
+/// ``SmartStoreError``, and `CancellationError` if the task was cancelled, in which case the work
+/// was rolled back.
+public final class SmartStore: Sendable {
+  /// The name, unique for the owner.
+  public let name: String
+  /// Whom the store belongs to.
+  public let owner: StoreOwner
+  /// The folder that holds the store's files and nothing else.
+  public let directory: URL
+
+  private let pool: DatabasePool
+  private let catalogs = SoupCatalogs()
+  private let options: SmartStoreOptions
+  private let state = Mutex(State())
+
+  private struct State {
+    var isClosed = false
+    /// How the writing connection syncs at present.
+    var durability: Durability?
+  }
+
+  /// The name of the database file. A folder without it is no store.
+  static let fileName = "store.sqlite"
+
+  init(
+    name: String, owner: StoreOwner, directory: URL,
+    options: SmartStoreOptions
+  ) throws(SmartStoreError) {
+    self.name = name
+    self.owner = owner
+    self.directory = directory
+    self.options = options
+    do {
+      pool = try DatabasePool(path: directory.appending(path: SmartStore.fileName).path)
+      try pool.writeWithoutTransaction { database in
+        try database.inTransaction {
+          let access = StoreAccess(
+            database, catalog: SoupCatalog(schemaVersion: 0, soups: [:]), options: options,
+            isSingleCall: true)
+          try access.migrateMetaTables()
+          return .commit
+        }
+      }
+    } catch {
+      throw SmartStoreError(grdb: error)
+    }
+  }
+
+  /// The full path of the database file.
+  public var path: String { directory.appending(path: SmartStore.fileName).path }
+
+  /// Whether the store belongs to the app rather than to an account.
+  public var isGlobal: Bool { owner.isGlobal }
+
+  /// Whether the store was closed. A closed store stays so.
+  public var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// Waits for the work under way and closes the files. Every later call throws
+  /// ``SmartStoreError`` `closed`; closing twice is no error.
+  public func close() async throws(SmartStoreError) {
+    let wasClosed = state.withLock { state in
+      defer { state.isClosed = true }
+      return state.isClosed
+    }
+    guard !wasClosed else { return }
+    let result = await StoreQueue.run { [pool] in Result { try pool.close() } }
+    if case .failure(let error) = result { throw SmartStoreError(grdb: error) }
+  }
+
+  // MARK: Transactions
+
+  /// Runs `body` in one transaction: on return all it wrote is committed, if it throws nothing is.
+  ///
+  /// Transactions of one store run one after another; readers are not kept waiting. The closure is
+  /// synchronous and runs off the caller's thread; it must not wait for another call to this store.
+  ///
+  /// - Parameter durability: ``Durability/full`` unless what is written can be had again.
+  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `diskFull`, `io`.
+  public func inTransaction<T: Sendable>(
+    durability: Durability = .full,
+    _ body: @Sendable (borrowing StoreTransaction) throws -> T
+  ) async throws -> T {
+    try await write(durability, isSingleCall: false, body)
+  }
+
+  /// Runs `body` on one snapshot of the store, next to other readers and the writer.
+  ///
+  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `io`.
+  public func read<T: Sendable>(
+    _ body: @Sendable (borrowing StoreReader) throws -> T
+  ) async throws -> T {
+    try checkOpen()
+    do {
+      return try await pool.read { database in
+        let access = StoreAccess(
+          database, catalog: try self.catalogs.current(database), options: self.options,
+          isSingleCall: false)
+        return try body(StoreReader(access))
+      }
+    } catch {
+      throw outward(error)
+    }
+  }
+
+  /// Runs one call, or several, in a transaction of their own.
+  func write<T: Sendable>(
+    _ durability: Durability = .full, isSingleCall: Bool = true,
+    _ body: @Sendable (borrowing StoreTransaction) throws -> T
+  ) async throws -> T {
+    try checkOpen()
+    do {
+      return try await pool.writeWithoutTransaction { database in
+        try self.setDurability(durability, database)
+        return try self.commit(database, isSingleCall: isSingleCall, body)
+      }
+    } catch {
+      throw outward(error)
+    }
+  }
+
+  private func commit<T>(
+    _ database: Database, isSingleCall: Bool,
+    _ body: (borrowing StoreTransaction) throws -> T
+  ) throws -> T {
+    try database.beginTransaction(.immediate)
+    do {
+      let access = StoreAccess(
+        database, catalog: try catalogs.current(database), options: options,
+        isSingleCall: isSingleCall)
+      let result = try body(StoreTransaction(access))
+      try access.checkUsable()
+      var changed: SoupCatalog?
+      if !access.changedSoups.isEmpty {
+        changed = access.catalog.at(schemaVersion: try SoupCatalog.schemaVersion(database))
+      }
+      try database.commit()
+      if let changed { catalogs.publish(changed) }
+      return result
+    } catch {
+      // The first failure is the one to tell; after a lost transaction there is nothing to undo.
+      try? database.rollback()
+      throw error
+    }
+  }
+
+  /// Sets how the writing connection syncs, which SQLite allows between transactions only.
+  private func setDurability(_ durability: Durability, _ database: Database) throws {
+    guard state.withLock({ $0.durability }) != durability else { return }
+    try database.execute(
+      sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+    state.withLock { $0.durability = durability }
+  }
+
+  func checkOpen() throws(SmartStoreError) {
+    guard !isClosed else {
+      throw SmartStoreError(
+        .closed, "Store is closed. Ask the store manager for \(name) again.")
+    }
+  }
+
+  /// An error as callers see it: theirs unchanged, the engine's as ours, cancellation as such.
+  private func outward(_ error: any Error) -> any Error {
+    if isClosed, error is DatabaseError {
+      return SmartStoreError(.closed, "Store is closed.", cause: error)
+    }
+    switch error {
+    case let error as DatabaseError: return SmartStoreError(grdb: error)
+    case let error as SmartStoreError where error.code == .interrupted && Task.isCancelled:
+      return CancellationError()
+    default: return error
+    }
+  }
+}
+
+/// The threads on which files are opened and closed, so that tasks' own threads never wait.
+enum StoreQueue {
+  private static let queue = DispatchQueue(label: "SmartStore", attributes: .concurrent)
+
+  static func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: work()) }
+    }
+  }
+}

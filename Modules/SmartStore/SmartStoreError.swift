@@ -1,0 +1,181 @@
+public import SalesforceSDKCommon
+
+/// What went wrong in a store, with the sentence that says what to do about it.
+///
+/// ``Code`` tells kinds apart in code; ``domain`` and ``number`` are the fixed pair that bridges to
+/// other languages report. Messages never hold element content, index values or keys; the
+/// underlying error, if there is one, is ``cause``.
+public struct SmartStoreError: Error, Sendable {
+  /// The kind of a failure. Kinds may be added; compare, do not enumerate.
+  public struct Code: Sendable, Hashable {
+    private enum Kind: String {
+      case keyLocked, keyMissing, wrongKey, corruptKeyFile
+      case corrupt, notADatabase, diskFull, io, readOnly, outOfMemory
+      case busyOtherProcess, busy, interrupted, closed
+      case invalidStoreName, invalidSoupName, noIndexSpecs, invalidIndexSpec, unknownSoup
+      case notIndexed, ambiguousMatch, externalIdMissing
+      case invalidEntry, noSuchEntry, entryTooLarge
+      case invalidQuerySpec, bindArgumentsNotAllowed, bindArgumentCount
+      case refusedStatement, invalidReference, sql
+      case attachFailed, exportFailed, detachFailed, backupFailed, replaceFailed
+      case verificationOpenFailed, verificationReadFailed
+    }
+    private let kind: Kind
+
+    /// The key store is locked. Retrying after it is unlocked helps.
+    public static let keyLocked = Code(kind: .keyLocked)
+    /// There is no key for an existing database. Retrying does not help; restore the key.
+    public static let keyMissing = Code(kind: .keyMissing)
+    /// The key does not open this database. Retrying with the right key helps.
+    public static let wrongKey = Code(kind: .wrongKey)
+    /// The file that holds the wrapped data key is damaged. Restore it from a backup.
+    public static let corruptKeyFile = Code(kind: .corruptKeyFile)
+    /// The database opens but its content is damaged. Retrying does not help.
+    public static let corrupt = Code(kind: .corrupt)
+    /// The file at the store's place is no database. Retrying does not help.
+    public static let notADatabase = Code(kind: .notADatabase)
+    /// The disk is full; nothing was written. Retrying after making room helps.
+    public static let diskFull = Code(kind: .diskFull)
+    /// The file system refused a read or write. Retrying may help.
+    public static let io = Code(kind: .io)
+    /// The store cannot be written with these permissions. Correct them first.
+    public static let readOnly = Code(kind: .readOnly)
+    /// Memory ran out. Retrying with smaller batches may help.
+    public static let outOfMemory = Code(kind: .outOfMemory)
+    /// Another process writes this store. Retrying after it ended helps.
+    public static let busyOtherProcess = Code(kind: .busyOtherProcess)
+    /// Another connection held a lock for too long. Retrying helps.
+    public static let busy = Code(kind: .busy)
+    /// The work was interrupted and rolled back. Retrying helps.
+    public static let interrupted = Code(kind: .interrupted)
+    /// The store was closed or removed. Ask for a new instance.
+    public static let closed = Code(kind: .closed)
+    /// The name cannot be a folder's name. Choose another.
+    public static let invalidStoreName = Code(kind: .invalidStoreName)
+    /// The soup's name is empty. Choose another.
+    public static let invalidSoupName = Code(kind: .invalidSoupName)
+    /// A soup needs at least one index spec.
+    public static let noIndexSpecs = Code(kind: .noIndexSpecs)
+    /// An index spec lacks its path or names an unknown type. Correct it first.
+    public static let invalidIndexSpec = Code(kind: .invalidIndexSpec)
+    /// No soup has this name. Register it first.
+    public static let unknownSoup = Code(kind: .unknownSoup)
+    /// The path of an external id or a look-up is not indexed. Alter the soup first.
+    public static let notIndexed = Code(kind: .notIndexed)
+    /// More than one element has this value where one was expected.
+    public static let ambiguousMatch = Code(kind: .ambiguousMatch)
+    /// An entry has no value at the external id's path.
+    public static let externalIdMissing = Code(kind: .externalIdMissing)
+    /// An entry is not a JSON object, or holds what JSON cannot say.
+    public static let invalidEntry = Code(kind: .invalidEntry)
+    /// No element has this entry id.
+    public static let noSuchEntry = Code(kind: .noSuchEntry)
+    /// An entry exceeds what SQLite stores in one value.
+    public static let entryTooLarge = Code(kind: .entryTooLarge)
+    /// A query spec contradicts itself. Correct it first.
+    public static let invalidQuerySpec = Code(kind: .invalidQuerySpec)
+    /// Bind arguments were given to a query that is not a smart query.
+    public static let bindArgumentsNotAllowed = Code(kind: .bindArgumentsNotAllowed)
+    /// The number of bind arguments differs from the number of placeholders.
+    public static let bindArgumentCount = Code(kind: .bindArgumentCount)
+    /// The statement is not one single SELECT.
+    public static let refusedStatement = Code(kind: .refusedStatement)
+    /// A `{soup:path}` reference is malformed or cannot stand where it stands.
+    public static let invalidReference = Code(kind: .invalidReference)
+    /// SQLite refused the statement; the message is its own.
+    public static let sql = Code(kind: .sql)
+    /// Maintenance: the new file could not be attached.
+    public static let attachFailed = Code(kind: .attachFailed)
+    /// Maintenance: the content could not be exported.
+    public static let exportFailed = Code(kind: .exportFailed)
+    /// Maintenance: the new file could not be detached.
+    public static let detachFailed = Code(kind: .detachFailed)
+    /// Maintenance: the original could not be set aside.
+    public static let backupFailed = Code(kind: .backupFailed)
+    /// Maintenance: the new file could not be moved into place.
+    public static let replaceFailed = Code(kind: .replaceFailed)
+    /// Maintenance: the new file does not open.
+    public static let verificationOpenFailed = Code(kind: .verificationOpenFailed)
+    /// Maintenance: the new file opens but does not read.
+    public static let verificationReadFailed = Code(kind: .verificationReadFailed)
+
+    /// The number that the original reports for this kind: 1, 2, 3, 5 or 999 in the store's domain,
+    /// 1 to 7 in the maintenance domain.
+    public var number: Int {
+      switch kind {
+      case .ambiguousMatch, .attachFailed: 1
+      case .notIndexed, .exportFailed: 2
+      case .externalIdMissing, .detachFailed: 3
+      case .backupFailed: 4
+      case .bindArgumentsNotAllowed, .replaceFailed: 5
+      case .verificationOpenFailed: 6
+      case .verificationReadFailed: 7
+      default: 999
+      }
+    }
+
+    /// The domain that ``number`` belongs to.
+    public var domain: String {
+      switch kind {
+      case .attachFailed, .exportFailed, .detachFailed, .backupFailed, .replaceFailed,
+        .verificationOpenFailed, .verificationReadFailed:
+        SmartStoreError.maintenanceDomain
+      default: SmartStoreError.domain
+      }
+    }
+
+    /// The kind's name, such as `unknownSoup`.
+    public var name: String { kind.rawValue }
+  }
+
+  /// The domain of every failure of a store.
+  public static let domain = "com.salesforce.smartstore.error"
+  /// The domain of failures while a database is encrypted, decrypted or re-keyed.
+  public static let maintenanceDomain = "com.salesforce.smartstore.db.error"
+
+  /// What kind of failure this is.
+  public let code: Code
+  /// What failed, on what, and the remedy.
+  public let message: String
+  /// The error below this one.
+  public let cause: (any Error)?
+  /// Where in the package the failure was noticed.
+  public let location: SourceLocation
+
+  /// The domain of ``number``.
+  public var domain: String { code.domain }
+  /// The number that bridges report; see ``Code/number``.
+  public var number: Int { code.number }
+
+  package init(
+    _ code: Code, _ message: String, cause: (any Error)? = nil,
+    fileID: String = #fileID, line: Int = #line
+  ) {
+    // A cause of the same kind says nothing new: keep what lies below it.
+    if let inner = cause as? SmartStoreError, inner.code == code {
+      self.cause = inner.cause
+    } else {
+      self.cause = cause
+    }
+    self.code = code
+    self.message = message
+    self.location = SourceLocation(fileID: fileID, line: line)
+  }
+}
+
+extension SmartStoreError.Code: CustomStringConvertible {
+  public var description: String { name }
+}
+
+extension SmartStoreError: CustomStringConvertible {
+  /// The message with the kind's name before it.
+  public var description: String { "\(code.name): \(message)" }
+}
+
+extension SmartStoreError: CustomDebugStringConvertible {
+  /// The description with the cause and the place.
+  public var debugDescription: String {
+    let below = cause.map { " (cause: \(String(reflecting: $0)))" } ?? ""
+    return "\(domain) \(number) \(description)\(below) at \(location)"
+  }
+}

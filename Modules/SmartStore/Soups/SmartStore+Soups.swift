@@ -1,0 +1,61 @@
+extension SmartStore {
+  /// Registers a soup. A soup that exists already stays as it is, whatever specs are given.
+  ///
+  /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`.
+  public func registerSoup(
+    withName soupName: String, withIndices indexSpecs: [SoupIndex]
+  ) async throws {
+    try await write { transaction in
+      try transaction.registerSoup(withName: soupName, withIndices: indexSpecs)
+    }
+  }
+
+  /// Registers a soup with json1 indexes on the given paths.
+  public func registerSoup(
+    withName soupName: String, withIndexPaths indexPaths: [String]
+  ) async throws {
+    try await registerSoup(
+      withName: soupName, withIndices: indexPaths.map { SoupIndex(path: $0, type: .json1) })
+  }
+
+  /// Whether a soup of this name is registered.
+  public func soupExists(forName soupName: String) async throws -> Bool {
+    try await read { $0.soupExists(forName: soupName) }
+  }
+
+  /// The names of all soups, in ascending order.
+  public func allSoupNames() async throws -> [String] {
+    try await read { $0.allSoupNames() }
+  }
+
+  /// The index specs of a soup in the order in which they were registered, with their columns.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`.
+  public func indices(forSoupNamed soupName: String) async throws -> [SoupIndex] {
+    try await read { try $0.indices(forSoupNamed: soupName) }
+  }
+
+  /// Whether a soup has an index on exactly this path.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`.
+  public func hasIndex(forPath path: String, inSoupNamed soupName: String) async throws -> Bool {
+    try await read { try $0.hasIndex(forPath: path, inSoupNamed: soupName) }
+  }
+
+  /// Removes a soup with all its elements. A soup that does not exist is no error.
+  public func removeSoup(_ soupName: String) async throws {
+    try await write { try $0.removeSoup(soupName) }
+  }
+
+  /// Removes all soups.
+  public func removeAllSoups() async throws {
+    try await write(isSingleCall: false) { try $0.removeAllSoups() }
+  }
+
+  /// Removes all elements of a soup. The next element gets the id that it would have got anyway.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`.
+  public func clearSoup(_ soupName: String) async throws {
+    try await write { try $0.clearSoup(soupName) }
+  }
+}

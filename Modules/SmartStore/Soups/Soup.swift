@@ -1,0 +1,115 @@
+import SalesforceSDKCommon
+
+/// One soup's place in the database: its tables, its columns and the statements that write it.
+///
+/// Immutable; a change of the soup makes a new value.
+final class Soup: Sendable {
+  /// A column that repeats the values of a path.
+  struct Column: Sendable {
+    let name: String
+    let type: SoupIndexType
+    let path: JSONPath
+    let pathText: String
+    var isFullText: Bool { type == .fullText }
+  }
+
+  let name: String
+  let number: Int64
+  /// The index specs in the order of registration, with their column names.
+  let indexes: [SoupIndex]
+  let table: String
+  let fullTextTable: String
+  /// The index columns, without json1 paths, in the order of registration.
+  let columns: [Column]
+  /// Positions in `columns` of the full-text ones.
+  let fullTextColumns: [Int]
+  /// The spec that answers for a path; of two specs for one path the last.
+  private let indexByPath: [String: SoupIndex]
+
+  let insertStatement: String
+  let updateStatement: String
+  let fullTextInsertStatement: String
+  let fullTextReplaceStatement: String
+
+  init(name: String, number: Int64, indexes: [SoupIndex]) {
+    self.name = name
+    self.number = number
+    let table = "TABLE_\(number)"
+    self.table = table
+    self.fullTextTable = "\(table)_fts"
+    let named = indexes.enumerated().map { position, index in
+      SoupIndex(
+        path: index.path, type: index.type,
+        columnName: index.type == .json1
+          ? Soup.extraction(of: index.path)
+          : index.columnName ?? Soup.columnName(table: table, position: position))
+    }
+    self.indexes = named
+    self.indexByPath = Dictionary(
+      named.map { ($0.path, $0) }, uniquingKeysWith: { _, last in last })
+    let columns = named.compactMap { index -> Column? in
+      guard index.type != .json1, let column = index.columnName else { return nil }
+      return Column(
+        name: column, type: index.type, path: JSONPath(index.path), pathText: index.path)
+    }
+    self.columns = columns
+    self.fullTextColumns = columns.indices.filter { columns[$0].isFullText }
+
+    let names = columns.map(\.name)
+    let inserted = ["id", "soup", "created", "lastModified"] + names
+    self.insertStatement =
+      "INSERT INTO \(table) (\(inserted.joined(separator: ", "))) "
+      + "VALUES (\(Soup.placeholders(inserted.count)))"
+    let updated = (["soup", "lastModified"] + names).map { "\($0) = ?" }
+    self.updateStatement =
+      "UPDATE \(table) SET \(updated.joined(separator: ", ")) WHERE id = ?"
+    let fullText = ["rowid"] + columns.filter(\.isFullText).map(\.name)
+    let fullTextTail =
+      "INTO \(table)_fts (\(fullText.joined(separator: ", "))) "
+      + "VALUES (\(Soup.placeholders(fullText.count)))"
+    self.fullTextInsertStatement = "INSERT \(fullTextTail)"
+    self.fullTextReplaceStatement = "INSERT OR REPLACE \(fullTextTail)"
+  }
+
+  var hasFullText: Bool { !fullTextColumns.isEmpty }
+
+  /// The spec that a reference to `path` resolves to.
+  func index(forPath path: String) -> SoupIndex? {
+    indexByPath[path]
+  }
+
+  /// The column that a match query on `path` searches, if the path is full-text indexed.
+  func fullTextColumn(forPath path: String) -> String? {
+    fullTextColumns.lazy.map { self.columns[$0] }.last { $0.pathText == path }?.name
+  }
+
+  /// The table and column of a reserved path, or nil for an ordinary one.
+  static func reservedColumn(_ path: String) -> String? {
+    switch path {
+    case SmartStore.soupPath: SmartStore.soupColumn
+    case SmartStore.soupEntryId: SmartStore.idColumn
+    case SmartStore.createdDate: SmartStore.createdColumn
+    case SmartStore.lastModifiedDate: SmartStore.lastModifiedColumn
+    default: nil
+    }
+  }
+
+  /// The SQL for the value at `path`: a column, or an extraction from the element.
+  func expression(forPath path: String) -> String {
+    if let column = Soup.reservedColumn(path) { return "\(table).\(column)" }
+    return index(forPath: path)?.columnName ?? Soup.extraction(of: path)
+  }
+
+  static func columnName(table: String, position: Int) -> String {
+    "\(table)_\(position)"
+  }
+
+  /// The expression that reads `path` from the element. A quote in the path cannot end the literal.
+  static func extraction(of path: String, qualifier: String = "") -> String {
+    "json_extract(\(qualifier)soup, '$.\(path.replacing("'", with: "''"))')"
+  }
+
+  private static func placeholders(_ count: Int) -> String {
+    Array(repeating: "?", count: count).joined(separator: ", ")
+  }
+}

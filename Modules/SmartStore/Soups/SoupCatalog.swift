@@ -1,0 +1,96 @@
+import GRDB
+import Synchronization
+
+/// The soups of a store as of one version of its schema.
+///
+/// SQLite counts every change of tables in the schema version, which belongs to the snapshot that
+/// reads it. A catalogue that carries the same number as the snapshot is therefore right for it,
+/// also after a roll-back and next to another process.
+final class SoupCatalog: Sendable {
+  let schemaVersion: Int64
+  let soups: [String: Soup]
+  /// Conversions of Smart SQL that hold for these soups.
+  let conversions: Mutex<SmartSQLCache>
+
+  init(schemaVersion: Int64, soups: [String: Soup], conversions: SmartSQLCache = SmartSQLCache()) {
+    self.schemaVersion = schemaVersion
+    self.soups = soups
+    self.conversions = Mutex(conversions)
+  }
+
+  /// This catalogue with another mapping for one soup. Conversions that mention it are left behind.
+  func replacing(_ soup: Soup?, named name: String) -> SoupCatalog {
+    var soups = soups
+    soups[name] = soup
+    var kept = conversions.withLock { $0 }
+    kept.removeStatements(mentioning: name)
+    return SoupCatalog(schemaVersion: schemaVersion, soups: soups, conversions: kept)
+  }
+
+  /// The same soups under another schema version.
+  func at(schemaVersion: Int64) -> SoupCatalog {
+    SoupCatalog(
+      schemaVersion: schemaVersion, soups: soups, conversions: conversions.withLock { $0 })
+  }
+
+  /// The schema version of the snapshot that `database` reads. Begins the snapshot.
+  static func schemaVersion(_ database: Database) throws(SmartStoreError) -> Int64 {
+    let statement = try StoreStatement(database, "PRAGMA schema_version")
+    return try statement.step() ? statement.int64(0) : 0
+  }
+
+  /// Reads the meta tables.
+  ///
+  /// A soup exists if both its row and its table do. A type word that no version writes is taken as
+  /// string.
+  static func load(
+    _ database: Database, schemaVersion: Int64
+  ) throws(SmartStoreError) -> SoupCatalog {
+    var indexes: [String: [SoupIndex]] = [:]
+    let map = try StoreStatement(
+      database,
+      "SELECT soupName, path, columnName, columnType FROM soup_index_map ORDER BY rowid")
+    while try map.step() {
+      let type = SoupIndexType(rawValue: map.string(3))
+      indexes[map.string(0), default: []].append(
+        SoupIndex(
+          path: map.string(1), type: type.isKnown ? type : .string, columnName: map.string(2)))
+    }
+    var soups: [String: Soup] = [:]
+    let attributes = try StoreStatement(
+      database,
+      """
+      SELECT soup_attrs.id, soup_attrs.soupName FROM soup_attrs \
+      JOIN sqlite_master ON type = 'table' AND name = 'TABLE_' || soup_attrs.id \
+      ORDER BY soup_attrs.id
+      """)
+    while try attributes.step() {
+      let name = attributes.string(1)
+      soups[name] = Soup(
+        name: name, number: attributes.int64(0), indexes: indexes[name, default: []])
+    }
+    return SoupCatalog(schemaVersion: schemaVersion, soups: soups)
+  }
+}
+
+/// The newest catalogue that any connection of a store has seen.
+final class SoupCatalogs: Sendable {
+  private let newest = Mutex<SoupCatalog?>(nil)
+
+  /// The catalogue of the snapshot that `database` reads.
+  func current(_ database: Database) throws(SmartStoreError) -> SoupCatalog {
+    let version = try SoupCatalog.schemaVersion(database)
+    if let known = newest.withLock({ $0 }), known.schemaVersion == version { return known }
+    let loaded = try SoupCatalog.load(database, schemaVersion: version)
+    publish(loaded)
+    return loaded
+  }
+
+  /// Offers a committed catalogue to the connections to come. An older one is not taken.
+  func publish(_ catalog: SoupCatalog) {
+    newest.withLock { newest in
+      if let known = newest, known.schemaVersion >= catalog.schemaVersion { return }
+      newest = catalog
+    }
+  }
+}

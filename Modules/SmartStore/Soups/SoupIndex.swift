@@ -1,0 +1,90 @@
+public import SalesforceSDKCommon
+
+/// How the values of an indexed path are kept and compared.
+///
+/// Any word can be spelled, as in a stored or received spec; registering a soup refuses those that
+/// are not among the constants.
+public struct SoupIndexType: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+  public let rawValue: String
+
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+  }
+
+  /// Text, compared byte by byte. Numbers are kept as written, Booleans as `1` and `0`, objects and
+  /// arrays as compact JSON.
+  public static let string = SoupIndexType(rawValue: "string")
+  /// A signed 64-bit integer. Fractions are cut off, numbers out of range saturate, Booleans are 1
+  /// and 0; anything else is null.
+  public static let integer = SoupIndexType(rawValue: "integer")
+  /// An IEEE double. Booleans are 1 and 0; anything that is no number is null.
+  public static let floating = SoupIndexType(rawValue: "floating")
+  /// As ``string``, and searchable word by word with a match query.
+  public static let fullText = SoupIndexType(rawValue: "full_text")
+  /// Nothing is stored twice: SQLite reads the path from the element. Cannot look into arrays.
+  public static let json1 = SoupIndexType(rawValue: "json1")
+
+  /// Whether registering a soup accepts this type.
+  public var isKnown: Bool {
+    switch self {
+    case .string, .integer, .floating, .fullText, .json1: true
+    default: false
+    }
+  }
+
+  /// The stored word.
+  public var description: String { rawValue }
+}
+
+/// An index spec: a path into the elements of a soup and how its values are indexed.
+///
+/// JSON form: `{"path": "Owner.Name", "type": "string"}`, with `columnName` where a column is known.
+public struct SoupIndex: Sendable, Hashable {
+  /// Keys separated by `.`; a path through an array gathers the values of its items.
+  public let path: String
+  /// How the values are kept.
+  public let type: SoupIndexType
+  /// The column that holds the values, or the expression that extracts them. Set by the store.
+  public let columnName: String?
+
+  public init(path: String, type: SoupIndexType, columnName: String? = nil) {
+    self.path = path
+    self.type = type
+    self.columnName = columnName
+  }
+
+  /// Reads the JSON form.
+  ///
+  /// - Throws: ``SmartStoreError`` `invalidIndexSpec` if path or type is missing, or the type is not
+  ///   a known word.
+  public init(json: JSONValue) throws(SmartStoreError) {
+    guard let path = json["path"]?.string, let word = json["type"]?.string else {
+      throw SmartStoreError(
+        .invalidIndexSpec,
+        "Invalid index spec: it needs a text \"path\" and a text \"type\".")
+    }
+    self.init(
+      path: path, type: SoupIndexType(rawValue: word), columnName: json["columnName"]?.string)
+    try validate()
+  }
+
+  /// The JSON form with `path` and `type`, as it was registered.
+  public var json: JSONValue {
+    .object(["path": .string(path), "type": .string(type.rawValue)])
+  }
+
+  /// Refuses what no soup can be registered with.
+  func validate() throws(SmartStoreError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw SmartStoreError(
+        .invalidIndexSpec,
+        "Invalid index spec: the path is empty or holds a NUL. Name the member to index.")
+    }
+    guard type.isKnown else {
+      throw SmartStoreError(
+        .invalidIndexSpec,
+        "Invalid index spec: \"\(type)\" is not a type. "
+          + "Use string, integer, floating, full_text or json1.")
+    }
+  }
+}

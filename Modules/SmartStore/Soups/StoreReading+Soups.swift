@@ -1,0 +1,29 @@
+extension StoreReading where Self: ~Copyable {
+  /// Whether a soup of this name is registered.
+  public borrowing func soupExists(forName soupName: String) -> Bool {
+    access.catalog.soups[soupName] != nil
+  }
+
+  /// The names of all soups, in ascending order.
+  public borrowing func allSoupNames() -> [String] {
+    access.catalog.soups.keys.sorted()
+  }
+
+  /// The index specs of a soup in the order in which they were registered, with their columns.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`.
+  public borrowing func indices(
+    forSoupNamed soupName: String
+  ) throws(SmartStoreError) -> [SoupIndex] {
+    try access.soup(named: soupName).indexes
+  }
+
+  /// Whether a soup has an index on exactly this path.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`.
+  public borrowing func hasIndex(
+    forPath path: String, inSoupNamed soupName: String
+  ) throws(SmartStoreError) -> Bool {
+    try access.soup(named: soupName).index(forPath: path) != nil
+  }
+}

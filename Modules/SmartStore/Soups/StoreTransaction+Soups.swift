@@ -1,0 +1,69 @@
+import GRDB
+
+extension StoreTransaction {
+  /// Registers a soup. A soup that exists already stays as it is, whatever specs are given.
+  ///
+  /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`.
+  public borrowing func registerSoup(
+    withName soupName: String, withIndices indexSpecs: [SoupIndex]
+  ) throws(SmartStoreError) {
+    guard !soupName.isEmpty else {
+      throw SmartStoreError(.invalidSoupName, "Bogus soup name: it is empty. Choose a name.")
+    }
+    guard !indexSpecs.isEmpty else {
+      throw SmartStoreError(
+        .noIndexSpecs, "No indexSpecs specified for soup: \(soupName). Name at least one path.")
+    }
+    for index in indexSpecs { try index.validate() }
+    guard !soupExists(forName: soupName) else { return }
+    try access.atomically { () throws(SmartStoreError) in
+      try access.checkExtractable(indexSpecs)
+      let statement = try StoreStatement(
+        access.database, "INSERT INTO soup_attrs (soupName) VALUES (?)")
+      statement.bind(soupName, at: 1)
+      try statement.run()
+      let soup = Soup(
+        name: soupName, number: access.database.lastInsertedRowID,
+        indexes: indexSpecs.map { SoupIndex(path: $0.path, type: $0.type) })
+      try access.createTables(of: soup)
+      try access.recordIndexes(of: soup)
+      access.setSoup(soup, named: soupName)
+    }
+  }
+
+  /// Removes a soup with all its elements. A soup that does not exist is no error.
+  public borrowing func removeSoup(_ soupName: String) throws(SmartStoreError) {
+    try access.checkUsable()
+    guard let soup = access.catalog.soups[soupName] else { return }
+    try access.atomically { () throws(SmartStoreError) in
+      if soup.hasFullText { try access.execute("DROP TABLE \(soup.fullTextTable)") }
+      try access.execute("DROP TABLE \(soup.table)")
+      for table in [MetaTable.indexMap, MetaTable.attributes] {
+        let statement = try StoreStatement(
+          access.database, "DELETE FROM \(table) WHERE soupName = ?")
+        statement.bind(soupName, at: 1)
+        try statement.run()
+      }
+      access.setSoup(nil, named: soupName)
+    }
+  }
+
+  /// Removes all soups.
+  public borrowing func removeAllSoups() throws(SmartStoreError) {
+    try access.atomically { () throws(SmartStoreError) in
+      for name in allSoupNames() { try removeSoup(name) }
+    }
+  }
+
+  /// Removes all elements of a soup. The next element gets the id that it would have got anyway.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`.
+  public borrowing func clearSoup(_ soupName: String) throws(SmartStoreError) {
+    let soup = try access.soup(named: soupName)
+    try access.atomically { () throws(SmartStoreError) in
+      if soup.hasFullText { try access.execute("DELETE FROM \(soup.fullTextTable)") }
+      try access.execute("DELETE FROM \(soup.table)")
+      try access.didChange(soup)
+    }
+  }
+}

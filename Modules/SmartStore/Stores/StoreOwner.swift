@@ -1,0 +1,41 @@
+import Foundation
+
+/// Whom a store belongs to: the app, or one account in one community.
+public enum StoreOwner: Sendable, Hashable {
+  /// The app. Global stores survive logout and must not hold a user's data.
+  case global
+  /// An account. Without a community the account's internal scope is meant.
+  case user(organizationId: String, userId: String, communityId: String? = nil)
+
+  /// Whether this is the app.
+  public var isGlobal: Bool { self == .global }
+
+  /// The folders from the root to the owner's stores.
+  ///
+  /// - Throws: ``SmartStoreError`` `invalidStoreName` if an id cannot be a folder's name.
+  func folders() throws(SmartStoreError) -> [String] {
+    switch self {
+    case .global: return ["stores"]
+    case .user(let organization, let user, let community):
+      let scope = [organization, user, community ?? StoreOwner.internalScope]
+      for part in scope { try StoreOwner.checkFolderName(part, of: "account id") }
+      return scope + ["stores"]
+    }
+  }
+
+  /// The folder of an account outside of any community.
+  static let internalScope = "internal"
+
+  /// Refuses what is not exactly one part of a path.
+  static func checkFolderName(_ name: String, of what: String) throws(SmartStoreError) {
+    let isOnePart =
+      !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))
+      && !name.utf8.contains(0)
+    guard isOnePart, name.utf8.count <= 255 else {
+      throw SmartStoreError(
+        .invalidStoreName,
+        "The \(what) \"\(name)\" cannot name a folder. It must not be empty, \".\", \"..\", hold "
+          + "\"/\" or NUL, or have more than 255 bytes.")
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import GRDB
+import GRDBSQLite
+
+/// What stands behind a ``StoreReader`` or ``StoreTransaction``. It has nothing to offer itself.
+public final class StoreAccess {
+  let database: Database
+  /// The soups of this snapshot, with what this transaction changed.
+  private(set) var catalog: SoupCatalog
+  /// Milliseconds since 1970.
+  let now: @Sendable () -> Int64
+  let options: SmartStoreOptions
+  /// Whether the transaction consists of one call, which then needs no savepoint of its own.
+  let isSingleCall: Bool
+
+  /// The soups whose mapping this transaction changed.
+  private(set) var changedSoups: Set<String> = []
+  /// The next entry id of each soup table that this transaction inserted into.
+  private var nextEntryIds: [String: Int64] = [:]
+  /// Why this transaction can no longer be committed.
+  private var failure: SmartStoreError?
+
+  init(
+    _ database: Database, catalog: SoupCatalog, options: SmartStoreOptions, isSingleCall: Bool
+  ) {
+    self.database = database
+    self.catalog = catalog
+    self.now = options.now
+    self.options = options
+    self.isSingleCall = isSingleCall
+  }
+
+  /// The soup with this name.
+  func soup(named name: String) throws(SmartStoreError) -> Soup {
+    guard let soup = catalog.soups[name] else {
+      throw SmartStoreError(
+        .unknownSoup, "Soup: \(name) does not exist. Register it before using it.")
+    }
+    return soup
+  }
+
+  /// Takes over a soup's new mapping, or its absence.
+  func setSoup(_ soup: Soup?, named name: String) {
+    catalog = catalog.replacing(soup, named: name)
+    changedSoups.insert(name)
+  }
+
+  // MARK: Transactions
+
+  /// Runs `work` so that it happens completely or not at all, inside the transaction at hand.
+  ///
+  /// A failure that ended the whole transaction (a full disk, for one) is remembered: nothing more
+  /// can be done in it then.
+  func atomically<T>(_ work: () throws(SmartStoreError) -> T) throws(SmartStoreError) -> T {
+    try checkUsable()
+    guard !isSingleCall else { return try work() }
+    let before = (catalog, changedSoups)
+    var outcome: Result<T, SmartStoreError>?
+    do {
+      try database.inSavepoint {
+        do throws(SmartStoreError) {
+          outcome = .success(try work())
+          return .commit
+        } catch {
+          outcome = .failure(error)
+          return .rollback
+        }
+      }
+    } catch {
+      outcome = .failure(SmartStoreError(grdb: error))
+    }
+    switch outcome {
+    case .success(let value): return value
+    case .failure(let error):
+      (catalog, changedSoups) = before
+      nextEntryIds.removeAll()
+      if !database.isInsideTransaction { fail(error) }
+      throw error
+    case nil: throw SmartStoreError(.interrupted, "The work was interrupted and rolled back.")
+    }
+  }
+
+  /// Makes the transaction impossible to commit.
+  func fail(_ error: SmartStoreError) {
+    failure = failure ?? error
+  }
+
+  /// Throws what made this transaction impossible to commit.
+  func checkUsable() throws(SmartStoreError) {
+    if let failure { throw failure }
+  }
+
+  /// Tells observers that rows of `soup` changed.
+  func didChange(_ soup: Soup) throws(SmartStoreError) {
+    do {
+      try database.notifyChanges(in: Table(soup.table))
+    } catch {
+      throw SmartStoreError(grdb: error)
+    }
+  }
+
+  /// Runs statements that change tables.
+  func execute(_ sql: String) throws(SmartStoreError) {
+    do {
+      try database.execute(sql: sql)
+    } catch {
+      throw SmartStoreError(grdb: error)
+    }
+  }
+
+  // MARK: Entry ids
+
+  /// The id that the next element of `soup` gets. Ids are never used twice: the sequence survives
+  /// deletes, and is read once for each transaction.
+  func takeEntryId(of soup: Soup) throws(SmartStoreError) -> Int64 {
+    let id: Int64
+    if let known = nextEntryIds[soup.table] {
+      id = known
+    } else {
+      let statement = try StoreStatement(
+        database,
+        """
+        SELECT max(ifnull((SELECT seq FROM sqlite_sequence WHERE name = '\(soup.table)'), 0), \
+        ifnull((SELECT max(id) FROM \(soup.table)), 0))
+        """)
+      _ = try statement.step()
+      id = statement.int64(0) &+ 1
+    }
+    guard id > 0, id < Int64.max else {
+      throw SmartStoreError(.sql, "Soup: \(soup.name) has used up its entry ids.")
+    }
+    nextEntryIds[soup.table] = id + 1
+    return id
+  }
+}
+
+@available(*, unavailable)
+extension StoreAccess: Sendable {}

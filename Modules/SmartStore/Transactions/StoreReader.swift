@@ -1,0 +1,22 @@
+/// Reads from one snapshot of a store.
+///
+/// Given to the closure of ``SmartStore/read(_:)`` and valid only there. Everything it returns
+/// belongs to the same instant, whatever is written meanwhile.
+public struct StoreReader: StoreReading, ~Copyable {
+  public let access: StoreAccess
+
+  init(_ access: StoreAccess) {
+    self.access = access
+  }
+}
+
+@available(*, unavailable)
+extension StoreReader: Sendable {}
+
+/// What can be asked of one snapshot of a store, by a ``StoreReader`` or a ``StoreTransaction``.
+///
+/// Its calls are synchronous, and throw ``SmartStoreError``.
+public protocol StoreReading: ~Copyable {
+  /// The way into the snapshot.
+  var access: StoreAccess { get }
+}

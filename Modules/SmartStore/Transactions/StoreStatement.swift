@@ -1,0 +1,177 @@
+import GRDB
+import GRDBSQLite
+import SalesforceSDKCommon
+
+/// A prepared statement, bound and stepped through SQLite's C interface.
+///
+/// GRDB prepares and caches; binding goes past it, since its value types cost a heap object for
+/// each text that a record has. Changes made so are announced with `StoreAccess.didChange`.
+struct StoreStatement: ~Copyable {
+  private let statement: Statement
+  private let handle: SQLiteStatement
+
+  /// Takes a statement from the connection's cache, or prepares it for this use alone. Statements
+  /// whose text callers write are not cached: the cache has no bound.
+  init(_ database: Database, _ sql: String, cached: Bool = true) throws(SmartStoreError) {
+    do {
+      statement = try cached ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
+    } catch {
+      throw SmartStoreError(grdb: error)
+    }
+    handle = statement.sqliteStatement
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  deinit {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  /// How many values the statement expects.
+  var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
+
+  /// Makes the statement ready for its next run. Bound values stay.
+  @inline(__always)
+  func reset() { sqlite3_reset(handle) }
+
+  // MARK: Binding, positions from 1
+
+  @inline(__always)
+  func bindNull(at position: Int) { sqlite3_bind_null(handle, Int32(position)) }
+
+  @inline(__always)
+  func bind(_ value: Int64, at position: Int) { sqlite3_bind_int64(handle, Int32(position), value) }
+
+  @inline(__always)
+  func bind(_ value: Double, at position: Int) {
+    sqlite3_bind_double(handle, Int32(position), value)
+  }
+
+  /// Binds text and has SQLite copy it.
+  @inline(__always)
+  func bind(_ text: UnsafeRawBufferPointer, at position: Int) {
+    guard let start = text.baseAddress else {
+      sqlite3_bind_text(handle, Int32(position), "", 0, StoreStatement.transient)
+      return
+    }
+    sqlite3_bind_text(
+      handle, Int32(position), start.assumingMemoryBound(to: CChar.self), Int32(text.count),
+      StoreStatement.transient)
+  }
+
+  /// Binds text that stays in place until the statement was stepped and unbound.
+  @inline(__always)
+  func bindUncopied(_ text: UnsafeBufferPointer<UInt8>, at position: Int) {
+    sqlite3_bind_text64(
+      handle, Int32(position),
+      UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self),
+      sqlite3_uint64(text.count), nil, UInt8(SQLITE_UTF8))
+  }
+
+  func bind(_ text: String, at position: Int) {
+    var text = text
+    text.withUTF8 { bind(UnsafeRawBufferPointer($0), at: position) }
+  }
+
+  func bind(_ value: BoundValue, at position: Int) {
+    switch value {
+    case .null: bindNull(at: position)
+    case .integer(let integer): bind(integer, at: position)
+    case .double(let double): bind(double, at: position)
+    case .text(let text): bind(text, at: position)
+    }
+  }
+
+  func bind(_ values: [BoundValue]) {
+    for (offset, value) in values.enumerated() { bind(value, at: offset + 1) }
+  }
+
+  // MARK: Running
+
+  /// Moves to the next row; false at the end.
+  @inline(__always)
+  func step() throws(SmartStoreError) -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let code: throw failure(code)
+    }
+  }
+
+  /// Runs a statement without rows and makes it ready for its next run.
+  @inline(__always)
+  func run() throws(SmartStoreError) {
+    let code = sqlite3_step(handle)
+    guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
+    sqlite3_reset(handle)
+  }
+
+  /// How many rows the last run changed.
+  @inline(__always)
+  var changes: Int { Int(sqlite3_changes(sqlite3_db_handle(handle))) }
+
+  private func failure(_ code: Int32) -> SmartStoreError {
+    let error = SmartStoreError(
+      sqlite: code, String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
+    sqlite3_reset(handle)
+    return error
+  }
+
+  // MARK: Reading, columns from 0
+
+  var columnCount: Int { Int(sqlite3_column_count(handle)) }
+
+  func columnName(_ column: Int) -> String {
+    sqlite3_column_name(handle, Int32(column)).map { String(cString: $0) } ?? ""
+  }
+
+  func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
+
+  @inline(__always)
+  func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+
+  /// The column's text as bytes; empty for null.
+  func bytes(_ column: Int) -> [UInt8] {
+    guard let text = sqlite3_column_text(handle, Int32(column)) else { return [] }
+    let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+    return Array(UnsafeBufferPointer(start: text, count: count))
+  }
+
+  func string(_ column: Int) -> String {
+    guard let text = sqlite3_column_text(handle, Int32(column)) else { return "" }
+    let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+    return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+  }
+
+  /// The column's value in one of the kinds that JSON has; a blob comes as text.
+  func value(_ column: Int) -> ColumnValue {
+    switch sqlite3_column_type(handle, Int32(column)) {
+    case SQLITE_INTEGER: .integer(int64(column))
+    case SQLITE_FLOAT: .double(sqlite3_column_double(handle, Int32(column)))
+    case SQLITE_NULL: .null
+    default: .text(bytes(column))
+    }
+  }
+
+  // SQLite's mark for "copy what you were given".
+  private static var transient: sqlite3_destructor_type {
+    unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  }
+}
+
+/// A value on its way into a statement.
+enum BoundValue: Sendable, Hashable {
+  case null
+  case integer(Int64)
+  case double(Double)
+  case text(String)
+}
+
+/// A value on its way out of a statement.
+enum ColumnValue {
+  case null
+  case integer(Int64)
+  case double(Double)
+  case text([UInt8])
+}

@@ -1,0 +1,33 @@
+/// Reads and writes inside one transaction: all of it is committed, or none.
+///
+/// Given to the closure of ``SmartStore/inTransaction(durability:_:)`` and valid only there. It
+/// sees its own writes. A call that fails leaves the soup as it was before that call; the
+/// transaction goes on if the closure catches the error, and rolls back if the error leaves the
+/// closure.
+public struct StoreTransaction: StoreReading, ~Copyable {
+  public let access: StoreAccess
+
+  init(_ access: StoreAccess) {
+    self.access = access
+  }
+
+  /// Runs `body` as part of this transaction. If it throws, the whole transaction is rolled back,
+  /// even if the error is caught.
+  public borrowing func inTransaction<T>(
+    _ body: (borrowing StoreTransaction) throws -> T
+  ) throws -> T {
+    do {
+      return try body(self)
+    } catch {
+      access.fail(
+        error as? SmartStoreError
+          ?? SmartStoreError(
+            .interrupted, "A nested transaction failed, so the whole was rolled back.",
+            cause: error))
+      throw error
+    }
+  }
+}
+
+@available(*, unavailable)
+extension StoreTransaction: Sendable {}
