@@ -1,0 +1,88 @@
+public import SalesforceSDKCommon
+
+/// An account that could not be found, kept, read or logged out.
+public struct AccountError: Error, Sendable {
+  /// What went wrong, in a form to switch on.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String {
+      case unknownAccount, notLoggedIn, illegalState, keyUnavailable, keyMissing, wrongKey
+      case damagedFile, readFailed, writeFailed, unsyncedRecords, observerTimedOut, closed
+    }
+    private let kind: Kind
+
+    /// There is no such account here. Log in.
+    public static let unknownAccount = Code(kind: .unknownAccount)
+    /// The account has no session. Log in.
+    public static let notLoggedIn = Code(kind: .notLoggedIn)
+    /// The account is being logged out.
+    public static let illegalState = Code(kind: .illegalState)
+    /// The secret store cannot give the key now, for instance while it is locked. Trying again may
+    /// help. No file was touched.
+    public static let keyUnavailable = Code(kind: .keyUnavailable)
+    /// There are account files, and the secret store has no key. Restore the key. No file was
+    /// touched.
+    public static let keyMissing = Code(kind: .keyMissing)
+    /// The account file was written with another key. Restore that key, or log in again.
+    public static let wrongKey = Code(kind: .wrongKey)
+    /// The account file is damaged. It is kept under another name; log in again.
+    public static let damagedFile = Code(kind: .damagedFile)
+    /// A file could not be read.
+    public static let readFailed = Code(kind: .readFailed)
+    /// A file could not be written; what was there before still is.
+    public static let writeFailed = Code(kind: .writeFailed)
+    /// The account has records that exist only here. Sync them up, or insist.
+    public static let unsyncedRecords = Code(kind: .unsyncedRecords)
+    /// A logout observer did not end in the time allowed.
+    public static let observerTimedOut = Code(kind: .observerTimedOut)
+    /// The account manager was closed.
+    public static let closed = Code(kind: .closed)
+
+    public var description: String { kind.rawValue }
+
+    /// Whether the same call may succeed later.
+    public var isTransient: Bool { kind == .keyUnavailable }
+
+    /// The number of CO-94, where it has one.
+    public var number: Int? {
+      switch kind {
+      case .illegalState: 1005
+      case .damagedFile: 10001
+      case .keyUnavailable, .keyMissing, .wrongKey, .readFailed: 10003
+      case .writeFailed: 10004
+      case .unknownAccount, .notLoggedIn, .unsyncedRecords, .observerTimedOut, .closed: nil
+      }
+    }
+  }
+
+  /// What went wrong.
+  public let code: Code
+  /// What failed, on what, and the remedy.
+  public let message: String
+  /// For `unsyncedRecords`: how many; `nil` if they could not be counted.
+  public let unsyncedRecords: Int?
+  /// The error below, where there was one.
+  public let cause: (any Error)?
+  /// Where it was made.
+  public let location: SourceLocation
+
+  /// Makes an error; an ``AccountPersister`` of your own throws these.
+  public init(
+    _ code: Code, _ message: String, unsyncedRecords: Int? = nil, cause: (any Error)? = nil,
+    fileID: String = #fileID, line: Int = #line
+  ) {
+    self.code = code
+    self.message = message
+    self.unsyncedRecords = unsyncedRecords
+    self.cause = cause
+    self.location = SourceLocation(fileID: fileID, line: line)
+  }
+
+  /// The domain that the platform's libraries give such errors (CO-94).
+  public static let domain = "SFUserAccountManager"
+  /// The number in that domain, where the specification fixes one.
+  public var number: Int? { code.number }
+}
+
+extension AccountError: CustomStringConvertible {
+  public var description: String { "\(code): \(message)" }
+}

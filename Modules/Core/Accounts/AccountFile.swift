@@ -1,0 +1,152 @@
+import Crypto
+import Foundation
+import SalesforceSDKCommon
+
+/// The form of an account file: a short header, then the account's JSON text sealed with
+/// AES-256-GCM (CO-94).
+///
+/// The header names the format and the key, so that a wrong key and a damaged file can be told
+/// apart. Header and identity are authenticated: a file put in another user's place is refused.
+/// Tokens are not part of it; the secret store keeps those.
+enum AccountFile {
+  private static let magic = Array("FFAC".utf8)
+  private static let version: UInt8 = 1
+  private static let keyIdLength = 8
+  private static let headerLength = magic.count + 1 + keyIdLength
+
+  /// The sealed form of `account`.
+  static func seal(
+    _ account: UserAccount, at place: String, with key: SymmetricKey
+  ) throws(AccountError) -> [UInt8] {
+    let header = magic + [version] + keyId(of: key)
+    do {
+      let text = try AccountDocument.text(of: account)
+      let box = try AES.GCM.seal(
+        Data(text), using: key, authenticating: Data(header) + Data(place.utf8))
+      guard let combined = box.combined else {
+        throw AccountError(.writeFailed, "\(account) cannot be sealed")
+      }
+      return header + Array(combined)
+    } catch {
+      throw AccountError(.writeFailed, "\(account) cannot be sealed", cause: error)
+    }
+  }
+
+  /// The account in `bytes`, without its secrets.
+  ///
+  /// - Throws: ``AccountError`` `wrongKey`, `damagedFile`, or `readFailed` for a newer format.
+  static func open(
+    _ bytes: [UInt8], at place: String, with key: SymmetricKey
+  ) throws(AccountError) -> UserAccount {
+    guard bytes.count > headerLength, bytes.starts(with: magic) else {
+      throw AccountError(.damagedFile, "the file of account \(place) is no account file")
+    }
+    guard bytes[magic.count] == version else {
+      throw AccountError(
+        .readFailed,
+        "the file of account \(place) has format \(bytes[magic.count]), which is newer than this "
+          + "program; update the program")
+    }
+    let header = bytes[..<headerLength]
+    guard header.suffix(keyIdLength) == keyId(of: key)[...] else {
+      throw AccountError(
+        .wrongKey,
+        "the file of account \(place) was written with another key; restore the key or log in again"
+      )
+    }
+    do {
+      let box = try AES.GCM.SealedBox(combined: Data(bytes[headerLength...]))
+      let text = try AES.GCM.open(
+        box, using: key, authenticating: Data(header) + Data(place.utf8))
+      return try AccountDocument.account(in: Array(text))
+    } catch {
+      throw AccountError(
+        .damagedFile, "the file of account \(place) is damaged; log in again", cause: error)
+    }
+  }
+
+  /// Tells keys apart without telling anything of the key.
+  private static func keyId(of key: SymmetricKey) -> [UInt8] {
+    let code = HMAC<SHA256>.authenticationCode(for: Data("account file key".utf8), using: key)
+    return Array(code.prefix(keyIdLength))
+  }
+}
+
+/// The JSON text of an account file.
+enum AccountDocument {
+  private static let version: Int64 = 1
+
+  /// The text of `account`, without its secrets.
+  static func text(of account: UserAccount) throws(JSONError) -> [UInt8] {
+    let credentials = account.credentials
+    var object: JSONObject = [
+      "version": .integer(version),
+      "userId": .string(account.userId),
+      "organizationId": .string(account.organizationId),
+      "loginState": .string(account.loginState.rawValue),
+      "identifier": .string(credentials.identifier),
+      "clientId": .string(credentials.clientId),
+      "redirectURI": .string(credentials.redirectURI),
+      "loginServer": .string(credentials.loginServer.url.absoluteString),
+      "usesHybridGrants": .bool(credentials.usesHybridGrants),
+      "scopes": .array(credentials.scopes.map { .string($0) }),
+      "username": .string(account.profile.username),
+      "profile": .object(account.profile.raw),
+    ]
+    let optional: [(String, String?)] = [
+      ("instanceURL", credentials.instanceURL?.absoluteString),
+      ("apiInstanceURL", credentials.apiInstanceURL?.absoluteString),
+      ("communityId", credentials.communityId),
+      ("communityURL", credentials.communityURL?.absoluteString),
+      ("identityURL", credentials.identityURL?.absoluteString),
+      ("tokenFormat", credentials.tokenFormat),
+      ("displayName", account.profile.displayName),
+      ("email", account.profile.email),
+    ]
+    for (key, value) in optional where value != nil { object[key] = value.map { .string($0) } }
+    if let issuedAt = credentials.issuedAtMilliseconds { object["issuedAt"] = .integer(issuedAt) }
+    var webSession = JSONObject()
+    for (key, value) in credentials.webSession.sorted(by: { $0.key < $1.key })
+    where OAuthKeys.webSessionServices[key] == nil {
+      webSession[key] = .string(value)
+    }
+    object["webSession"] = .object(webSession)
+    return try JSONValue.object(object).serialized()
+  }
+
+  /// The account in `text`, without its secrets.
+  static func account(in text: [UInt8]) throws -> UserAccount {
+    let json = try JSONSlice(parsing: text)
+    func string(_ key: String) throws(AccountError) -> String {
+      guard let value = json[key]?.string else {
+        throw AccountError(.damagedFile, "the account file lacks \(key)")
+      }
+      return value
+    }
+    func url(_ key: String) -> URL? { json[key]?.string.flatMap { URL(string: $0) } }
+    var credentials = OAuthCredentials(
+      identifier: try string("identifier"), clientId: try string("clientId"),
+      redirectURI: try string("redirectURI"), loginServer: try LoginServer(string("loginServer")),
+      usesHybridGrants: json["usesHybridGrants"]?.bool ?? true)
+    credentials.instanceURL = url("instanceURL")
+    credentials.apiInstanceURL = url("apiInstanceURL")
+    credentials.communityId = json["communityId"]?.string
+    credentials.communityURL = url("communityURL")
+    credentials.identityURL = url("identityURL")
+    credentials.issuedAtMilliseconds = json["issuedAt"]?.int64
+    credentials.tokenFormat = json["tokenFormat"]?.string
+    credentials.scopes = json["scopes"]?.elements.compactMap(\.string) ?? []
+    for (key, value) in json["webSession"]?.members.map({ ($0.key, $0.value.string) }) ?? [] {
+      credentials.webSession[key] = value
+    }
+    var account = UserAccount(
+      identity: UserAccountIdentity(
+        userId: try string("userId"), organizationId: try string("organizationId")),
+      credentials: credentials,
+      profile: UserProfile(
+        username: try string("username"), displayName: json["displayName"]?.string,
+        email: json["email"]?.string, raw: json["profile"]?.value.object ?? [:]))
+    account.loginState = UserAccount.LoginState(rawValue: try string("loginState")) ?? .notLoggedIn
+    return account
+  }
+}

@@ -1,0 +1,115 @@
+import Synchronization
+
+/// Keeps accounts, so that they are there after a restart.
+///
+/// ``EncryptedAccountDirectory`` keeps them in files, ``InMemoryAccountPersister`` for as long as
+/// the process runs.
+public protocol AccountPersister: Sendable {
+  /// Brings all accounts, and tells of those that cannot be read. Nothing is changed but what
+  /// is said in ``UnreadableAccount``.
+  ///
+  /// - Throws: ``AccountError`` `keyUnavailable`, `keyMissing` or `readFailed` if none can be read.
+  func fetchAll() async throws(AccountError) -> StoredAccounts
+
+  /// Brings one account as it is now; `nil` if there is none.
+  ///
+  /// - Throws: ``AccountError``.
+  func fetch(_ identity: UserAccountIdentity) async throws(AccountError) -> UserAccount?
+
+  /// Keeps an account, in place of the one with the same identity. On return it is on disk; on
+  /// error the former one still is.
+  ///
+  /// - Throws: ``AccountError`` `writeFailed`, or one of the key codes.
+  func save(_ account: UserAccount) async throws(AccountError)
+
+  /// Forgets an account and its secrets. One that is not there is no error (CO-96).
+  ///
+  /// - Throws: ``AccountError`` `writeFailed`.
+  func delete(_ account: UserAccount) async throws(AccountError)
+
+  /// Remembers who the current user is; `nil` for nobody.
+  ///
+  /// - Throws: ``AccountError`` `writeFailed`.
+  func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError)
+
+  /// Runs `body` while no other process does the same for this account; waits for its turn (CO-98).
+  ///
+  /// - Throws: What `body` throws; ``AccountError`` `writeFailed` if the lock cannot be made;
+  ///   `CancellationError` while waiting.
+  func withExclusiveAccess<Result: Sendable>(
+    to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
+  ) async throws -> Result
+}
+
+/// What a persister holds.
+public struct StoredAccounts: Sendable {
+  /// The accounts that could be read.
+  public var accounts: [UserAccount]
+  /// The current user, as last remembered.
+  public var current: UserAccountIdentity?
+  /// The accounts that could not be read.
+  public var unreadable: [UnreadableAccount]
+
+  /// Makes a holding.
+  public init(
+    accounts: [UserAccount] = [], current: UserAccountIdentity? = nil,
+    unreadable: [UnreadableAccount] = []
+  ) {
+    self.accounts = accounts
+    self.current = current
+    self.unreadable = unreadable
+  }
+}
+
+/// An account file that could not be read, and where it is now. It is never deleted.
+public struct UnreadableAccount: Sendable {
+  /// The file: where it was if a key may still open it, or under a new name if it is damaged.
+  public let path: String
+  /// Why.
+  public let error: AccountError
+
+  /// Makes a report.
+  public init(path: String, error: AccountError) {
+    self.path = path
+    self.error = error
+  }
+}
+
+/// A persister without files, for tests and for programs that must leave nothing behind.
+public final class InMemoryAccountPersister: AccountPersister {
+  private let stored = Mutex(StoredAccounts())
+
+  /// Makes an empty one.
+  public init() {}
+
+  public func fetchAll() async throws(AccountError) -> StoredAccounts {
+    stored.withLock { $0 }
+  }
+
+  public func fetch(_ identity: UserAccountIdentity) async throws(AccountError) -> UserAccount? {
+    stored.withLock { stored in stored.accounts.first { $0.identity == identity } }
+  }
+
+  public func save(_ account: UserAccount) async throws(AccountError) {
+    stored.withLock { stored in
+      stored.accounts.removeAll { $0.identity == account.identity }
+      stored.accounts.append(account)
+    }
+  }
+
+  public func delete(_ account: UserAccount) async throws(AccountError) {
+    stored.withLock { stored in stored.accounts.removeAll { $0.identity == account.identity } }
+  }
+
+  public func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
+    stored.withLock { $0.current = identity }
+  }
+
+  /// Runs `body` at once: no other process sees these accounts, and the account manager already
+  /// lets one refresh run at a time.
+  public func withExclusiveAccess<Result: Sendable>(
+    to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
+  ) async throws -> Result {
+    try await body()
+  }
+}

@@ -1,0 +1,163 @@
+extension UserAccountManager {
+  /// Takes part in every logout from now on, after the observers added before.
+  public func addLogoutObserver(_ observer: any LogoutObserver) {
+    observers.append(observer)
+  }
+
+  /// How many records of an account exist only here, over all observers.
+  ///
+  /// - Throws: What an observer throws that cannot count.
+  public func unsyncedRecords(of identity: UserAccountIdentity) async throws -> Int {
+    guard let account = held[identity] else { return 0 }
+    var total = 0
+    for observer in observers {
+      total += try await limited(to: options.observerTimeLimit, "counting unsynced records") {
+        try await observer.unsyncedRecords(of: account)
+      }
+    }
+    return total
+  }
+
+  /// Logs an account out: its observers erase its data, its tokens and its file are removed, and
+  /// the server is told to end its refresh token. It works without a network.
+  ///
+  /// If records of the account exist only here, nothing happens at all, unless `force` is given.
+  /// The other accounts are untouched; if it was the current user, there is none afterwards.
+  ///
+  /// - Parameter force: Log out although unsynced records are lost, or cannot be counted.
+  ///   Default: false.
+  /// - Throws: ``AccountError`` `unsyncedRecords`, `unknownAccount`, `illegalState` while a logout
+  ///   of it is at work; `writeFailed` if the account's file could not be removed.
+  @discardableResult
+  public func logOut(
+    _ identity: UserAccountIdentity, reason: LogoutReason = .unknown, force: Bool = false
+  ) async throws -> LogoutReport {
+    guard held[identity] != nil else {
+      throw AccountError(.unknownAccount, "there is no account \(identity) to log out")
+    }
+    let unsynced = try await checkUnsynced(identity, force: force)
+    // The state is read again: others may have acted while the observers counted.
+    guard var account = held[identity] else {
+      throw AccountError(.unknownAccount, "there is no account \(identity) to log out")
+    }
+    guard account.loginState.allows(.loggingOut) else {
+      throw AccountError(.illegalState, "\(account) is being logged out already")
+    }
+    let credentials = account.credentials
+    account.loginState = .loggingOut
+    held[identity] = account
+    await refreshes[identity]?.cancel()
+
+    eventSource.send(.willLogOut(reason), account)
+    let failures = await tellObservers(account, reason)
+    do throws(AccountError) {
+      try await persister.delete(account)
+    } catch {
+      account.loginState = .notLoggedIn
+      held[identity] = account
+      throw error
+    }
+    let wasCurrent = current?.identity == identity
+    drop(identity)
+    if wasCurrent { try await setCurrent(nil) }
+    let isRevoked = await revoke(credentials, reason: reason)
+    account.credentials.accessToken = nil
+    account.credentials.refreshToken = nil
+    account.credentials.webSession = [:]
+    account.loginState = .notLoggedIn
+    eventSource.send(.didLogOut(reason), account)
+    return LogoutReport(
+      account: account, unsyncedRecords: unsynced, failures: failures, isRevoked: isRevoked)
+  }
+
+  /// Logs all accounts out, the current user last.
+  ///
+  /// - Parameter force: As for one. Without it nothing happens if any account has unsynced records.
+  /// - Throws: As for one account; the accounts before it are logged out then.
+  @discardableResult
+  public func logOutAll(
+    reason: LogoutReason = .unknown, force: Bool = false
+  ) async throws -> [LogoutReport] {
+    let last = current?.identity
+    let order = accounts.map(\.identity).filter { $0 != last } + [last].compactMap(\.self)
+    for identity in order where held[identity]?.loginState != .loggingOut {
+      _ = try await checkUnsynced(identity, force: force)
+    }
+    var reports: [LogoutReport] = []
+    for identity in order where held[identity]?.loginState.allows(.loggingOut) == true {
+      reports.append(try await logOut(identity, reason: reason, force: force))
+    }
+    return reports
+  }
+
+  /// Tells the server to end a refresh token; the outcome changes nothing here.
+  func revoke(_ credentials: OAuthCredentials, reason: LogoutReason) async -> Bool? {
+    guard credentials.refreshToken?.isEmpty == false else { return nil }
+    let service = service
+    return
+      (try? await limited(to: options.revocationTimeLimit, "revoking the refresh token") {
+        try await service.revoke(credentials, reason: reason)
+      }) ?? false
+  }
+
+  private func checkUnsynced(_ identity: UserAccountIdentity, force: Bool) async throws -> Int? {
+    let count: Int
+    do {
+      count = try await unsyncedRecords(of: identity)
+    } catch is CancellationError {
+      throw CancellationError()
+    } catch {
+      if force { return nil }
+      throw AccountError(
+        .unsyncedRecords,
+        "the unsynced records of account \(identity) cannot be counted, so it is not logged out; "
+          + "mend that, or insist and lose them", cause: error)
+    }
+    guard count == 0 || force else {
+      throw AccountError(
+        .unsyncedRecords,
+        "account \(identity) has \(count) unsynced records; sync them up, or insist and lose them",
+        unsyncedRecords: count)
+    }
+    return count
+  }
+
+  private func tellObservers(
+    _ account: UserAccount, _ reason: LogoutReason
+  ) async -> [any Error] {
+    var failures: [any Error] = []
+    for observer in observers {
+      do {
+        try await limited(to: options.observerTimeLimit, "erasing an account's data") {
+          try await observer.willLogOut(account, reason: reason)
+        }
+      } catch {
+        failures.append(error)
+      }
+    }
+    return failures
+  }
+
+  /// Runs work of others for a bounded time. Work that does not end is cancelled and left behind.
+  private func limited<Result: Sendable>(
+    to limit: Duration, _ what: String, _ work: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    let clock = clock
+    let flight = SharedFlight(work)
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask { try await flight.value() }
+      group.addTask {
+        try await clock.sleep(for: limit)
+        return nil
+      }
+      defer {
+        group.cancelAll()
+        flight.giveUp()
+      }
+      guard let first = try await group.next(), let result = first else {
+        throw AccountError(.observerTimedOut, "\(what) took longer than \(limit)")
+      }
+      return result
+    }
+  }
+}

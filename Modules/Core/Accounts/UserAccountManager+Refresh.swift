@@ -1,0 +1,92 @@
+extension UserAccountManager {
+  /// Gets a new access token for an account now, even if the old one is still good.
+  ///
+  /// - Throws: ``OAuthError`` `invalidCredentials` without a refresh token; `invalidGrant` if the
+  ///   server refuses it, which also ends the session; `refreshFailed` or `timedOut` if the server
+  ///   was not reached. ``AccountError``.
+  @discardableResult
+  public func refresh(_ identity: UserAccountIdentity) async throws -> UserAccount {
+    let account = try active(identity)
+    return try await refreshedSession(of: identity, replacing: account.credentials.accessToken)
+  }
+
+  /// The account with another access token than `stale`: one that came meanwhile, or a new one.
+  ///
+  /// One refresh runs at a time for an account. All callers await the same one, get the same
+  /// outcome, and may be cancelled without disturbing it.
+  func refreshedSession(
+    of identity: UserAccountIdentity, replacing stale: String?
+  ) async throws -> UserAccount {
+    let account = try active(identity)
+    if let token = account.credentials.accessToken, token != stale { return account }
+    if let running = refreshes[identity] { return try await running.value() }
+    let flight = SharedFlight<UserAccount> {
+      try await self.runRefresh(of: identity, replacing: stale)
+    } whenDone: {
+      await self.refreshEnded(identity)
+    }
+    refreshes[identity] = flight
+    return try await flight.value()
+  }
+
+  /// How many requests wait for a refresh of that account.
+  func waitingForRefresh(of identity: UserAccountIdentity) -> Int {
+    refreshes[identity]?.waiterCount ?? 0
+  }
+
+  private func refreshEnded(_ identity: UserAccountIdentity) {
+    refreshes[identity] = nil
+  }
+
+  /// One refresh, while no other process refreshes the same account.
+  private func runRefresh(
+    of identity: UserAccountIdentity, replacing stale: String?
+  ) async throws -> UserAccount {
+    if unsaved.contains(identity), let account = held[identity] { try await save(account) }
+    return try await persister.withExclusiveAccess(to: identity) {
+      // Another process may have refreshed, logged in again or logged out while we waited.
+      guard let stored = try await self.persister.fetch(identity), stored.loginState == .loggedIn
+      else {
+        throw AccountError(.notLoggedIn, "account \(identity) has no session any more; log in")
+      }
+      if let token = stored.credentials.accessToken, token != stale {
+        await self.adopt(stored)
+        return stored
+      }
+      return try await self.exchangeRefreshToken(of: stored)
+    }
+  }
+
+  private func exchangeRefreshToken(of stored: UserAccount) async throws -> UserAccount {
+    let response: TokenResponse
+    do {
+      response = try await service.refresh(stored.credentials)
+    } catch let error as OAuthError where error.code == .invalidGrant {
+      await endSession(of: stored)
+      throw error
+    }
+    // A logout or a new login may have come while the server answered; it wins.
+    let now = try active(stored.identity)
+    guard now.credentials.identifier == stored.credentials.identifier else { return now }
+    var account = stored
+    account.credentials = stored.credentials.merging(response)
+    try await save(account)
+    eventSource.send(.didRefreshToken, account)
+    if account.credentials.apiURL != stored.credentials.apiURL {
+      eventSource.send(.didChangeInstance, account)
+    }
+    return account
+  }
+
+  /// Notes that the server refused the refresh token. Tokens and data stay where they are.
+  private func endSession(of stored: UserAccount) async {
+    guard options.endsSessionWhenRefreshIsRefused,
+      var account = held[stored.identity], account.loginState == .loggedIn,
+      account.credentials.identifier == stored.credentials.identifier
+    else { return }
+    account.loginState = .notLoggedIn
+    // If the disk fails too, the next start asks the server once more and learns the same.
+    try? await save(account)
+    eventSource.send(.sessionDidEnd(.refreshTokenExpired), account)
+  }
+}

@@ -1,0 +1,192 @@
+import Foundation
+
+/// Holds the accounts of this installation: who is logged in, with which tokens, and who is the
+/// current user.
+///
+/// It is the one owner of tokens. Every change is on disk before anybody acts on it; several
+/// processes may share one ``EncryptedAccountDirectory``. Nothing here or below looks at the
+/// current user but the calls that name it.
+public actor UserAccountManager {
+  /// How the manager behaves.
+  public struct Options: Sendable {
+    /// Whether a refused refresh token ends the account's session. Its data stays; the user has to
+    /// log in again. Default: true.
+    public var endsSessionWhenRefreshIsRefused: Bool
+    /// How long a logout waits for each of its observers. Default: 30 seconds.
+    public var observerTimeLimit: Duration
+    /// How long a logout waits for the server to end the refresh token. Default: 10 seconds.
+    public var revocationTimeLimit: Duration
+
+    /// Makes options.
+    public init(
+      endsSessionWhenRefreshIsRefused: Bool = true, observerTimeLimit: Duration = .seconds(30),
+      revocationTimeLimit: Duration = .seconds(10)
+    ) {
+      self.endsSessionWhenRefreshIsRefused = endsSessionWhenRefreshIsRefused
+      self.observerTimeLimit = observerTimeLimit
+      self.revocationTimeLimit = revocationTimeLimit
+    }
+  }
+
+  let persister: any AccountPersister
+  let service: OAuthService
+  let options: Options
+  let clock: any Clock<Duration>
+  let eventSource = AccountEvents()
+  var held: [UserAccountIdentity: UserAccount] = [:]
+  /// Accounts whose newest tokens could not be written yet.
+  var unsaved: Set<UserAccountIdentity> = []
+  var refreshes: [UserAccountIdentity: SharedFlight<UserAccount>] = [:]
+  var observers: [any LogoutObserver] = []
+  var isLoggingIn = false
+  private var isClosed = false
+  private var currentIdentity: UserAccountIdentity?
+  private var unreadable: [UnreadableAccount] = []
+
+  /// Loads the accounts that `persister` holds; no network is used.
+  ///
+  /// - Parameter clock: Measures time limits.
+  /// - Throws: ``AccountError`` `keyUnavailable`, `keyMissing` or `readFailed`.
+  public init(
+    persister: any AccountPersister, transport: any HTTPTransport,
+    userAgent: UserAgent = UserAgent(), options: Options = Options(),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) async throws(AccountError) {
+    self.persister = persister
+    self.service = OAuthService(transport: transport, userAgent: userAgent)
+    self.options = options
+    self.clock = clock
+    adopt(try await persister.fetchAll())
+  }
+
+  /// Reads the accounts again, to see what other processes did.
+  ///
+  /// - Throws: ``AccountError``, as at the start; then the accounts stay as they were.
+  public func reload() async throws(AccountError) {
+    adopt(try await persister.fetchAll())
+  }
+
+  /// Ends all refreshes and event streams. Further calls that need the network fail with `closed`.
+  public func close() async {
+    isClosed = true
+    let running = Array(refreshes.values)
+    for refresh in running { await refresh.cancel() }
+    eventSource.finish()
+  }
+
+  // MARK: - Finding accounts
+
+  /// All accounts, sorted by identity.
+  public var accounts: [UserAccount] { held.values.sorted { $0.identity < $1.identity } }
+
+  /// The account of that user; `nil` if there is none.
+  public func account(for identity: UserAccountIdentity) -> UserAccount? { held[identity] }
+
+  /// The accounts of one org; both forms of its id will do.
+  public func accounts(inOrganization organizationId: String) -> [UserAccount] {
+    accounts.filter {
+      $0.identity
+        == UserAccountIdentity(userId: $0.userId, organizationId: organizationId)
+    }
+  }
+
+  /// The accounts whose data is on that host.
+  public func accounts(onInstanceHost host: String) -> [UserAccount] {
+    accounts.filter { $0.credentials.instanceURL?.host()?.lowercased() == host.lowercased() }
+  }
+
+  /// The accounts that logged in at that domain.
+  public func accounts(withLoginDomain domain: String) -> [UserAccount] {
+    accounts.filter { $0.credentials.loginServer.domain.lowercased() == domain.lowercased() }
+  }
+
+  /// The account files that could not be read when the accounts were last loaded.
+  public var unreadableAccounts: [UnreadableAccount] { unreadable }
+
+  /// What happens to accounts from now on. Each call gives a stream of its own, which keeps all
+  /// events until they are read, and ends with ``close()``.
+  public func events() -> some AsyncSequence<AccountEvent, Never> & Sendable {
+    eventSource.stream()
+  }
+
+  // MARK: - The current user
+
+  /// The current user's account; `nil` if there is none.
+  public var current: UserAccount? { currentIdentity.flatMap { held[$0] } }
+
+  /// Makes an account the current user, or nobody. It is remembered over restarts.
+  ///
+  /// - Throws: ``AccountError`` `unknownAccount`, `writeFailed`.
+  public func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
+    if let identity, held[identity] == nil {
+      throw AccountError(.unknownAccount, "there is no account \(identity) to switch to; log in")
+    }
+    let previous = current
+    guard identity != previous?.identity else { return }
+    try await persister.setCurrent(identity)
+    currentIdentity = identity
+    if let account = identity.flatMap({ held[$0] }) {
+      eventSource.send(.didBecomeCurrent(previous: previous?.identity), account)
+    } else if let previous {
+      eventSource.send(.didResignCurrent, previous)
+    }
+  }
+
+  // MARK: - Sessions
+
+  /// The account with the tokens that requests are to use now.
+  ///
+  /// - Throws: ``AccountError`` `unknownAccount` or `notLoggedIn`; what a refresh throws, if there
+  ///   is only a refresh token.
+  func session(of identity: UserAccountIdentity) async throws -> UserAccount {
+    let account = try active(identity)
+    if unsaved.contains(identity) { try await save(account) }
+    guard account.credentials.accessToken == nil else { return account }
+    return try await refreshedSession(of: identity, replacing: nil)
+  }
+
+  /// The account if it has a session.
+  func active(_ identity: UserAccountIdentity) throws(AccountError) -> UserAccount {
+    guard !isClosed else { throw AccountError(.closed, "the account manager was closed") }
+    guard let account = held[identity] else {
+      throw AccountError(.unknownAccount, "there is no account \(identity); log in")
+    }
+    guard account.loginState == .loggedIn else {
+      throw AccountError(.notLoggedIn, "\(account) has no session; log in again")
+    }
+    return account
+  }
+
+  /// Keeps an account, on disk first.
+  ///
+  /// If the disk fails, the account is kept in memory all the same: tokens that the server has
+  /// already exchanged must not be lost. It is written before it is used next.
+  func save(_ account: UserAccount) async throws(AccountError) {
+    unsaved.insert(account.identity)
+    held[account.identity] = account
+    try await persister.save(account)
+    unsaved.remove(account.identity)
+  }
+
+  /// Takes an account away after a logout.
+  func drop(_ identity: UserAccountIdentity) {
+    held[identity] = nil
+    unsaved.remove(identity)
+    refreshes[identity] = nil
+  }
+
+  /// Takes over what another process wrote.
+  func adopt(_ account: UserAccount) { held[account.identity] = account }
+
+  private func adopt(_ stored: StoredAccounts) {
+    var next: [UserAccountIdentity: UserAccount] = [:]
+    for account in stored.accounts { next[account.identity] = account }
+    for (identity, account) in held
+    where unsaved.contains(identity) || account.loginState == .loggingOut {
+      next[identity] = account
+    }
+    held = next
+    currentIdentity = stored.current
+    unreadable = stored.unreadable
+  }
+}

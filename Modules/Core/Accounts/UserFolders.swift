@@ -1,0 +1,40 @@
+public import Foundation
+
+/// Where the data of orgs, users and communities lies below one root (CO-88).
+///
+/// The paths are pure functions of ids: `<org>/<user>/<community or internal>`.
+public struct UserFolders: Sendable, Hashable {
+  /// The folder that holds everything of one installation.
+  public let root: URL
+
+  /// Names the folders below `root`; nothing is created.
+  public init(root: URL) {
+    self.root = root
+  }
+
+  /// The folder of an org.
+  public func folder(ofOrganization organizationId: String) -> URL {
+    root.appending(path: Self.part(organizationId), directoryHint: .isDirectory)
+  }
+
+  /// The folder of a user: all that is kept for them is below it.
+  public func folder(of identity: UserAccountIdentity) -> URL {
+    folder(ofOrganization: identity.organizationId)
+      .appending(path: Self.part(identity.userId), directoryHint: .isDirectory)
+  }
+
+  /// The folder of a user in the community of `account`, or `internal` without one.
+  public func communityFolder(of account: UserAccount) -> URL {
+    let community = account.credentials.communityId ?? ""
+    let isInternal = community.isEmpty || community == OAuthKeys.internalCommunityId
+    return folder(of: account.identity)
+      .appending(path: isInternal ? "internal" : Self.part(community), directoryHint: .isDirectory)
+  }
+
+  /// An id as part of a path: both forms of an id give the same, and characters that mean something in one become `_`.
+  static func part(_ id: String) -> String {
+    let id = UserAccountIdentity.eighteenCharacters(of: id) ?? id
+    let safe = String(id.map { #"/\?%*|"<>:@"#.contains($0) || $0.isNewline ? "_" : $0 })
+    return safe.allSatisfy { $0 == "." } ? "_" + safe : safe
+  }
+}

@@ -1,0 +1,136 @@
+public import Foundation
+
+/// One login on its way through the browser: makes the address to show, and judges the redirect
+/// that comes back (CO-26 to CO-30).
+///
+/// It is a plain value without I/O. The verifier inside never leaves it but for the code exchange,
+/// and is no part of any description.
+public struct AuthorizationAttempt: Sendable {
+  /// What to do with an address that somebody called.
+  public enum Verdict: Sendable {
+    /// It is the redirect of this login, with the code to redeem, still encoded.
+    case code(String)
+    /// It is the redirect of this login, and tells why there is no code.
+    case refused(OAuthError)
+    /// It does not belong to this login: wrong path, or `state` missing or wrong. Ignore it.
+    case foreign(OAuthError)
+  }
+
+  /// The app that asks.
+  public let app: ConnectedApp
+  /// Where the user logs in.
+  public let server: LoginServer
+  /// Links the redirect to this login; random, 256 bits.
+  public let state: String
+
+  let pkce: PKCE
+  let deviceId: String?
+  let loginHint: String?
+  let brand: String?
+  let sharesBrowserSession: Bool
+
+  /// Begins a login.
+  ///
+  /// - Parameter deviceId: The installation's name; left out if `nil` or empty.
+  /// - Parameter loginHint: The user name to offer.
+  /// - Parameter brand: A branded login page (CO-48).
+  /// - Parameter sharesBrowserSession: Whether a session that the browser already has may be used
+  ///   without asking for the password. Default: false.
+  public init(
+    app: ConnectedApp, server: LoginServer, deviceId: String? = nil, loginHint: String? = nil,
+    brand: String? = nil, sharesBrowserSession: Bool = false
+  ) {
+    var generator = SystemRandomNumberGenerator()
+    self.init(
+      app: app, server: server, deviceId: deviceId, loginHint: loginHint, brand: brand,
+      sharesBrowserSession: sharesBrowserSession, using: &generator)
+  }
+
+  init(
+    app: ConnectedApp, server: LoginServer, deviceId: String? = nil, loginHint: String? = nil,
+    brand: String? = nil, sharesBrowserSession: Bool = false,
+    using generator: inout some RandomNumberGenerator
+  ) {
+    self.app = app
+    self.server = server
+    self.deviceId = deviceId
+    self.loginHint = loginHint
+    self.brand = brand
+    self.sharesBrowserSession = sharesBrowserSession
+    self.pkce = PKCE(using: &generator)
+    self.state = Base64URL.encode(randomBytes(32, using: &generator))
+  }
+
+  /// The address of the login page.
+  ///
+  /// - Parameter redirectURI: Where the answer is awaited, if that is not the one of the app:
+  ///   a listener on a free port knows it only now.
+  public func authorizationURL(redirectURI: String? = nil) -> URL {
+    var items = [
+      (name: "response_type", value: "code"), ("client_id", app.clientId),
+      ("redirect_uri", redirectURI ?? app.redirectURI), ("display", "touch"),
+      ("code_challenge", pkce.challenge), ("code_challenge_method", "S256"), ("state", state),
+    ]
+    if let deviceId, !deviceId.isEmpty { items.append(("device_id", deviceId)) }
+    if let scope = app.scopeParameter { items.append(("scope", scope)) }
+    if let loginHint, !loginHint.isEmpty { items.append(("login_hint", loginHint)) }
+    if !sharesBrowserSession { items.append(("prompt", "login")) }
+    let brand = (brand ?? "").trimmed.trimmingSlashes(atEnd: true).trimmingSlashes(atEnd: false)
+    let branch =
+      brand.isEmpty
+      ? "" : "/" + brand.split(separator: "/").map(PercentEncoding.encode).joined(separator: "/")
+    return server.url.appending(
+      rawPath: OAuthPath.authorize + branch, query: PercentEncoding.form(items))
+  }
+
+  /// Judges an address that was called.
+  ///
+  /// - Parameter address: Whole, as it was called.
+  /// - Parameter redirectURI: The one given to ``authorizationURL(redirectURI:)``.
+  public func verdict(on address: String, redirectURI: String? = nil) -> Verdict {
+    guard Self.isRedirect(address, to: redirectURI ?? app.redirectURI) else {
+      return .foreign(
+        OAuthError(.stateMismatch, "the address called is not the redirect of this login"))
+    }
+    let query = address.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1).dropFirst().first
+    guard let query, !query.isEmpty else {
+      return .foreign(OAuthError(.malformedResponse, "redirect response has no payload"))
+    }
+    let pairs = PercentEncoding.pairs(ofForm: query)
+    func value(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
+    guard let returned = value("state"), returned == state else {
+      return .foreign(
+        OAuthError(.stateMismatch, "the redirect belongs to another login: its state differs"))
+    }
+    if let error = value("error") {
+      return .refused(
+        OAuthError(
+          serverError: error, description: value("error_description"),
+          during: error == "invalid_client_id" ? "the login of client \(app.clientId)" : "the login"
+        ))
+    }
+    // The code goes on as it came, encoded.
+    let raw = query.split(separator: "&").first { $0.hasPrefix("code=") }?.dropFirst(5)
+    guard let raw, !raw.isEmpty else {
+      return .refused(OAuthError(.malformedResponse, "the redirect holds neither code nor error"))
+    }
+    return .code(String(raw))
+  }
+
+  /// Whether `address` is `redirectURI` with a query or fragment behind it, without regard to case.
+  static func isRedirect(_ address: String, to redirectURI: String) -> Bool {
+    func bare(_ text: String) -> String {
+      String(text.prefix { $0 != "?" && $0 != "#" }).lowercased().trimmingSlashes(atEnd: true)
+    }
+    return !redirectURI.isEmpty && bare(address) == bare(redirectURI)
+  }
+}
+
+/// Server and state, never the verifier.
+extension AuthorizationAttempt: CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  public var description: String { "login at \(server)" }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: ["server": server]) }
+}

@@ -1,0 +1,54 @@
+/// The connected app in whose name a user logs in.
+public struct ConnectedApp: Sendable, Hashable {
+  /// The consumer key.
+  public var clientId: String
+  /// Where the browser is led after the login; it is registered with the connected app.
+  ///
+  /// `http://127.0.0.1:0/...` lets the listener take any free port.
+  public var redirectURI: String
+  /// What the token shall be good for; empty leaves it to the connected app.
+  public var scopes: Set<String>
+  /// Whether tokens for web content are asked for too (CO-33). The connected app must allow it.
+  public var usesHybridGrants: Bool
+
+  /// Describes a connected app.
+  public init(
+    clientId: String, redirectURI: String, scopes: Set<String> = [], usesHybridGrants: Bool = true
+  ) {
+    self.clientId = clientId
+    self.redirectURI = redirectURI
+    self.scopes = scopes
+    self.usesHybridGrants = usesHybridGrants
+  }
+
+  /// The `scope` parameter: the trimmed scopes and `refresh_token`, sorted; `nil` if none is asked
+  /// for (CO-39).
+  public var scopeParameter: String? {
+    let asked = Set(
+      scopes.map { $0.trimmed }.filter { !$0.isEmpty && $0 != Scope.refreshToken })
+    guard !asked.isEmpty else { return nil }
+    return (asked.union([Scope.refreshToken])).sorted().joined(separator: " ")
+  }
+}
+
+/// The scopes that decisions depend on; any other passes through as it is.
+enum Scope {
+  static let refreshToken = "refresh_token"
+  static let id = "id"
+  static let full = "full"
+
+  /// Whether a token with these granted scopes may ask who its user is: an unknown list may.
+  static func allowsIdentity(_ granted: [String]) -> Bool {
+    granted.isEmpty || granted.contains(id) || granted.contains(full)
+  }
+}
+
+extension String {
+  /// Without blanks at its ends.
+  var trimmed: String {
+    var rest = self[...]
+    while let first = rest.first, first.isWhitespace { rest.removeFirst() }
+    while let last = rest.last, last.isWhitespace { rest.removeLast() }
+    return String(rest)
+  }
+}

@@ -1,0 +1,51 @@
+/// Shows the login page to the user and brings back the redirect that ends the login.
+///
+/// A program with a browser uses the listener of the `LoopbackLogin` product; one with a screen of
+/// its own, or a person who pastes the address, fits as well. ``ScriptedLoginPresenter`` plays the
+/// user in tests.
+public protocol LoginPresenter: Sendable {
+  /// Shows the page of `attempt` and waits for its redirect.
+  ///
+  /// An implementation decides on the redirect URI, opens ``AuthorizationAttempt/authorizationURL(redirectURI:)``
+  /// and returns the first address that the attempt does not call foreign. Cancelling the task
+  /// closes whatever was opened.
+  ///
+  /// - Throws: ``OAuthError`` `cancelled` if the user gives up, `timedOut` after the time allowed,
+  ///   `browserLaunchFailed` if nothing could be shown. `CancellationError`.
+  func redirect(of attempt: AuthorizationAttempt) async throws -> LoginRedirect
+}
+
+/// The redirect that ended a login.
+public struct LoginRedirect: Sendable {
+  /// The address called, whole.
+  public let address: String
+  /// The redirect URI that the login page was given.
+  public let redirectURI: String
+
+  /// Makes a redirect.
+  public init(address: String, redirectURI: String) {
+    self.address = address
+    self.redirectURI = redirectURI
+  }
+}
+
+/// A presenter without a user, for tests: a closure plays browser and person.
+public struct ScriptedLoginPresenter: LoginPresenter {
+  private let script: @Sendable (AuthorizationAttempt) async throws -> String
+
+  /// Answers with the address that `script` makes; the redirect URI is the app's.
+  public init(_ script: @escaping @Sendable (AuthorizationAttempt) async throws -> String) {
+    self.script = script
+  }
+
+  public func redirect(of attempt: AuthorizationAttempt) async throws -> LoginRedirect {
+    LoginRedirect(address: try await script(attempt), redirectURI: attempt.app.redirectURI)
+  }
+}
+
+/// The address holds the code, so it is not shown.
+extension LoginRedirect: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  public var description: String { "redirect to \(redirectURI)" }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: ["redirectURI": redirectURI]) }
+}

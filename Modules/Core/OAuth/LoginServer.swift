@@ -1,0 +1,63 @@
+public import Foundation
+
+/// The server where users log in: a host, for a community with a path behind it.
+public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
+  /// The address, without a slash at its end.
+  public let url: URL
+
+  /// Reads an address with or without `https://`; blanks and a slash at the ends are dropped.
+  ///
+  /// - Throws: ``OAuthError`` `invalidLoginURL` for anything but https; plain http is accepted for
+  ///   this machine alone.
+  public init(_ address: String) throws(OAuthError) {
+    var text = address.trimmed.trimmingSlashes(atEnd: true)
+    if !text.contains("://") { text = "https://\(text)" }
+    guard let url = URL(string: text), url.isAllowedForTransport, url.query() == nil,
+      url.fragment() == nil, url.user() == nil
+    else {
+      throw OAuthError(
+        .invalidLoginURL, "the login server's address must be an https address without a query")
+    }
+    self.url = url
+  }
+
+  private init(known host: StaticString) {
+    guard let url = URL(string: "https://\(host)") else {
+      preconditionFailure("\(host) is no host")
+    }
+    self.url = url
+  }
+
+  /// Production and developer orgs.
+  public static let production = LoginServer(known: "login.salesforce.com")
+  /// Sandboxes.
+  public static let sandbox = LoginServer(known: "test.salesforce.com")
+
+  /// Host and path without the scheme.
+  public var domain: String {
+    let text = url.absoluteString
+    return text.range(of: "://").map { String(text[$0.upperBound...]) } ?? text
+  }
+
+  public var description: String { url.absoluteString }
+}
+
+/// The paths of CO-23, below a login server or a community.
+enum OAuthPath {
+  static let authorize = "/services/oauth2/authorize"
+  static let token = "/services/oauth2/token"
+  static let revoke = "/services/oauth2/revoke"
+  static let userInfo = "/services/oauth2/userinfo"
+}
+
+extension URL {
+  /// The address with `path` behind it, and `query` already encoded.
+  ///
+  /// - Precondition: Both are made of characters that an address may hold.
+  func appending(rawPath path: String, query: String? = nil) -> URL {
+    let text =
+      absoluteString.trimmingSlashes(atEnd: true) + path + (query.map { "?\($0)" } ?? "")
+    guard let url = URL(string: text) else { preconditionFailure("\(path) is no path") }
+    return url
+  }
+}

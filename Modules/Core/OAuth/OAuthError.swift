@@ -1,0 +1,176 @@
+public import SalesforceSDKCommon
+
+/// A sign-in, a token refresh or an identity call that failed.
+///
+/// No token, code, password or verifier is ever part of it.
+public struct OAuthError: Error, Sendable {
+  /// What went wrong, in a form to switch on.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String {
+      case unknown, timedOut, malformedResponse, accessDenied, invalidClientId
+      case invalidClientCredentials, invalidGrant, invalidRequest, inactiveUser, inactiveOrg
+      case rateLimitExceeded, unsupportedResponseType, wrongVersion, browserLaunchFailed
+      case unknownAuthConfiguration, badManagedConfiguration, jwtLaunchFailed, cancelled
+      case refreshFailed, invalidLoginURL
+      case invalidCredentials, stateMismatch, identityUnavailable
+    }
+    private let kind: Kind
+
+    /// The server named an error that has no code here; ``OAuthError/serverError`` holds it.
+    public static let unknown = Code(kind: .unknown)
+    /// The server or the user did not answer in time. Trying again may help.
+    public static let timedOut = Code(kind: .timedOut)
+    /// The answer has not the form of one.
+    public static let malformedResponse = Code(kind: .malformedResponse)
+    /// The user, or the org's rules, refused. Start the login again.
+    public static let accessDenied = Code(kind: .accessDenied)
+    /// The connected app's consumer key is not known. Correct it.
+    public static let invalidClientId = Code(kind: .invalidClientId)
+    /// The connected app's credentials are not accepted. Correct them.
+    public static let invalidClientCredentials = Code(kind: .invalidClientCredentials)
+    /// The code or the refresh token is used up, expired or revoked. Log in again.
+    public static let invalidGrant = Code(kind: .invalidGrant)
+    /// The server cannot read the request, or a redirect URI is not registered.
+    public static let invalidRequest = Code(kind: .invalidRequest)
+    /// The user is not active.
+    public static let inactiveUser = Code(kind: .inactiveUser)
+    /// The org is locked, closed or suspended.
+    public static let inactiveOrg = Code(kind: .inactiveOrg)
+    /// Too many logins. Wait, then try again.
+    public static let rateLimitExceeded = Code(kind: .rateLimitExceeded)
+    /// The connected app may not use this response type.
+    public static let unsupportedResponseType = Code(kind: .unsupportedResponseType)
+    /// The connected app changed. Log out, then log in.
+    public static let wrongVersion = Code(kind: .wrongVersion)
+    /// The browser, or the listener for its redirect, could not be started.
+    public static let browserLaunchFailed = Code(kind: .browserLaunchFailed)
+    /// The org's authentication configuration cannot be used.
+    public static let unknownAuthConfiguration = Code(kind: .unknownAuthConfiguration)
+    /// The managed configuration makes a login impossible. Correct it.
+    public static let badManagedConfiguration = Code(kind: .badManagedConfiguration)
+    /// The exchange of a signed token failed.
+    public static let jwtLaunchFailed = Code(kind: .jwtLaunchFailed)
+    /// The user gave up.
+    public static let cancelled = Code(kind: .cancelled)
+    /// The server was not reached for a refresh; the account is kept. Trying again may help.
+    public static let refreshFailed = Code(kind: .refreshFailed)
+    /// The login server's address is no https address. Correct it.
+    public static let invalidLoginURL = Code(kind: .invalidLoginURL)
+    /// The account has no refresh token, no instance or no consumer key. Log in again.
+    public static let invalidCredentials = Code(kind: .invalidCredentials)
+    /// The redirect does not belong to this login. It was ignored.
+    public static let stateMismatch = Code(kind: .stateMismatch)
+    /// Who the user is could not be learnt.
+    public static let identityUnavailable = Code(kind: .identityUnavailable)
+
+    public var description: String { kind.rawValue }
+
+    /// Whether the same call may succeed later.
+    public var isTransient: Bool {
+      switch kind {
+      case .timedOut, .refreshFailed, .rateLimitExceeded: true
+      default: false
+      }
+    }
+
+    /// The number of CO-40; 666 for causes that it does not know.
+    public var number: Int {
+      switch kind {
+      case .unknown, .invalidCredentials, .stateMismatch, .identityUnavailable: 666
+      case .timedOut: 667
+      case .malformedResponse: 668
+      case .accessDenied: 669
+      case .invalidClientId: 670
+      case .invalidClientCredentials: 671
+      case .invalidGrant: 672
+      case .invalidRequest: 673
+      case .inactiveUser: 674
+      case .inactiveOrg: 675
+      case .rateLimitExceeded: 676
+      case .unsupportedResponseType: 677
+      case .wrongVersion: 678
+      case .browserLaunchFailed: 679
+      case .unknownAuthConfiguration: 680
+      case .badManagedConfiguration: 681
+      case .jwtLaunchFailed: 682
+      case .cancelled: 683
+      case .refreshFailed: 684
+      case .invalidLoginURL: 685
+      }
+    }
+
+    /// The code for the server's word, row by row of CO-40.
+    public init(serverError: String) {
+      let kind: Kind =
+        switch serverError {
+        case "auth_timeout": .timedOut
+        case "malformed_response": .malformedResponse
+        case "access_denied": .accessDenied
+        case "invalid_client_id": .invalidClientId
+        case "invalid_client", "invalid_client_credentials": .invalidClientCredentials
+        case "invalid_grant": .invalidGrant
+        case "invalid_request": .invalidRequest
+        case "inactive_user": .inactiveUser
+        case "inactive_org": .inactiveOrg
+        case "rate_limit_exceeded": .rateLimitExceeded
+        case "unsupported_response_type": .unsupportedResponseType
+        case "wrong_version": .wrongVersion
+        case "browser_launch_failed": .browserLaunchFailed
+        case "unknown_advanced_auth_config": .unknownAuthConfiguration
+        case "jwt_launch_failed": .jwtLaunchFailed
+        default: .unknown
+        }
+      self.init(kind: kind)
+    }
+
+    private init(kind: Kind) {
+      self.kind = kind
+    }
+  }
+
+  /// What went wrong.
+  public let code: Code
+  /// What failed, on what, and the remedy; never a secret.
+  public let message: String
+  /// The server's word for it, such as `invalid_grant`.
+  public let serverError: String?
+  /// The server's sentence.
+  public let serverDescription: String?
+  /// The error below, where there was one.
+  public let cause: (any Error)?
+  /// Where it was made.
+  public let location: SourceLocation
+
+  /// Makes an error; a ``LoginPresenter`` of your own throws these.
+  public init(
+    _ code: Code, _ message: String, serverError: String? = nil, serverDescription: String? = nil,
+    cause: (any Error)? = nil, fileID: String = #fileID, line: Int = #line
+  ) {
+    self.code = code
+    self.message = message
+    self.serverError = serverError
+    self.serverDescription = serverDescription
+    self.cause = cause
+    self.location = SourceLocation(fileID: fileID, line: line)
+  }
+
+  /// Makes the error that the server named.
+  init(
+    serverError: String, description: String?, during what: String, fileID: String = #fileID,
+    line: Int = #line
+  ) {
+    let sentence = description.map { ": \($0)" } ?? ""
+    self.init(
+      Code(serverError: serverError), "the server refused \(what) with \(serverError)\(sentence)",
+      serverError: serverError, serverDescription: description, fileID: fileID, line: line)
+  }
+
+  /// The domain that the platform's libraries give such errors (CO-40).
+  public static let domain = "com.salesforce.OAuth.ErrorDomain"
+  /// The number in that domain.
+  public var number: Int { code.number }
+}
+
+extension OAuthError: CustomStringConvertible {
+  public var description: String { "\(code): \(message)" }
+}

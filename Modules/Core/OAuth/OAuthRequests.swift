@@ -1,0 +1,86 @@
+import Foundation
+import HTTPTypes
+
+/// The requests to the OAuth endpoints, as pure functions from arguments to request.
+enum OAuthRequests {
+  /// How long an OAuth or identity call waits without hearing anything (CO-59).
+  static let timeout: Duration = .seconds(120)
+  /// No answer of these endpoints is longer than a few kilobytes.
+  static let maxResponseBytes = 1024 * 1024
+
+  /// Redeems a code for tokens (CO-30). `code` is sent as it came, encoded.
+  static func exchange(
+    code: String, attempt: AuthorizationAttempt, redirectURI: String, userAgent: String
+  ) -> TransportRequest {
+    var items = [(name: "format", value: "json"), ("redirect_uri", redirectURI)]
+    items.append(("client_id", attempt.app.clientId))
+    if let deviceId = attempt.deviceId, !deviceId.isEmpty { items.append(("device_id", deviceId)) }
+    items.append(("code_verifier", attempt.pkce.verifier))
+    items.append(
+      ("grant_type", attempt.app.usesHybridGrants ? "hybrid_auth_code" : "authorization_code"))
+    return post(
+      attempt.server.url.appending(rawPath: OAuthPath.token),
+      PercentEncoding.form(items) + "&code=\(code)", userAgent)
+  }
+
+  /// Asks for a new access token (CO-31).
+  ///
+  /// - Throws: ``OAuthError`` `invalidCredentials` if the account lacks what a refresh needs.
+  static func refresh(
+    _ credentials: OAuthCredentials, deviceId: String?, userAgent: String
+  ) throws(OAuthError) -> TransportRequest {
+    guard credentials.instanceURL != nil else {
+      throw OAuthError(
+        .invalidCredentials, "the account has no instance, so it cannot refresh; log in again")
+    }
+    let clientId = credentials.refreshClientId
+    guard !clientId.isEmpty else {
+      throw OAuthError(
+        .invalidCredentials, "the account has no consumer key, so it cannot refresh; log in again")
+    }
+    guard let refreshToken = credentials.refreshToken, !refreshToken.isEmpty else {
+      throw OAuthError(
+        .invalidCredentials,
+        "the session ended and the account has no refresh token; log in again")
+    }
+    var items = [(name: "format", value: "json"), ("redirect_uri", credentials.redirectURI)]
+    items.append(("client_id", clientId))
+    if let deviceId, !deviceId.isEmpty { items.append(("device_id", deviceId)) }
+    items.append(
+      ("grant_type", credentials.usesHybridGrants ? "hybrid_refresh" : "refresh_token"))
+    items.append(("refresh_token", refreshToken))
+    return post(
+      credentials.oauthBase.appending(rawPath: OAuthPath.token), PercentEncoding.form(items),
+      userAgent)
+  }
+
+  /// Ends a refresh token on the server (CO-37); `nil` if the account has none.
+  static func revoke(
+    _ credentials: OAuthCredentials, reason: LogoutReason, userAgent: String
+  ) -> TransportRequest? {
+    guard let token = credentials.refreshToken, !token.isEmpty else { return nil }
+    return post(
+      credentials.oauthBase.appending(rawPath: OAuthPath.revoke),
+      PercentEncoding.form([("token", token), ("revoke_reason", reason.rawValue)]), userAgent)
+  }
+
+  /// Asks a server who the bearer of a token is.
+  static func get(_ url: URL, token: String, userAgent: String) -> TransportRequest {
+    TransportRequest(
+      method: .get, url: url,
+      headers: [
+        .authorization: "Bearer \(token)", .accept: "application/json", .userAgent: userAgent,
+      ],
+      timeout: timeout, maxResponseBytes: maxResponseBytes)
+  }
+
+  private static func post(_ url: URL, _ form: String, _ userAgent: String) -> TransportRequest {
+    TransportRequest(
+      method: .post, url: url,
+      headers: [
+        .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
+        .userAgent: userAgent,
+      ],
+      body: Array(form.utf8), timeout: timeout, maxResponseBytes: maxResponseBytes)
+  }
+}

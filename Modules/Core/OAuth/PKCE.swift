@@ -1,0 +1,35 @@
+import Crypto
+import Foundation
+
+/// The proof that the program which redeems a code is the one that asked for it (CO-27).
+///
+/// One serves one login and is dropped with it.
+struct PKCE: Sendable, Equatable {
+  /// Sent with the code: 128 random bytes in base64url.
+  let verifier: String
+
+  /// Makes a new proof.
+  init(using generator: inout some RandomNumberGenerator) {
+    self.verifier = Base64URL.encode(randomBytes(128, using: &generator))
+  }
+
+  /// Sent with the user: the SHA-256 of the verifier's text, in base64url.
+  var challenge: String {
+    Base64URL.encode(Array(SHA256.hash(data: Data(verifier.utf8))))
+  }
+}
+
+/// Random bytes for secrets; the generator must be one for cryptography, as the system's is.
+func randomBytes(_ count: Int, using generator: inout some RandomNumberGenerator) -> [UInt8] {
+  (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+}
+
+/// Base64 with the alphabet for addresses, without padding.
+enum Base64URL {
+  static func encode(_ bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString()
+      .replacingOccurrences(of: "+", with: "-")
+      .replacingOccurrences(of: "/", with: "_")
+      .replacingOccurrences(of: "=", with: "")
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// What the token endpoint answered (CO-35): only the members that were present.
+struct TokenResponse: Sendable {
+  /// The members with a text, by their name on the wire.
+  let values: [String: String]
+
+  /// Reads an answer.
+  ///
+  /// - Throws: ``OAuthError``: what the server named, whatever the status; `malformedResponse` if
+  ///   the answer is no JSON object, or has no access token, or an address in it is not secure.
+  init(_ response: TransportResponse, during what: String) throws(OAuthError) {
+    guard let json = try? JSONSlice(parsing: response.body), json.kind == .object else {
+      throw OAuthError(
+        .malformedResponse,
+        "the answer to \(what) (status \(response.status)) is no JSON object; "
+          + "check the login server's address")
+    }
+    if let error = json["error"]?.string {
+      throw OAuthError(
+        serverError: error, description: json["error_description"]?.string, during: what)
+    }
+    var values: [String: String] = [:]
+    for (key, value) in json.members {
+      if let text = value.string ?? value.numberText { values[key] = text }
+    }
+    guard let token = values["access_token"], !token.isEmpty else {
+      throw OAuthError(
+        .malformedResponse,
+        "the answer to \(what) (status \(response.status)) holds no access token")
+    }
+    for key in ["instance_url", "sfdc_community_url", "api_instance_url", "id"] {
+      guard let text = values[key], !text.isEmpty else { continue }
+      guard let url = URL(string: text), url.isAllowedForTransport else {
+        throw OAuthError(
+          .malformedResponse, "the \(key) in the answer to \(what) is no https address")
+      }
+    }
+    self.values = values
+  }
+
+  /// The address under `key`, checked when the answer was read.
+  func url(_ key: String) -> URL? {
+    values[key].flatMap { $0.isEmpty ? nil : URL(string: $0) }
+  }
+}
+
+/// The names of what was present, never the values.
+extension TokenResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  var description: String { "tokens: \(values.keys.sorted().joined(separator: ", "))" }
+  var debugDescription: String { description }
+  var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,143 @@
+public import SalesforceSDKCommon
+
+/// The outcome for one record of a collection (CO-133). A refused record is an outcome, not an
+/// error.
+public struct CollectionResult: Sendable, Equatable {
+  /// The record's id; absent if it was refused.
+  public let id: String?
+  /// Whether the server did what was asked.
+  public let success: Bool
+  /// Whether an upsert created the record; absent for other operations.
+  public let created: Bool?
+  /// The reasons of a refusal.
+  public let errors: [RestError.ServerError]
+
+  /// Reads the answer to a collection's create, update, upsert or delete, in input order.
+  ///
+  /// - Throws: ``RestError`` `malformedResponse` if it is no list of outcomes.
+  public static func all(in response: RestResponse) throws(RestError) -> [CollectionResult] {
+    let json = try response.json()
+    guard json.kind == .array else {
+      throw RestError(
+        .malformedResponse, "the answer to a collection is no list", body: response.body)
+    }
+    var results: [CollectionResult] = []
+    results.reserveCapacity(json.count)
+    for item in json.elements {
+      guard item.kind == .object, let success = item["success"]?.bool else {
+        throw RestError(
+          .malformedResponse, "outcome \(results.count) of a collection does not say success",
+          body: response.body)
+      }
+      results.append(
+        CollectionResult(
+          id: item["id"]?.string, success: success, created: item["created"]?.bool,
+          errors: item["errors"]?.elements.compactMap { RestError.ServerError($0) } ?? []))
+    }
+    return results
+  }
+}
+
+/// The answer to a composite request (CO-132): one part per step, in order.
+public struct CompositeResponse: Sendable, Equatable {
+  /// The answer to one step.
+  public struct Part: Sendable, Equatable {
+    /// The step's name.
+    public let referenceId: String
+    /// The step's HTTP status.
+    public let status: Int
+    /// The step's header fields, as an object.
+    public let headers: JSONSlice?
+    /// The step's body; absent if it has none.
+    public let body: JSONSlice?
+
+    /// Whether the status is one of 200...299.
+    public var isSuccess: Bool { (200...299).contains(status) }
+    /// The faults that the step's body names.
+    public var errors: [RestError.ServerError] {
+      guard let body else { return [] }
+      return body.kind == .array
+        ? body.elements.compactMap { RestError.ServerError($0) }
+        : RestError.ServerError(body).map { [$0] } ?? []
+    }
+  }
+
+  /// The steps' answers.
+  public let parts: [Part]
+
+  /// Reads an answer.
+  ///
+  /// - Throws: ``RestError`` `malformedResponse` if it has not the form of one.
+  public init(_ response: RestResponse) throws(RestError) {
+    guard let list = try response.json()["compositeResponse"], list.kind == .array else {
+      throw RestError(
+        .malformedResponse, "the answer to a composite request has no compositeResponse",
+        body: response.body)
+    }
+    var parts: [Part] = []
+    for item in list.elements {
+      guard let referenceId = item["referenceId"]?.string,
+        let status = item["httpStatusCode"]?.int64
+      else {
+        throw RestError(
+          .malformedResponse, "part \(parts.count) of a composite answer has no name or status",
+          body: response.body)
+      }
+      parts.append(
+        Part(
+          referenceId: referenceId, status: Int(clamping: status), headers: item["httpHeaders"],
+          body: item["body"].flatMap { $0.isNull ? nil : $0 }))
+    }
+    self.parts = parts
+  }
+
+  /// The answer to the step of that name.
+  public subscript(referenceId: String) -> Part? {
+    parts.first { $0.referenceId == referenceId }
+  }
+}
+
+/// The answer to a batch (CO-132): one part per request, in order.
+public struct BatchResponse: Sendable, Equatable {
+  /// The answer to one request.
+  public struct Part: Sendable, Equatable {
+    /// The request's HTTP status.
+    public let status: Int
+    /// The request's body; absent if it has none.
+    public let body: JSONSlice?
+
+    /// Whether the status is one of 200...299.
+    public var isSuccess: Bool { (200...299).contains(status) }
+  }
+
+  /// Whether any request failed.
+  public let hasErrors: Bool
+  /// The requests' answers.
+  public let parts: [Part]
+
+  /// Reads an answer.
+  ///
+  /// - Throws: ``RestError`` `malformedResponse` if it has not the form of one.
+  public init(_ response: RestResponse) throws(RestError) {
+    let json = try response.json()
+    guard let hasErrors = json["hasErrors"]?.bool, let list = json["results"], list.kind == .array
+    else {
+      throw RestError(
+        .malformedResponse, "the answer to a batch has no hasErrors or no results",
+        body: response.body)
+    }
+    var parts: [Part] = []
+    for item in list.elements {
+      guard let status = item["statusCode"]?.int64 else {
+        throw RestError(
+          .malformedResponse, "part \(parts.count) of a batch's answer has no status",
+          body: response.body)
+      }
+      parts.append(
+        Part(
+          status: Int(clamping: status), body: item["result"].flatMap { $0.isNull ? nil : $0 }))
+    }
+    self.hasErrors = hasErrors
+    self.parts = parts
+  }
+}

@@ -1,0 +1,69 @@
+import SalesforceSDKCommon
+
+extension RestError {
+  /// The error for an answer whose status is outside 200...299, row by row.
+  init(
+    answer response: RestResponse, to request: RestRequest, fileID: String = #fileID,
+    line: Int = #line
+  ) {
+    let faults = ServerError.all(in: response.body)
+    let codes = faults.map(\.errorCode).filter { !$0.isEmpty }
+    let named = codes.isEmpty ? "" : " (\(codes.joined(separator: ", ")))"
+    self.init(
+      .server(response.status),
+      "the server answered \(response.status)\(named) to \(request)\(Self.remedy(response.status))",
+      body: response.body, serverErrors: faults, fileID: fileID, line: line)
+  }
+
+  /// The error for a request that brought no answer.
+  init(
+    _ error: TransportError, fileID: String = #fileID, line: Int = #line
+  ) {
+    let code: Code =
+      switch error.code {
+      case .timedOut: .timedOut
+      case .truncated: .truncated
+      case .tooLarge: .tooLarge
+      case .insecureURL: .insecureURL
+      case .malformed: .malformedResponse
+      default: .unreachable
+      }
+    // The same fact on a higher floor: what lies below is the cause, not the transport's copy.
+    self.init(code, error.message, cause: error.cause, fileID: fileID, line: line)
+  }
+
+  private static func remedy(_ status: Int) -> String {
+    switch status {
+    case 300: "; several records match the external id, make it unique"
+    case 401: "; log in again"
+    case 403: "; the user may not do this, or the request limit is reached"
+    case 404: "; it does not exist or the user may not see it"
+    case 412: "; the record changed meanwhile, read it again"
+    case 414: "; the query is too long for a GET"
+    case 500...599: "; the server failed, try again later"
+    default: ""
+    }
+  }
+}
+
+extension RestError.ServerError {
+  /// The faults in an error body: the platform's array, one object of it, or the OAuth form.
+  static func all(in body: [UInt8]) -> [Self] {
+    guard !body.isEmpty, let json = try? JSONSlice(parsing: body) else { return [] }
+    switch json.kind {
+    case .array: return json.elements.compactMap { Self($0) }
+    case .object: return Self(json).map { [$0] } ?? []
+    default: return []
+    }
+  }
+
+  /// The fault that `json` describes; `nil` if it describes none.
+  init?(_ json: JSONSlice) {
+    let code = json["errorCode"]?.string ?? json["statusCode"]?.string ?? json["error"]?.string
+    let message = json["message"]?.string ?? json["error_description"]?.string
+    guard json.kind == .object, code != nil || message != nil else { return nil }
+    self.init(
+      errorCode: code ?? "", message: message ?? "",
+      fields: json["fields"]?.elements.compactMap(\.string) ?? [])
+  }
+}

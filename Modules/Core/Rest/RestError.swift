@@ -1,0 +1,138 @@
+public import SalesforceSDKCommon
+
+/// A REST request that brought no usable answer.
+///
+/// An answer with a status outside 200...299 is one too when it came through ``RestClient/send(_:)``;
+/// then ``status``, ``body`` and ``serverErrors`` tell what the server said. A session that could
+/// not be refreshed shows as ``OAuthError`` instead.
+public struct RestError: Error, Sendable {
+  /// What went wrong, in a form to switch on.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: Hashable {
+      case unreachable, timedOut, truncated, tooLarge, insecureURL, malformedResponse
+      case emptyResponse, invalidRequest, tooManyRecords, notAuthenticated
+      case server(Int)
+    }
+    private let kind: Kind
+
+    /// The server was not reached. Trying again may help.
+    public static let unreachable = Code(kind: .unreachable)
+    /// The server was silent for too long. Trying again may help.
+    public static let timedOut = Code(kind: .timedOut)
+    /// The connection ended inside the answer. Trying again may help if the request changes
+    /// nothing.
+    public static let truncated = Code(kind: .truncated)
+    /// The answer is longer than the request allows. Ask for less, or allow more.
+    public static let tooLarge = Code(kind: .tooLarge)
+    /// The address is neither https nor on this machine. Correct it.
+    public static let insecureURL = Code(kind: .insecureURL)
+    /// The answer is no JSON, or JSON of an unexpected shape. Trying again seldom helps.
+    public static let malformedResponse = Code(kind: .malformedResponse)
+    /// The answer has no body where one is needed.
+    public static let emptyResponse = Code(kind: .emptyResponse)
+    /// The request cannot be sent as it was made. Correct it.
+    public static let invalidRequest = Code(kind: .invalidRequest)
+    /// The request holds more than the server takes at once. Split it.
+    public static let tooManyRecords = Code(kind: .tooManyRecords)
+    /// The account has no session, or was logged out. Log in.
+    public static let notAuthenticated = Code(kind: .notAuthenticated)
+    /// The server answered with this status; 503 and 429 may pass.
+    public static func server(_ status: Int) -> Code { Code(kind: .server(status)) }
+    /// 401: the token was refused, also after a refresh. Log in.
+    public static let unauthorized = server(401)
+    /// 404: no such record, object or resource.
+    public static let notFound = server(404)
+    /// 412: the record changed since the time named in the request.
+    public static let preconditionFailed = server(412)
+
+    /// The status, if the server answered.
+    public var status: Int? {
+      if case .server(let status) = kind { status } else { nil }
+    }
+
+    /// The name, or the status.
+    public var description: String {
+      if case .server(let status) = kind { "server(\(status))" } else { "\(kind)" }
+    }
+
+    /// Whether the network failed rather than the request or the server (CO-125).
+    public var isNetworkFailure: Bool {
+      switch kind {
+      case .unreachable, .timedOut, .truncated: true
+      default: false
+      }
+    }
+
+    /// Whether the same request may succeed later.
+    public var isTransient: Bool {
+      switch kind {
+      case .unreachable, .timedOut, .truncated: true
+      case .server(let status): status == 429 || status == 502 || status == 503 || status == 504
+      default: false
+      }
+    }
+  }
+
+  /// What the server says of one fault.
+  public struct ServerError: Sendable, Hashable {
+    /// Such as `INVALID_FIELD`.
+    public let errorCode: String
+    /// The server's sentence.
+    public let message: String
+    /// The fields concerned.
+    public let fields: [String]
+
+    /// Makes a fault.
+    public init(errorCode: String, message: String, fields: [String] = []) {
+      self.errorCode = errorCode
+      self.message = message
+      self.fields = fields
+    }
+  }
+
+  /// What went wrong.
+  public let code: Code
+  /// What failed, on what, and the remedy; without query, token or record data.
+  public let message: String
+  /// The answer's body as it came; empty if there was none. It may hold record data.
+  public let body: [UInt8]
+  /// The faults that the server names, in its order.
+  public let serverErrors: [ServerError]
+  /// The error below, where there was one.
+  public let cause: (any Error)?
+  /// Where it was made.
+  public let location: SourceLocation
+
+  /// Makes an error.
+  public init(
+    _ code: Code, _ message: String, body: [UInt8] = [], serverErrors: [ServerError] = [],
+    cause: (any Error)? = nil, fileID: String = #fileID, line: Int = #line
+  ) {
+    self.code = code
+    self.message = message
+    self.body = body
+    self.serverErrors = serverErrors
+    self.cause = cause
+    self.location = SourceLocation(fileID: fileID, line: line)
+  }
+
+  /// The HTTP status, if the server answered.
+  public var status: Int? { code.status }
+
+  /// The domain that the platform's libraries give such errors (CO-125).
+  public static let domain = "com.salesforce.RestAPI.ErrorDomain"
+
+  /// The number in that domain: the HTTP status, else 999.
+  public var number: Int { code.status ?? 999 }
+}
+
+/// Code and message, without the body.
+extension RestError: CustomStringConvertible, CustomDebugStringConvertible {
+  public var description: String { "\(code): \(message)" }
+
+  /// With the faults that the server named, which may quote values of the record.
+  public var debugDescription: String {
+    let faults = serverErrors.map { "\($0.errorCode): \($0.message)" }
+    return ([description] + faults).joined(separator: "; ")
+  }
+}

@@ -1,0 +1,46 @@
+import HTTPTypes
+
+// The factories of CO-131 that describe the org and its objects.
+extension RestRequest {
+  /// The API versions that the server offers. Needs no authentication.
+  public static func versions() -> RestRequest {
+    RestRequest(path: "/", requiresAuthentication: false)
+  }
+
+  /// The resources of an API version: the cheapest request there is.
+  ///
+  /// - Parameter version: Such as `"v66.0"`. Default: the client's.
+  public static func resources(version: String? = nil) -> RestRequest {
+    RestRequest(path: root(version))
+  }
+
+  /// All objects that the user may see.
+  public static func describeGlobal(apiVersion: String? = nil) -> RestRequest {
+    RestRequest(path: "\(root(apiVersion))/sobjects")
+  }
+
+  /// A short description of an object, with its recent records.
+  public static func metadata(object: String, apiVersion: String? = nil) -> RestRequest {
+    RestRequest(path: sobject(object, apiVersion))
+  }
+
+  /// The full description of an object: its fields, types and permissions.
+  public static func describe(object: String, apiVersion: String? = nil) -> RestRequest {
+    RestRequest(path: "\(sobject(object, apiVersion))/describe")
+  }
+
+  /// The org's limits and what is left of them.
+  public static func limits(apiVersion: String? = nil) -> RestRequest {
+    RestRequest(path: "\(root(apiVersion))/limits")
+  }
+
+  /// Who the token belongs to, asked of the login server.
+  public static func userInfo() -> RestRequest {
+    RestRequest(path: "/services/oauth2/userinfo", host: .login, endpoint: "")
+  }
+
+  /// `/{v}/sobjects/{object}`, the object's name encoded.
+  static func sobject(_ object: String, _ apiVersion: String?) -> String {
+    "\(root(apiVersion))/sobjects/\(PercentEncoding.encode(object))"
+  }
+}

@@ -1,0 +1,130 @@
+public import Foundation
+public import HTTPTypes
+
+/// A request to the REST API: what is asked, not of whom.
+///
+/// It is a plain value; ``RestClient`` adds host, token and user agent when it sends it. The static
+/// functions of this type make the requests of the platform's API.
+///
+/// ```swift
+/// let request = RestRequest.query("SELECT Id, Name FROM Account", batchSize: 500)
+/// let page = try await client.send(request).json()
+/// ```
+public struct RestRequest: Sendable, Equatable {
+  /// Which of an account's servers a request goes to.
+  public struct Host: Sendable, Hashable {
+    enum Kind: Hashable { case instance, login, base(URL) }
+    let kind: Kind
+
+    /// The server that holds the data: the community's if the user belongs to one, else the
+    /// instance.
+    public static let instance = Host(kind: .instance)
+    /// The server where the user logged in; the community's if the user belongs to one.
+    public static let login = Host(kind: .login)
+    /// A server of the caller's choice. It receives the token only if it belongs to the account or
+    /// to the platform.
+    public static func base(_ url: URL) -> Host { Host(kind: .base(url)) }
+  }
+
+  /// The HTTP method.
+  public var method: HTTPRequest.Method
+  /// The server. Default: the account's instance.
+  public var host: Host
+  /// The path, percent-encoded.
+  ///
+  /// `/{v}` at its start becomes the client's API version. A path that starts with `/services/` or
+  /// with ``endpoint`` is complete; a text that starts with `https://` is a whole address.
+  public var path: String
+  /// What stands before a path that is not complete. Default: `/services/data`.
+  public var endpoint: String
+  /// The query's parts, unencoded.
+  public var query: [RestQueryItem]
+  /// Header fields; they override those that the client would set, `Authorization` and `User-Agent`
+  /// included.
+  public var headers: HTTPFields
+  /// The body as it is sent.
+  public var body: [UInt8]?
+  /// Whether the account's token is sent, and refreshed if it has expired. Default: true.
+  public var requiresAuthentication: Bool
+  /// The longest time to wait without hearing anything from the server. Default: 60 seconds.
+  public var timeout: Duration
+  /// The longest body accepted. Default: ``TransportRequest/defaultMaxResponseBytes``.
+  public var maxResponseBytes: Int
+  /// A word added to the application type in the user agent, such as `MobileSync` for the requests
+  /// of a sync.
+  public var userAgentQualifier: String?
+
+  /// Makes a request of your own.
+  ///
+  /// - Parameter path: Percent-encoded, such as `"/{v}/limits"` or
+  ///   `"/services/apexrest/Orders/"`.
+  public init(
+    method: HTTPRequest.Method = .get, path: String, query: [RestQueryItem] = [],
+    headers: HTTPFields = [:], body: [UInt8]? = nil, host: Host = .instance,
+    endpoint: String = RestRequest.defaultEndpoint, requiresAuthentication: Bool = true,
+    timeout: Duration = .seconds(60),
+    maxResponseBytes: Int = TransportRequest.defaultMaxResponseBytes,
+    userAgentQualifier: String? = nil
+  ) {
+    self.method = method
+    self.host = host
+    self.path = path
+    self.endpoint = endpoint
+    self.query = query
+    self.headers = headers
+    self.body = body
+    self.requiresAuthentication = requiresAuthentication
+    self.timeout = timeout
+    self.maxResponseBytes = maxResponseBytes
+    self.userAgentQualifier = userAgentQualifier
+  }
+
+  /// Makes a request to an address that belongs to no account: no token is sent.
+  public init(method: HTTPRequest.Method = .get, url: URL) {
+    self.init(
+      method: method, path: url.absoluteString, host: .base(url), endpoint: "",
+      requiresAuthentication: false)
+  }
+
+  /// Where the REST API lives on every instance.
+  public static let defaultEndpoint = "/services/data"
+  /// The API version of requests whose client names none.
+  public static let defaultAPIVersion = "v66.0"
+  /// Stands at the start of a path for the client's API version.
+  static let versionPlaceholder = "/{v}"
+
+  /// The start of a factory's path: the version given, or the client's.
+  static func root(_ apiVersion: String?) -> String {
+    apiVersion.map { "/\(PercentEncoding.encode($0))" } ?? versionPlaceholder
+  }
+
+  /// The same request with a JSON body.
+  func with(json: [UInt8]) -> RestRequest {
+    var request = self
+    request.body = json
+    request.headers[.contentType] = "application/json"
+    return request
+  }
+}
+
+/// One part of a query, unencoded.
+public struct RestQueryItem: Sendable, Hashable {
+  /// The name.
+  public var name: String
+  /// The value as text.
+  public var value: String
+
+  /// Makes a part; the value may be a number or anything else that prints (CO-116).
+  public init(_ name: String, _ value: some CustomStringConvertible) {
+    self.name = name
+    self.value = value.description
+  }
+}
+
+/// Method and path without the query: no record data.
+extension RestRequest: CustomStringConvertible, CustomDebugStringConvertible {
+  public var description: String {
+    "\(method) \(path.prefix { $0 != "?" })"
+  }
+  public var debugDescription: String { description }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Synchronization
+
+/// What this package says of itself in every request (CO-180):
+///
+/// `SalesforceMobileSDK/<version> <os>/<os version> (<model>) <app>/<app version> <type><qualifier>
+/// uid_<installation> ftr_<markers>`
+public struct UserAgent: Sendable, Equatable {
+  /// The application's name.
+  public var appName: String
+  /// The application's version, `1.2` or `1.2(345)`.
+  public var appVersion: String
+  /// The application's type.
+  public var appType: String
+  /// The name of the installation; left out if empty.
+  public var installationId: String
+  /// The operating system.
+  public var systemName: String
+  /// Its version.
+  public var systemVersion: String
+  /// The device's model, or the processor's architecture.
+  public var model: String
+
+  /// Describes an application on this machine.
+  public init(
+    appName: String = UserAgent.processName, appVersion: String = "1.0", installationId: String = ""
+  ) {
+    self.appName = appName
+    self.appVersion = appVersion
+    self.appType = "Native"
+    self.installationId = installationId
+    self.systemName = UserAgent.systemName
+    self.systemVersion = UserAgent.systemVersion
+    self.model = UserAgent.architecture
+  }
+
+  /// The header's value.
+  ///
+  /// - Parameter qualifier: Follows the application's type, such as `MobileSync`.
+  public func text(
+    qualifier: String? = nil, markers: FeatureMarkers = .shared
+  ) -> String {
+    let parts = [
+      "SalesforceMobileSDK/\(SDKVersion.current)", "\(systemName)/\(systemVersion)", "(\(model))",
+      "\(appName)/\(appVersion)", appType + (qualifier ?? ""),
+      installationId.isEmpty ? nil : "uid_\(installationId)", "ftr_\(markers.text)",
+    ]
+    // Only printable ASCII may stand in a header.
+    let text = parts.compactMap(\.self).joined(separator: " ").unicodeScalars
+      .filter { (0x20...0x7E).contains($0.value) }
+    return String(String.UnicodeScalarView(text))
+  }
+
+  /// The name of the running program.
+  public static var processName: String { ProcessInfo.processInfo.processName }
+}
+
+/// The version of this package.
+public enum SDKVersion: Sendable {
+  /// `major.minor.patch`.
+  public static let current = "0.1.0"
+}
+
+/// The features in use, as the short codes that the user agent carries (CO-183).
+///
+/// Registering twice, or removing what is not there, changes nothing. Codes hold letters, digits
+/// and underscores.
+public final class FeatureMarkers: Sendable {
+  /// The markers of this process.
+  public static let shared = FeatureMarkers()
+
+  private let markers = Mutex<Set<String>>([])
+
+  /// Makes an empty set.
+  public init() {}
+
+  /// Adds a code.
+  ///
+  /// - Precondition: It consists of ASCII letters, digits and underscores.
+  public func register(_ marker: String) {
+    precondition(
+      !marker.isEmpty && marker.utf8.allSatisfy { $0 < 128 }
+        && marker.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" },
+      "\(marker) is no feature marker")
+    markers.withLock { _ = $0.insert(marker) }
+  }
+
+  /// Removes a code.
+  public func unregister(_ marker: String) {
+    markers.withLock { _ = $0.remove(marker) }
+  }
+
+  /// The codes, sorted without regard to case and joined by dots.
+  public var text: String {
+    markers.withLock { Array($0) }
+      .sorted { ($0.lowercased(), $0) < ($1.lowercased(), $1) }
+      .joined(separator: ".")
+  }
+}

@@ -1,0 +1,100 @@
+public import Foundation
+public import HTTPTypes
+
+/// Carries one request to a server and brings back the whole answer.
+///
+/// A transport does the I/O and nothing else: it follows no redirect, sends no cookie, keeps no
+/// cache and repeats nothing. What a status means, and whether a token may travel on, is decided
+/// above it, so that every transport is as safe as the next.
+///
+/// Two come with this module: ``URLSessionTransport`` for the network and ``ScriptedTransport`` for
+/// tests.
+public protocol HTTPTransport: Sendable {
+  /// Sends `request` and returns the complete answer, whatever its status; a 3xx is an answer too.
+  ///
+  /// - Throws: ``TransportError`` with a code of its list; `CancellationError` when the calling task
+  ///   was cancelled, after the connection was given up.
+  func send(_ request: TransportRequest) async throws -> TransportResponse
+}
+
+/// One HTTP request, complete: nothing is added to it on the way but what the protocol demands
+/// (`Host`, `Content-Length`, `Accept-Encoding`).
+public struct TransportRequest: Sendable, Equatable {
+  /// The HTTP method.
+  public var method: HTTPRequest.Method
+  /// The address, with its query.
+  public var url: URL
+  /// The header fields.
+  public var headers: HTTPFields
+  /// The body, or `nil` for none.
+  public var body: [UInt8]?
+  /// The longest time to wait without hearing anything from the server.
+  public var timeout: Duration
+  /// The longest body accepted; a longer one is refused as soon as that is known.
+  public var maxResponseBytes: Int
+
+  /// Makes a request.
+  ///
+  /// - Parameter timeout: Default: 60 seconds.
+  /// - Parameter maxResponseBytes: Counted after decompression. Default: 256 MB.
+  public init(
+    method: HTTPRequest.Method, url: URL, headers: HTTPFields = [:], body: [UInt8]? = nil,
+    timeout: Duration = .seconds(60),
+    maxResponseBytes: Int = TransportRequest.defaultMaxResponseBytes
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeout = timeout
+    self.maxResponseBytes = maxResponseBytes
+  }
+
+  /// 256 MB: far above any page of records, far below what would harm a process.
+  public static let defaultMaxResponseBytes = 256 * 1024 * 1024
+}
+
+/// The complete answer to one request.
+public struct TransportResponse: Sendable, Equatable {
+  /// The HTTP status.
+  public var status: Int
+  /// The header fields.
+  public var headers: HTTPFields
+  /// The body, decompressed; empty if there was none.
+  public var body: [UInt8]
+
+  /// Makes an answer.
+  public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// Makes an answer with a JSON text as its body.
+  public init(status: Int = 200, json: String) {
+    self.init(
+      status: status, headers: [.contentType: "application/json;charset=UTF-8"],
+      body: Array(json.utf8))
+  }
+}
+
+/// The method and the address without its query: neither token nor record data.
+extension TransportRequest: CustomStringConvertible, CustomDebugStringConvertible {
+  public var description: String { "\(method) \(url.withoutQuery)" }
+  public var debugDescription: String { description }
+}
+
+/// The status and the size of the body, never its text: it may hold tokens or records.
+extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertible {
+  public var description: String { "\(status), \(body.count) bytes" }
+  public var debugDescription: String { description }
+}
+
+extension URL {
+  /// The address as it may be shown: without user, query and fragment, where secrets would stand.
+  package var withoutQuery: String {
+    guard let host = host(percentEncoded: true) else { return path(percentEncoded: true) }
+    let port = port.map { ":\($0)" } ?? ""
+    return "\(scheme ?? "https")://\(host)\(port)\(path(percentEncoded: true))"
+  }
+}

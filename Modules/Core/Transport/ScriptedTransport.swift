@@ -1,0 +1,53 @@
+import Synchronization
+
+/// A transport without a network, for tests: it answers by a script and remembers what it was asked.
+///
+/// ```swift
+/// let transport = ScriptedTransport { request in
+///   request.url.path() == "/services/data/" ? .init(json: "[]") : .init(status: 404)
+/// }
+/// ```
+public final class ScriptedTransport: HTTPTransport {
+  /// Answers one request; it may throw ``TransportError``, or suspend to play a slow server.
+  public typealias Script = @Sendable (TransportRequest) async throws -> TransportResponse
+
+  private let script: Script
+  private let received = Mutex<[TransportRequest]>([])
+
+  /// Answers each request by calling `script`, which is kept as long as the transport.
+  public init(_ script: @escaping Script) {
+    self.script = script
+  }
+
+  /// Gives these answers in order, one a request, and after the last one ``TransportError``
+  /// `unreachable`.
+  public convenience init(_ responses: [TransportResponse]) {
+    let rest = Remaining(responses)
+    self.init { request in
+      guard let response = rest.next() else {
+        throw TransportError(.unreachable, "the script has no answer left for \(request)")
+      }
+      return response
+    }
+  }
+
+  /// The requests received so far, in order of arrival.
+  public var requests: [TransportRequest] { received.withLock { $0 } }
+
+  public func send(_ request: TransportRequest) async throws -> TransportResponse {
+    try Task.checkCancellation()
+    received.withLock { $0.append(request) }
+    return try await script(request)
+  }
+}
+
+/// The answers not yet given.
+private final class Remaining: Sendable {
+  private let responses: Mutex<ArraySlice<TransportResponse>>
+
+  init(_ responses: [TransportResponse]) {
+    self.responses = Mutex(responses[...])
+  }
+
+  func next() -> TransportResponse? { responses.withLock { $0.popFirst() } }
+}

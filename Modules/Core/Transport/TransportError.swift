@@ -1,0 +1,60 @@
+public import SalesforceSDKCommon
+
+/// A request that did not bring back a whole answer.
+public struct TransportError: Error, Sendable {
+  /// What went wrong, in a form to switch on.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String {
+      case unreachable, timedOut, truncated, tooLarge, insecureURL, malformed
+    }
+    private let kind: Kind
+
+    /// The server was not reached, or the connection broke before an answer began.
+    /// Trying again may help.
+    public static let unreachable = Code(kind: .unreachable)
+    /// Nothing was heard for the time allowed. Trying again may help.
+    public static let timedOut = Code(kind: .timedOut)
+    /// The connection ended inside the answer. Trying again may help.
+    public static let truncated = Code(kind: .truncated)
+    /// The answer is longer than the request allows. Ask for less, or allow more.
+    public static let tooLarge = Code(kind: .tooLarge)
+    /// The address is neither https nor on this machine. Correct it.
+    public static let insecureURL = Code(kind: .insecureURL)
+    /// What came back is not HTTP. Trying again seldom helps.
+    public static let malformed = Code(kind: .malformed)
+
+    public var description: String { kind.rawValue }
+
+    /// Whether the same request may succeed later.
+    public var isTransient: Bool {
+      switch kind {
+      case .unreachable, .timedOut, .truncated: true
+      case .tooLarge, .insecureURL, .malformed: false
+      }
+    }
+  }
+
+  /// What went wrong.
+  public let code: Code
+  /// What failed, on what, and the remedy; without query, token or record data.
+  public let message: String
+  /// The error below, where there was one.
+  public let cause: (any Error)?
+  /// Where it was made.
+  public let location: SourceLocation
+
+  /// Makes an error; a transport of your own throws these.
+  public init(
+    _ code: Code, _ message: String, cause: (any Error)? = nil, file: String = #fileID,
+    line: Int = #line
+  ) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.location = SourceLocation(fileID: file, line: line)
+  }
+}
+
+extension TransportError: CustomStringConvertible {
+  public var description: String { "\(code): \(message)" }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+// Where URLSession of Apple's systems and the one of swift-corelibs-foundation differ, the
+// difference stands in this file.
+
+extension URLSession {
+  /// A session that keeps nothing between requests but its connections.
+  static func makeBare(
+    maxConnectionsPerHost: Int, delegate: any URLSessionDataDelegate
+  ) -> URLSession {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpCookieStorage = nil
+    configuration.httpShouldSetCookies = false
+    configuration.httpCookieAcceptPolicy = .never
+    configuration.urlCache = nil
+    configuration.urlCredentialStorage = nil
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    configuration.httpMaximumConnectionsPerHost = maxConnectionsPerHost
+    #if !canImport(FoundationNetworking)
+      configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
+      configuration.waitsForConnectivity = false
+    #endif
+    // One callback at a time: the pieces of a body arrive in order.
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    queue.name = "com.salesforce.network.ephemeralSession"
+    return URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+  }
+}
+
+extension HTTPFields {
+  /// The header fields of a response; fields whose names are no HTTP tokens are left out.
+  init(_ response: HTTPURLResponse) {
+    self.init()
+    for (name, value) in response.allHeaderFields {
+      guard let name = name as? String, let field = HTTPField.Name(name) else { continue }
+      append(HTTPField(name: field, value: "\(value)"))
+    }
+  }
+}
+
+extension TransportError {
+  /// Sorts an error of URLSession; `answerBegan` tells a cut answer from none.
+  init(urlError error: any Error, _ request: TransportRequest, answerBegan: Bool) {
+    guard let code = (error as? URLError)?.code else {
+      self.init(.unreachable, "\(request) failed below URLSession", cause: error)
+      return
+    }
+    switch code {
+    case .timedOut:
+      self.init(
+        .timedOut, "\(request): the server was silent for \(request.timeout)", cause: error)
+    case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
+      self.init(
+        answerBegan ? .truncated : .malformed,
+        "the answer to \(request) cannot be read", cause: error)
+    case _ where answerBegan:
+      self.init(
+        .truncated, "the connection ended inside the answer to \(request)", cause: error)
+    default:
+      self.init(
+        .unreachable,
+        "\(request) did not reach the server or got no answer (URL error \(code.rawValue)); "
+          + "check the network and the address", cause: error)
+    }
+  }
+}
