@@ -113,7 +113,7 @@ struct SOQLLexer {
       offset += 1
       let scalar = try escapedScalar()
       if scalar == "_" || scalar == "%", source.bytes[escape + 1] != UInt8(ascii: "u") {
-        firstPatternEscape = firstPatternEscape ?? escape
+        firstPatternEscape = firstPatternEscape ?? escape + 1
       }
       text.append(scalar)
       pattern.append(scalar, escaped: true)

@@ -33,6 +33,6 @@ struct SOQLString: Sendable, Equatable {
   var text: String
   /// The same text as LIKE reads it.
   var pattern: SOQLPattern
-  /// Where the first `\_` or `\%` stands, which only LIKE understands.
+  /// Where the character of the first `\_` or `\%` stands, which only LIKE understands.
   var firstPatternEscape: Int?
 }

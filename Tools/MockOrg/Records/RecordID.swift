@@ -1,0 +1,117 @@
+import Synchronization
+
+/// The form of record ids: 15 characters whose case matters, or 18 with a checksum of the case.
+enum RecordID {
+  private static let digits = Array(
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+  private static let checksumDigits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345".utf8)
+
+  /// The 18-character form of an id, or nil if `text` is no id.
+  ///
+  /// The last three characters of an 18-character id repair the case of the first fifteen, so an id
+  /// that went through a system without case is still the same id.
+  static func normalized(_ text: some StringProtocol) -> String? {
+    var bytes = Array(text.utf8)
+    guard bytes.count == 15 || bytes.count == 18, bytes.allSatisfy(isAlphanumeric) else {
+      return nil
+    }
+    if bytes.count == 18, !repairCase(of: &bytes) { return nil }
+    let stem = bytes.prefix(15)
+    return String(decoding: stem + checksum(of: stem), as: UTF8.self)
+  }
+
+  /// The id of a prefix and a running number.
+  static func make(prefix: String, number: Int) -> String {
+    var tail = [UInt8](repeating: digits[0], count: 9)
+    var rest = number
+    var position = 8
+    while rest > 0, position >= 0 {
+      tail[position] = digits[rest % 62]
+      rest /= 62
+      position -= 1
+    }
+    // Between prefix and number stand the three characters of the instance.
+    let stem = Array(prefix.utf8) + Array("Ff0".utf8) + tail
+    return String(decoding: stem + checksum(of: stem[...]), as: UTF8.self)
+  }
+
+  /// The running number in an id that ``make(prefix:number:)`` made.
+  static func number(of id: String) -> Int? {
+    let bytes = Array(id.utf8)
+    guard bytes.count >= 15 else { return nil }
+    var number = 0
+    for byte in bytes[6..<15] {
+      guard let digit = digits.firstIndex(of: byte) else { return nil }
+      number = number * 62 + digit
+    }
+    return number
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
+    }
+  }
+
+  private static func isUppercase(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+  }
+
+  /// One character for each group of five: bit n says that the group's character n is a capital.
+  private static func checksum(of stem: ArraySlice<UInt8>) -> [UInt8] {
+    (0..<3).map { group in
+      var bits = 0
+      for offset in 0..<5 where isUppercase(stem[stem.startIndex + group * 5 + offset]) {
+        bits |= 1 << offset
+      }
+      return checksumDigits[bits]
+    }
+  }
+
+  /// Gives the first fifteen characters the case that the last three tell; false if they cannot.
+  private static func repairCase(of bytes: inout [UInt8]) -> Bool {
+    for group in 0..<3 {
+      let digit = bytes[15 + group]
+      let upper = digit >= UInt8(ascii: "a") ? digit - 32 : digit
+      guard let bits = checksumDigits.firstIndex(of: upper) else { return false }
+      for offset in 0..<5 {
+        let position = group * 5 + offset
+        let isLetter = bytes[position] >= UInt8(ascii: "A")
+        if bits & (1 << offset) != 0 {
+          guard isLetter else { return false }
+          bytes[position] &= ~0x20
+        } else if isLetter {
+          bytes[position] |= 0x20
+        }
+      }
+    }
+    return true
+  }
+}
+
+/// Gives every object's records their running numbers.
+final class IDSequence: Sendable {
+  private let last = Mutex<[String: Int]>([:])
+
+  /// A new id of an object.
+  func next(prefix: String) -> String {
+    RecordID.make(
+      prefix: prefix,
+      number: last.withLock { last in
+        last[prefix, default: 0] += 1
+        return last[prefix] ?? 1
+      })
+  }
+
+  /// Never again gives out an id up to and including `id`.
+  func skip(to id: String) {
+    guard let number = RecordID.number(of: id) else { return }
+    last.withLock { last in
+      let prefix = String(id.prefix(3))
+      last[prefix] = max(last[prefix] ?? 0, number)
+    }
+  }
+}

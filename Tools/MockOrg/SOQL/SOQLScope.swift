@@ -1,0 +1,243 @@
+/// The names that one SELECT can use: its object, the parents that its paths lead to, and the tables
+/// that are joined for them.
+struct SOQLScope {
+  /// The most relationships from a child to its parent that a query can use.
+  private static let maxJoins = 55
+  /// The most relationships in one path.
+  private static let maxPathLength = 5
+
+  let object: ObjectSchema
+  private let source: SOQLSource
+  private let schema: OrgSchema
+  private let aliasPrefix: String
+  /// The path that an alias stands for, by lower-case alias.
+  private var aliases: [String: [String]] = [:]
+  private var entities: [String: SOQLEntity]
+  private var joins: [String] = []
+
+  /// - Parameter aliasPrefix: Begins the name of every table, so that an inner SELECT cannot mean a
+  ///   table of an outer one.
+  init(
+    _ statement: SOQLStatement, object: ObjectSchema, source: SOQLSource, schema: OrgSchema,
+    aliasPrefix: String
+  ) throws(ServerError) {
+    self.object = object
+    self.source = source
+    self.schema = schema
+    self.aliasPrefix = aliasPrefix
+    entities = ["": SOQLEntity(targets: [(object, aliasPrefix + "0")], isPolymorphic: false)]
+    if let alias = statement.alias { aliases[alias.lowercased()] = [] }
+    for related in statement.relatedAliases {
+      aliases[related.alias.lowercased()] = names(of: related.path)
+    }
+  }
+
+  var rootAlias: String { aliasPrefix + "0" }
+
+  /// All that stands behind FROM, once every path is resolved.
+  var from: String {
+    ([object.name.quotedForSQL + " AS " + rootAlias] + joins).joined(separator: " ")
+  }
+
+  /// The names of a path from the object of FROM on: aliases replaced, the object's own name removed.
+  private func names(of path: SOQLPath) -> [String] {
+    guard let first = path.names.first, path.names.count > 1 else { return path.names }
+    if let prefix = aliases[first.lowercased()] { return prefix + path.names.dropFirst() }
+    if first.lowercased() == object.name.lowercased(),
+      object.parentField(relationshipName: first) == nil
+    {
+      return Array(path.names.dropFirst())
+    }
+    return path.names
+  }
+
+  /// The field at the end of a path; joins the parents on the way.
+  mutating func field(_ path: SOQLPath) throws(ServerError) -> SOQLField {
+    let names = names(of: path)
+    guard names.count <= Self.maxPathLength + 1 else {
+      throw source.error(
+        "MALFORMED_QUERY", at: path.offset,
+        "a field path has at most \(Self.maxPathLength) relationships: '\(path.text)'")
+    }
+    var entity = entities[""] ?? SOQLEntity(targets: [], isPolymorphic: false)
+    var steps: [SOQLField.Step] = []
+    for name in names.dropLast() {
+      let key = steps.reduce("") { $0 + $1.key.lowercased() + "." } + name.lowercased()
+      guard let (parent, schemaName) = try parent(name, of: entity, key: key) else {
+        throw source.error(
+          "INVALID_FIELD", at: path.offset,
+          """
+          Didn't understand relationship '\(name)' in field path. If you are attempting to use a \
+          custom relationship, be sure to append the '__r' after the custom relationship name. \
+          Please reference your WSDL or the describe call for the appropriate names.
+          """)
+      }
+      entity = parent
+      steps.append(SOQLField.Step(key: schemaName, entity: parent))
+    }
+    let name = names.last ?? ""
+    guard let (schema, sql) = entity.field(named: name) else {
+      throw source.error(
+        "INVALID_FIELD", at: path.offset,
+        """
+        No such column '\(name)' on entity '\(entity.name)'. If you are attempting to use a custom \
+        field, be sure to append the '__c' after the custom field name. Please reference your WSDL \
+        or the describe call for the appropriate names.
+        """)
+    }
+    return SOQLField(
+      steps: steps, entity: entity, schema: schema, sql: sql.text, isColumn: sql.isColumn,
+      offset: path.offset)
+  }
+
+  /// The parents that `entity` calls `name`, and the relationship's name in the schema.
+  private mutating func parent(
+    _ name: String, of entity: SOQLEntity, key: String
+  ) throws(ServerError) -> (SOQLEntity, String)? {
+    for (object, alias) in entity.targets {
+      guard let field = object.parentField(relationshipName: name),
+        let relationship = field.relationshipName
+      else { continue }
+      if let known = entities[key] { return (known, relationship) }
+      let parents = field.referenceTo.compactMap { schema.object(named: $0) }
+      guard !parents.isEmpty else { return nil }
+      var targets: [(ObjectSchema, String)] = []
+      for parent in parents {
+        guard joins.count < Self.maxJoins else { throw .queryTooComplicated }
+        let parentAlias = aliasPrefix + String(joins.count + 1)
+        joins.append(
+          "LEFT JOIN \(parent.name.quotedForSQL) AS \(parentAlias)"
+            + " ON \(parentAlias).\"Id\" = \(alias).\(field.name.quotedForSQL)")
+        targets.append((parent, parentAlias))
+      }
+      let parent = SOQLEntity(targets: targets, isPolymorphic: field.referenceTo.count > 1)
+      entities[key] = parent
+      return (parent, relationship)
+    }
+    return nil
+  }
+}
+
+/// What a path leads to: one object, or the several that a polymorphic reference may name.
+struct SOQLEntity {
+  /// The fields that every polymorphic parent shows: those of the platform's object `Name`.
+  private static let sharedFields: Set<String> = [
+    "alias", "email", "firstname", "id", "isactive", "lastname", "middlename", "name",
+    "nameoralias", "phone", "profileid", "recordtypeid", "suffix", "title", "type", "userroleid",
+    "username",
+  ]
+
+  /// The objects and the aliases of their tables.
+  var targets: [(object: ObjectSchema, alias: String)]
+  var isPolymorphic: Bool
+
+  /// What errors call it.
+  var name: String { isPolymorphic ? "Name" : targets.first?.object.name ?? "Name" }
+
+  /// The id of whichever object it is.
+  var id: String {
+    Self.firstNonNull(of: targets.map { "\($0.alias).\"Id\"" })
+  }
+
+  /// A field and its SQL; whether that is a plain column, which brings its collation along.
+  func field(named name: String) -> (FieldSchema, sql: (text: String, isColumn: Bool))? {
+    if isPolymorphic {
+      guard Self.sharedFields.contains(name.lowercased()) else { return nil }
+      if name.lowercased() == "type" { return (Self.typeField, (typeName, false)) }
+    }
+    let found = targets.compactMap { target in
+      target.object.field(named: name).map { (schema: $0, alias: target.alias) }
+    }
+    guard let first = found.first else { return nil }
+    let columns = found.filter(\.schema.hasColumn).map {
+      "\($0.alias).\($0.schema.name.quotedForSQL)"
+    }
+    return (first.schema, (Self.firstNonNull(of: columns), columns.count == 1))
+  }
+
+  /// `Owner.Type` is the name of the object, whatever fields that has.
+  private static let typeField = FieldSchema(name: "Type", label: "Type", type: .string, length: 40)
+
+  private var typeName: String {
+    "CASE"
+      + targets.map { target in
+        " WHEN \(target.alias).\"Id\" IS NOT NULL THEN '"
+          + target.object.name.replacing("'", with: "''") + "'"
+      }.joined() + " END"
+  }
+
+  private static func firstNonNull(of columns: [String]) -> String {
+    switch columns.count {
+    case 0: "NULL"
+    case 1: columns[0]
+    default: "COALESCE(" + columns.joined(separator: ", ") + ")"
+    }
+  }
+}
+
+/// A field that a path names.
+struct SOQLField {
+  /// A relationship on the way to the field.
+  struct Step {
+    /// Its name in the schema's case.
+    var key: String
+    var entity: SOQLEntity
+  }
+
+  var steps: [Step]
+  /// The object that has the field.
+  var entity: SOQLEntity
+  var schema: FieldSchema
+  /// `NULL` for a compound field.
+  var sql: String
+  /// Whether `sql` is a column, with the collation of its type.
+  var isColumn: Bool
+  var offset: Int
+
+  /// The path in the schema's case.
+  var canonicalPath: String { (steps.map(\.key) + [schema.name]).joined(separator: ".") }
+}
+
+extension FieldSchema {
+  /// A text too long to compare: the platform keeps it where no query can look for it.
+  private var isLongText: Bool { type == .textarea && length > 255 }
+
+  /// Whether WHERE can name the field.
+  var isFilterable: Bool {
+    switch type {
+    case .address, .location, .base64, .encryptedstring, .complexvalue: false
+    default: !isLongText
+    }
+  }
+
+  /// Whether ORDER BY can name the field.
+  var isSortable: Bool { isFilterable && type != .multipicklist }
+
+  /// Whether GROUP BY can name the field.
+  var isGroupable: Bool {
+    switch type {
+    case .datetime, .time, .double, .currency, .percent, .long, .multipicklist: false
+    default: isFilterable
+    }
+  }
+
+  /// Whether an aggregate function takes the field.
+  func supports(_ aggregate: SOQLAggregate) -> Bool {
+    switch aggregate {
+    case .count: isFilterable
+    case .countDistinct: isFilterable && type != .multipicklist
+    case .sum, .avg: [.int, .long, .double, .currency, .percent].contains(type)
+    case .min, .max: isSortable && type != .boolean
+    }
+  }
+}
+
+/// A function over the rows of a group.
+enum SOQLAggregate: String {
+  case count = "COUNT"
+  case countDistinct = "COUNT_DISTINCT"
+  case sum = "SUM"
+  case avg = "AVG"
+  case min = "MIN"
+  case max = "MAX"
+}
