@@ -76,8 +76,8 @@ let package = Package(
     .target(
       name: "SmartStore",
       dependencies: [
-        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", .crypto, .grdb, .sqlite,
-        .logging,
+        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", .crypto, .cryptoExtras,
+        .grdb, .sqlite, .logging,
       ],
       path: "Modules/SmartStore", swiftSettings: settings),
     .testTarget(
@@ -169,6 +169,7 @@ extension Target.Dependency {
   }
   static var collections: Self { .product(name: "OrderedCollections", package: "swift-collections") }
   static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
+  static var cryptoExtras: Self { .product(name: "CryptoExtras", package: "swift-crypto") }
   static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
   static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
   static var hummingbird: Self { .product(name: "Hummingbird", package: "hummingbird") }

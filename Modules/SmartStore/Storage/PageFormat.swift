@@ -1,0 +1,68 @@
+/// Where things lie in the files of an encrypted store. `Docs/Decisions/0001` explains each choice.
+enum PageFormat {
+  /// Counts up when a store written by this version could not be read by an older one.
+  static let version: UInt32 = 1
+  static let pageSize = 4096
+  /// At the end of every page: tag, nonce and key epoch. The tag follows the ciphertext directly
+  /// and the nonce can be put before it, so that a page is opened where it was read.
+  static let reservedSize = tagSize + nonceSize + epochSize
+  static let usableSize = pageSize - reservedSize
+  static let tagSize = 16
+  static let nonceSize = 12
+  static let epochSize = 4
+  /// SQLite reads these bytes of page 1 before it knows the page size: they are authenticated, not
+  /// encrypted.
+  static let headerSize = 100
+
+  /// The log: a header, then frames of a header and a page.
+  static let logHeaderSize = 32
+  static let frameHeaderSize = 24
+  static let frameSize = frameHeaderSize + pageSize
+
+  /// What every SQLite file begins with.
+  static let sqliteMagic: StaticString = "SQLite format 3\0"
+  /// What a store begins with on disk, unless the system asks for SQLite's own words.
+  static let storeMagic: StaticString = "Fieldforce seal\0"
+  static let magicSize = 16
+
+  /// iOS ends an app that holds a lock in a shared container while suspended, except on files that
+  /// it recognises as SQLite's; there the file keeps SQLite's first words.
+  static var hidesMagic: Bool {
+    #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+      false
+    #else
+      true
+    #endif
+  }
+
+  /// Page number of a page at `offset` of the database file, or nil where no page starts.
+  static func pageNumber(atOffset offset: Int64) -> UInt32? {
+    guard offset >= 0, offset % Int64(pageSize) == 0 else { return nil }
+    return UInt32(exactly: offset / Int64(pageSize) + 1)
+  }
+
+  /// True if a frame of the log starts at `offset`.
+  static func isFrame(atOffset offset: Int64) -> Bool {
+    offset >= Int64(logHeaderSize)
+      && (offset - Int64(logHeaderSize)) % Int64(frameSize) == 0
+  }
+
+  /// The first 100 bytes and the empty root of a database in WAL mode: what SQLite itself would
+  /// write for `PRAGMA journal_mode=WAL` on a new file, with the last 32 bytes of a page reserved.
+  static func emptyDatabase() -> [UInt8] {
+    var page = [UInt8](repeating: 0, count: pageSize)
+    sqliteMagic.withUTF8Buffer { page.replaceSubrange(0..<magicSize, with: $0) }
+    page[16] = UInt8(pageSize >> 8)
+    page[18] = 2  // written in WAL mode
+    page[19] = 2  // read in WAL mode
+    page[20] = UInt8(reservedSize)
+    page[21] = 64  // the payload fractions have these values in every file
+    page[22] = 32
+    page[23] = 32
+    page[31] = 1  // size in pages
+    page[headerSize] = 0x0D  // an empty leaf of a table
+    page[headerSize + 5] = UInt8(usableSize >> 8)
+    page[headerSize + 6] = UInt8(usableSize & 0xFF)
+    return page
+  }
+}

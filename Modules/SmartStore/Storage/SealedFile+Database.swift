@@ -1,0 +1,51 @@
+import Foundation
+import GRDBSQLite
+
+/// The database file: whole pages, and two looks at the readable header.
+extension SealedFile.State {
+  /// Reads page, header (100 bytes) or change counter (16 bytes at 24); refuses everything else.
+  func readDatabase(_ buffer: UnsafeMutableRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
+    guard let read = methods.xRead else { return SQLITE_IOERR }
+    switch (count, offset) {
+    case (PageFormat.headerSize, 0):
+      let code = read(base, buffer, Int32(count), offset)
+      restoreMagic(at: buffer)
+      return code
+    case (16, 24):
+      return read(base, buffer, Int32(count), offset)
+    case (PageFormat.pageSize, _):
+      guard let number = PageFormat.pageNumber(atOffset: offset) else { return SQLITE_IOERR }
+      let sealer = connection.sealer
+      let code = read(base, sealer.pageBytes, Int32(count), offset)
+      // SQLite takes a short read for a page of zeros. A store has no such pages.
+      if code == StoreIOError.shortRead { return StoreIOError.damagedPage }
+      guard code == SQLITE_OK else { return code }
+      return sealer.open(number: number, into: buffer) != nil ? SQLITE_OK : StoreIOError.damagedPage
+    default:
+      return SQLITE_IOERR
+    }
+  }
+
+  /// Writes a page, as it was sealed in the log if a checkpoint copies it from there.
+  func writeDatabase(_ buffer: UnsafeRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
+    guard count == PageFormat.pageSize, let write = methods.xWrite,
+      let number = PageFormat.pageNumber(atOffset: offset)
+    else { return SQLITE_IOERR }
+    let sealer = connection.sealer
+    guard connection.holdsSealed(number, plaintext: buffer) || sealer.seal(buffer, number: number)
+    else { return StoreIOError.write }
+    return write(base, sealer.pageBytes, Int32(count), offset)
+  }
+}
+
+extension SealedConnection {
+  /// True if the sealer's buffer still holds page `number` as the log has it, and `plaintext` is
+  /// what it opens to.
+  fileprivate func holdsSealed(_ number: UInt32, plaintext: UnsafeRawPointer) -> Bool {
+    guard let copied, copied.number == number else { return false }
+    self.copied = nil
+    return copied.plaintext.withUnsafeBytes { bytes in
+      bytes.baseAddress.map { memcmp(plaintext, $0, bytes.count) == 0 } ?? false
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import GRDBSQLite
+
+/// The write-ahead log: a header, and frames of a header and a page.
+extension SealedFile.State {
+  /// Reads a whole frame (recovery), a frame's page, a frame's checksum, the log's header or its
+  /// checksum; refuses everything else.
+  func readLog(_ buffer: UnsafeMutableRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
+    switch count {
+    case PageFormat.frameSize where PageFormat.isFrame(atOffset: offset):
+      return readFrame(buffer, offset)
+    case PageFormat.pageSize
+    where PageFormat.isFrame(atOffset: offset - Int64(PageFormat.frameHeaderSize)):
+      return readPage(buffer, frame: offset - Int64(PageFormat.frameHeaderSize))
+    case PageFormat.logHeaderSize where offset == 0:
+      return readHeader(buffer)
+    case 8 where offset == 24:
+      let header = connection.sealer.frameBytes
+      let code = readHeader(header)
+      if code == SQLITE_OK { buffer.copyMemory(from: header + 24, byteCount: 8) }
+      return code
+    case 8 where PageFormat.isFrame(atOffset: offset - 16):
+      return readChecksum(buffer, frame: offset - 16)
+    default:
+      return SQLITE_IOERR
+    }
+  }
+
+  /// Writes the log's header, a frame's header or a frame's page; refuses everything else.
+  func writeLog(_ buffer: UnsafeRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
+    switch count {
+    case PageFormat.pageSize
+    where PageFormat.isFrame(atOffset: offset - Int64(PageFormat.frameHeaderSize)):
+      return writePage(buffer, frame: offset - Int64(PageFormat.frameHeaderSize))
+    case PageFormat.frameHeaderSize where PageFormat.isFrame(atOffset: offset):
+      return writeFrameHeader(buffer, offset)
+    case PageFormat.logHeaderSize where offset == 0:
+      return writeHeader(buffer)
+    default:
+      return SQLITE_IOERR
+    }
+  }
+
+  /// One page for a reader or a checkpoint. A tag that does not fit is an error.
+  private func readPage(_ buffer: UnsafeMutableRawPointer, frame: Int64) -> Int32 {
+    guard let read = methods.xRead else { return SQLITE_IOERR }
+    let sealer = connection.sealer
+    let code = read(base, sealer.frameBytes, Int32(PageFormat.frameSize), frame)
+    if code == StoreIOError.shortRead { return StoreIOError.damagedPage }
+    guard code == SQLITE_OK else { return code }
+    let number = LogFormat.pageNumber(sealer.frameBytes)
+    guard let plaintext = sealer.open(number: number, into: buffer) else {
+      return StoreIOError.damagedPage
+    }
+    // Opening page 1 uses its place in the buffer; it is sealed again.
+    connection.copied = connection.isCheckpointing && number != 1 ? (number, plaintext) : nil
+    return SQLITE_OK
+  }
+
+  /// A whole frame, as recovery reads it. A torn tail is normal there: a frame that does not open
+  /// becomes zeros, which SQLite takes for the end of the log.
+  private func readFrame(_ buffer: UnsafeMutableRawPointer, _ offset: Int64) -> Int32 {
+    guard let read = methods.xRead else { return SQLITE_IOERR }
+    let sealer = connection.sealer
+    let code = read(base, sealer.frameBytes, Int32(PageFormat.frameSize), offset)
+    guard code == SQLITE_OK else { return code }
+    connection.copied = nil
+    buffer.copyMemory(from: sealer.frameBytes, byteCount: PageFormat.frameHeaderSize)
+    let number = LogFormat.pageNumber(buffer)
+    let isWhole =
+      LogFormat.restoreFrame(buffer, key: connection.store.keys.current.frameKey)
+      && sealer.open(number: number, into: buffer + PageFormat.frameHeaderSize) != nil
+    if !isWhole {
+      UnsafeMutableRawBufferPointer(start: buffer, count: PageFormat.frameSize)
+        .initializeMemory(as: UInt8.self, repeating: 0)
+    }
+    return SQLITE_OK
+  }
+
+  private func readHeader(_ buffer: UnsafeMutableRawPointer) -> Int32 {
+    guard let read = methods.xRead else { return SQLITE_IOERR }
+    let code = read(base, buffer, Int32(PageFormat.logHeaderSize), 0)
+    if code == SQLITE_OK { LogFormat.restoreHeader(buffer) }
+    return code
+  }
+
+  private func readChecksum(_ buffer: UnsafeMutableRawPointer, frame: Int64) -> Int32 {
+    guard let read = methods.xRead else { return SQLITE_IOERR }
+    let header = connection.sealer.frameBytes
+    let code = read(base, header, Int32(PageFormat.frameHeaderSize), frame)
+    guard code == SQLITE_OK else { return code }
+    guard LogFormat.restoreFrame(header, key: connection.store.keys.current.frameKey) else {
+      return StoreIOError.read
+    }
+    buffer.copyMemory(from: header + 16, byteCount: 8)
+    return SQLITE_OK
+  }
+
+  private func writeHeader(_ buffer: UnsafeRawPointer) -> Int32 {
+    guard let write = methods.xWrite else { return SQLITE_IOERR }
+    let header = connection.sealer.frameBytes
+    header.copyMemory(from: buffer, byteCount: PageFormat.logHeaderSize)
+    LogFormat.hideHeader(header)
+    return write(base, header, Int32(PageFormat.logHeaderSize), 0)
+  }
+
+  private func writeFrameHeader(_ buffer: UnsafeRawPointer, _ offset: Int64) -> Int32 {
+    guard let write = methods.xWrite else { return SQLITE_IOERR }
+    let header = connection.sealer.frameBytes
+    header.copyMemory(from: buffer, byteCount: PageFormat.frameHeaderSize)
+    connection.lastFrame = (offset, LogFormat.pageNumber(buffer))
+    guard LogFormat.hideFrame(header, key: connection.store.keys.current.frameKey) else {
+      return StoreIOError.write
+    }
+    return write(base, header, Int32(PageFormat.frameHeaderSize), offset)
+  }
+
+  /// Writes the page of a frame. Its number comes from the frame's header: just written, or, when
+  /// SQLite overwrites a frame of the same transaction, written earlier.
+  private func writePage(_ buffer: UnsafeRawPointer, frame: Int64) -> Int32 {
+    guard let read = methods.xRead, let write = methods.xWrite else { return SQLITE_IOERR }
+    let sealer = connection.sealer
+    let number: UInt32
+    if let last = connection.lastFrame, last.offset == frame {
+      number = last.number
+    } else {
+      let code = read(base, sealer.frameBytes, 4, frame)
+      guard code == SQLITE_OK else { return code }
+      number = LogFormat.pageNumber(sealer.frameBytes)
+    }
+    guard number != 0, sealer.seal(buffer, number: number) else { return StoreIOError.write }
+    return write(
+      base, sealer.pageBytes, Int32(PageFormat.pageSize),
+      frame + Int64(PageFormat.frameHeaderSize))
+  }
+}

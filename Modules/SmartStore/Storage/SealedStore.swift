@@ -1,0 +1,61 @@
+import Synchronization
+
+/// What the VFS knows of one open store: found by a token in the database's URI, never by key bytes.
+final class SealedStore: Sendable {
+  let keys: StoreKeys
+  let cipher: any StoreCipher
+  private let writable = Atomic(false)
+  private let opened = Mutex(Opened())
+
+  private struct Opened {
+    var databasePath: String?
+    var header: DatabaseHeader.Kind?
+  }
+
+  init(keys: StoreKeys, cipher: any StoreCipher) {
+    self.keys = keys
+    self.cipher = cipher
+  }
+
+  /// False until the store was found readable, and always for a read-only one: nothing of a store
+  /// that cannot be read is ever changed, not by a checkpoint at closing either.
+  var acceptsWrites: Bool { writable.load(ordering: .acquiring) }
+
+  func allowWrites() { writable.store(true, ordering: .releasing) }
+
+  /// What the database file turned out to be, once it was opened.
+  var header: DatabaseHeader.Kind? { opened.withLock { $0.header } }
+
+  func didOpen(path: String, header: DatabaseHeader.Kind) {
+    opened.withLock { $0 = Opened(databasePath: path, header: header) }
+  }
+
+  /// True if `path` is the log of this store, and may be deleted.
+  func mayDelete(_ path: String) -> Bool {
+    guard acceptsWrites, let database = opened.withLock({ $0.databasePath }) else { return false }
+    return path == database + "-wal"
+  }
+}
+
+/// The open stores of the process by token.
+enum SealedStores {
+  private static let stores = Mutex<[String: SealedStore]>([:])
+
+  static func store(for token: String) -> SealedStore? {
+    stores.withLock { $0[token] }
+  }
+
+  /// True if `path` is the log of a store that accepts writes.
+  static func mayDelete(_ path: String) -> Bool {
+    stores.withLock { Array($0.values) }.contains { $0.mayDelete(path) }
+  }
+
+  /// Makes `store` known under `token` until ``remove(_:)``.
+  static func add(_ store: SealedStore, token: String) {
+    stores.withLock { $0[token] = store }
+  }
+
+  static func remove(_ token: String) {
+    _ = stores.withLock { $0.removeValue(forKey: token) }
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import GRDB
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension SmartStoreError {
+  /// What a failure of a store's files means to the caller.
+  ///
+  /// - Parameter header: What the database file looked like, once it was opened.
+  init(storage error: any Error, at path: String, header: DatabaseHeader.Kind? = nil) {
+    switch error {
+    case let error as DatabaseError where header == .foreign:
+      self.init(
+        .notADatabase, "The file \(path) is not a store's database. Restore it from a backup.",
+        cause: error)
+    case let error as DatabaseError where header == .plaintext:
+      self.init(
+        .notADatabase,
+        "The file \(path) is a plaintext database, though its key file says that it is encrypted. "
+          + "Restore it from a backup.", cause: error)
+    case let error as DatabaseError
+    where error.extendedResultCode.rawValue == StoreIOError.damagedPage:
+      self.init(
+        .corrupt,
+        "Database is corrupted: a page of \(path) was changed outside the store or belongs to "
+          + "another one. The files were left as they are; restore a backup.", cause: error)
+    case let error as DurableFile.Failure where error.errno == ENOSPC || error.errno == EDQUOT:
+      self.init(
+        .diskFull, "The disk is full: \(path) was not written. Make room and try again.",
+        cause: error)
+    case let error as DurableFile.Failure where error.errno == EACCES || error.errno == EROFS:
+      self.init(
+        .readOnly, "\(path) cannot be written. Check the files' permissions.", cause: error)
+    case let error as DurableFile.Failure:
+      self.init(.io, "The file system refused the work (\(error)). Check the disk.", cause: error)
+    default:
+      self.init(grdb: error)
+    }
+  }
+}

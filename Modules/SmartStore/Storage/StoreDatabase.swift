@@ -1,0 +1,98 @@
+package import Foundation
+package import GRDB
+import Synchronization
+
+/// The database of one store, open: one writing connection, and readers that never wait for it.
+package struct StoreDatabase: Sendable {
+  package let pool: DatabasePool
+  /// The database file.
+  package let url: URL
+  private let session: StoreSession
+
+  /// Opens the store in the folder `directory`, or creates both.
+  ///
+  /// A store that cannot be opened is left as it is, byte for byte: a key that is missing, locked or
+  /// wrong and a damaged file each have their own error, and none leads to a new store.
+  ///
+  /// - Throws: `keyMissing`, `keyLocked`, `wrongKey`, `corruptKeyFile`, `corrupt`, `notADatabase`,
+  ///   `busyOtherProcess`, `diskFull` or `io`.
+  package static func open(
+    at directory: URL, encryption: StoreEncryption, options: StoreDatabaseOptions = .init()
+  ) throws(SmartStoreError) -> StoreDatabase {
+    try StoreOpening(paths: StorePaths(directory: directory), options: options)
+      .open(encryption)
+  }
+
+  init(pool: DatabasePool, paths: StorePaths, session: StoreSession) {
+    self.pool = pool
+    url = URL(fileURLWithPath: paths.database)
+    self.session = session
+  }
+
+  /// Closes every connection, folds the log into the database and gives the write lock back.
+  ///
+  /// - Throws: `io` or `diskFull` if the log could not be folded in; nothing is lost then.
+  package func close() throws(SmartStoreError) {
+    do {
+      // The last connection to close folds the log in; let that be the writer.
+      pool.releaseMemory()
+      pool.invalidateReadOnlyConnections()
+      try pool.close()
+    } catch {
+      throw SmartStoreError(storage: error, at: url.path)
+    }
+    session.end()
+  }
+
+  /// Folds the log into the database file, as far as readers allow.
+  package func checkpoint() throws(SmartStoreError) {
+    do {
+      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+    } catch {
+      throw SmartStoreError(storage: error, at: url.path)
+    }
+  }
+
+  /// The size of the database file in bytes, with the log folded in first.
+  package func size() throws(SmartStoreError) -> UInt64 {
+    try checkpoint()
+    do {
+      return try DurableFile.size(url.path) ?? 0
+    } catch {
+      throw SmartStoreError(storage: error, at: url.path)
+    }
+  }
+
+  /// Rebuilds the database file without free pages.
+  package func vacuum() throws(SmartStoreError) {
+    do {
+      try pool.barrierWriteWithoutTransaction { database in
+        // VACUUM attaches a database in memory; otherwise nothing may be attached.
+        try StoreConnection.allowAttached(1, on: database)
+        try database.execute(sql: "VACUUM")
+        try StoreConnection.allowAttached(0, on: database)
+      }
+    } catch {
+      throw SmartStoreError(storage: error, at: url.path)
+    }
+  }
+}
+
+/// What an open store holds besides its connections: its place in the VFS and the write lock.
+final class StoreSession: Sendable {
+  private let token: String?
+  private let lock: Mutex<WriterLock?>
+
+  init(token: String?, lock: consuming WriterLock?) {
+    self.token = token
+    self.lock = Mutex(lock)
+  }
+
+  deinit { end() }
+
+  /// Gives both back. Files that are still open keep the keys they have.
+  func end() {
+    if let token { SealedStores.remove(token) }
+    lock.withLock { $0 = nil }
+  }
+}

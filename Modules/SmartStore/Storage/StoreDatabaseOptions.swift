@@ -1,0 +1,26 @@
+/// How a store's database is opened. The defaults suit an app with one store in use.
+package struct StoreDatabaseOptions: Sendable {
+  /// What the connections may do.
+  package enum Access: Sendable {
+    /// The one writer. A second one fails with `busyOtherProcess`.
+    case readWrite
+    /// Reads what another process writes, and changes nothing.
+    case readOnly
+  }
+
+  package var access: Access = .readWrite
+  /// Page cache of the writing connection. An opened page costs some microseconds more than a read
+  /// one, so the cache is the cheapest speed there is; it grows only as pages are used.
+  package var writerCacheBytes = 64 << 20
+  /// Page cache of each reading connection.
+  package var readerCacheBytes = 16 << 20
+  package var maximumReaderCount = 4
+  /// Pages in the log after which a commit copies them to the database: 16 MB.
+  package var checkpointPages = 4000
+  /// How long a reader waits while another connection recovers the log.
+  package var cipher: any StoreCipher = AESGCMCipher()
+  /// The VFS of encrypted stores; another one stands over a faulty disk.
+  package var vfs: SealedVFS? = .standard
+
+  package init() {}
+}

@@ -1,0 +1,57 @@
+import Crypto
+import Foundation
+
+/// The keys of one open store, derived once from its data keys.
+///
+/// A page names the epoch it was sealed in. New pages are sealed in the newest; older epochs stay
+/// readable, so that a store can be re-encrypted page by page.
+struct StoreKeys: Sendable {
+  /// The keys of one epoch.
+  struct Epoch: Sendable {
+    let number: UInt32
+    /// Seals pages.
+    let pageKey: SymmetricKey
+    /// Hides the checksums in the log's frame headers.
+    let frameKey: SymmetricKey
+  }
+
+  let storeID: UUID
+  let current: Epoch
+  private let older: [Epoch]
+
+  /// Derives the keys of `dataKeys`, of which the one with the highest epoch seals new pages.
+  ///
+  /// - Returns: nil for an empty list.
+  init?(storeID: UUID, dataKeys: [(epoch: UInt32, key: SymmetricKey)]) {
+    let epochs = dataKeys.sorted { $0.epoch > $1.epoch }.map { dataKey in
+      Epoch(
+        number: dataKey.epoch,
+        pageKey: Self.derive("page", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID),
+        frameKey: Self.derive("frame", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID))
+    }
+    guard let newest = epochs.first else { return nil }
+    self.storeID = storeID
+    current = newest
+    older = Array(epochs.dropFirst())
+  }
+
+  /// The keys of `epoch`, or nil if this store never had it.
+  @inline(__always)
+  func epoch(_ number: UInt32) -> Epoch? {
+    number == current.number ? current : older.first { $0.number == number }
+  }
+
+  private static func derive(
+    _ purpose: String, epoch: UInt32, from key: SymmetricKey, storeID: UUID
+  ) -> SymmetricKey {
+    var info = Array("fieldforce store \(purpose)".utf8)
+    withUnsafeBytes(of: epoch.bigEndian) { info.append(contentsOf: $0) }
+    return HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: key, salt: storeID.bytes, info: info, outputByteCount: 32)
+  }
+}
+
+extension UUID {
+  /// The 16 bytes of the identifier.
+  var bytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
+}

@@ -1,0 +1,232 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The steps of opening a store, in an order that changes nothing before everything was read.
+struct StoreOpening {
+  let paths: StorePaths
+  let options: StoreDatabaseOptions
+
+  func open(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreDatabase {
+    let madeDirectory = try makeDirectory()
+    do {
+      return try openLocked(encryption)
+    } catch {
+      // Only a folder that this call made, and only if nothing is in it but the lock.
+      if madeDirectory {
+        unlink(paths.lock)
+        rmdir(paths.directory)
+      }
+      throw error
+    }
+  }
+
+  private func openLocked(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreDatabase {
+    let session: StoreSession
+    let location: String
+    var store: SealedStore?
+    let lock = try takeLock()
+    let isNew = try isNewStore(encryption)
+    switch encryption {
+    case .plaintext:
+      if try size(paths.keyFile) != nil {
+        throw encrypted()
+      }
+      location = paths.database
+      session = StoreSession(token: nil, lock: lock)
+    case .encrypted(let provider):
+      guard let vfs = options.vfs, sqlite3_compileoption_used("USE_URI") != 0 else {
+        throw SmartStoreError(
+          .io, "This SQLite cannot open a database by URI, so stores cannot be encrypted with it")
+      }
+      let sealed = try sealedStore(provider, isNew: isNew)
+      let token = UUID().uuidString
+      SealedStores.add(sealed, token: token)
+      session = StoreSession(token: token, lock: lock)
+      location = vfs.uri(path: paths.database, token: token)
+      store = sealed
+    }
+    do {
+      let pool = try connect(location, store: store, isNew: isNew)
+      return StoreDatabase(pool: pool, paths: paths, session: session)
+    } catch {
+      session.end()
+      if store == nil, try isSealed() { throw encrypted() }
+      throw SmartStoreError(storage: error, at: paths.database, header: store?.header)
+    }
+  }
+
+  /// Reads the whole schema over a read-only connection first. Until that worked the VFS takes no
+  /// write, so that a store that cannot be read stays as it is.
+  private func connect(
+    _ location: String, store: SealedStore?, isNew: Bool
+  ) throws -> DatabasePool {
+    let isReadOnly = options.access == .readOnly
+    let strays = try [paths.log, paths.index].filter { try DurableFile.size($0) == nil }
+    if store == nil, isNew {
+      return try makePool(location, store: nil, readonly: isReadOnly)
+    }
+    let probe: DatabaseQueue
+    do {
+      probe = try DatabaseQueue(
+        path: location, configuration: configuration(for: store, readonly: true))
+    } catch {
+      // Looking made these, and nobody else uses them: this process has the lock.
+      if !isReadOnly { strays.forEach { unlink($0) } }
+      throw error
+    }
+    defer { try? probe.close() }
+    if !isReadOnly { store?.allowWrites() }
+    return try makePool(location, store: store, readonly: isReadOnly)
+  }
+
+  private func makePool(
+    _ location: String, store: SealedStore?, readonly: Bool
+  ) throws -> DatabasePool {
+    let pool = try DatabasePool(
+      path: location, configuration: configuration(for: store, readonly: readonly))
+    if !readonly {
+      // GRDB sets NORMAL, with which a commit may be lost with the power.
+      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+    }
+    return pool
+  }
+
+  private func configuration(for store: SealedStore?, readonly: Bool) -> Configuration {
+    var configuration = Configuration()
+    configuration.label = "SmartStore"
+    configuration.readonly = readonly
+    configuration.maximumReaderCount = options.maximumReaderCount
+    configuration.foreignKeysEnabled = false
+    // An encrypted store's temporary data would reach the disk outside the VFS.
+    let options = options
+    let isSealed = store != nil
+    configuration.prepareDatabase { database in
+      if isSealed { try StoreConnection.requireSealed(database) }
+      try StoreConnection.configure(database, options: options)
+    }
+    return configuration
+  }
+
+  /// SQLite's smallest page.
+  private static let smallestDatabase = 512
+
+  // MARK: - Files
+
+  /// The keys of the store, and for a new one its key file and first page.
+  private func sealedStore(
+    _ provider: any StoreKeyProvider, isNew: Bool
+  ) throws(SmartStoreError) -> SealedStore {
+    let hasKeyFile = try size(paths.keyFile) != nil
+    let keys =
+      isNew && !hasKeyFile
+      ? try StoreKeyring.create(paths, provider: provider)
+      : try StoreKeyring.open(paths, provider: provider)
+    let store = SealedStore(keys: keys, cipher: options.cipher)
+    if isNew {
+      do {
+        try writeEmptyDatabase(store)
+      } catch {
+        // Without a database the key seals nothing.
+        if !hasKeyFile { unlink(paths.keyFile) }
+        throw error
+      }
+    }
+    return store
+  }
+
+  private func writeEmptyDatabase(_ store: SealedStore) throws(SmartStoreError) {
+    let sealer = PageSealer(keys: store.keys, cipher: store.cipher)
+    let isSealed = PageFormat.emptyDatabase().withUnsafeBytes { page in
+      page.baseAddress.map { sealer.seal($0, number: 1) } ?? false
+    }
+    guard isSealed else {
+      throw SmartStoreError(.io, "The first page of \(paths.database) could not be sealed")
+    }
+    let page = UnsafeRawBufferPointer(start: sealer.pageBytes, count: PageFormat.pageSize)
+    do {
+      try DurableFile.write(Array(page), to: paths.database)
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.database)
+    }
+  }
+
+  /// True if there is no database yet. Refuses a log without one, and a file that SQLite would take
+  /// for an empty database and begin anew.
+  private func isNewStore(_ encryption: StoreEncryption) throws(SmartStoreError) -> Bool {
+    if let size = try size(paths.database) {
+      if size >= Self.smallestDatabase { return false }
+      // A plaintext store that was never written to.
+      guard size == 0, case .plaintext = encryption else {
+        throw SmartStoreError(
+          .notADatabase, "The file \(paths.database) is no database. Restore it from a backup.")
+      }
+    }
+    if options.access == .readOnly {
+      throw SmartStoreError(.io, "There is no store at \(paths.directory) to read")
+    }
+    if let size = try size(paths.log), size > 0 {
+      throw SmartStoreError(
+        .corrupt,
+        "The database \(paths.database) is missing, its log is still there. Restore the database "
+          + "from a backup, or remove the store explicitly")
+    }
+    return true
+  }
+
+  /// True if the database is an encrypted store's. Only after it failed to open as a plain one:
+  /// looking at an open database drops SQLite's locks on it.
+  private func isSealed() throws(SmartStoreError) -> Bool {
+    do {
+      let start = try DurableFile.read(paths.database, limit: PageFormat.headerSize) ?? []
+      return start.withUnsafeBytes { DatabaseHeader($0).kind == .store }
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.database)
+    }
+  }
+
+  private func encrypted() -> SmartStoreError {
+    SmartStoreError(
+      .wrongKey,
+      "The store at \(paths.directory) is encrypted and does not open without its key. Open it with "
+        + "its key and key file.")
+  }
+
+  private func takeLock() throws(SmartStoreError) -> WriterLock? {
+    guard options.access == .readWrite else { return nil }
+    let lock: WriterLock?
+    do {
+      lock = try WriterLock.take(path: paths.lock)
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.lock)
+    }
+    guard let lock else {
+      throw SmartStoreError(
+        .busyOtherProcess,
+        "The store at \(paths.directory) is open for writing elsewhere. Close it there, or open it "
+          + "read-only")
+    }
+    return lock
+  }
+
+  /// True if the folder was not there.
+  private func makeDirectory() throws(SmartStoreError) -> Bool {
+    guard options.access == .readWrite, try size(paths.directory) == nil else { return false }
+    do {
+      try FileManager.default.createDirectory(
+        atPath: paths.directory, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.directory)
+    }
+    return true
+  }
+
+  private func size(_ path: String) throws(SmartStoreError) -> UInt64? {
+    do {
+      return try DurableFile.size(path)
+    } catch {
+      throw SmartStoreError(storage: error, at: path)
+    }
+  }
+}
