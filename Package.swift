@@ -98,7 +98,8 @@ let package = Package(
 
     // Plugins: public API alone.
     .target(
-      name: "SoqlSyncDown", dependencies: ["MobileSync"],
+      name: "SoqlSyncDown",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
       path: "Plugins/SoqlSyncDown", swiftSettings: settings),
     .testTarget(
       name: "SoqlSyncDownTests",
@@ -106,7 +107,8 @@ let package = Package(
       path: "Tests/SoqlSyncDown", swiftSettings: settings),
 
     .target(
-      name: "CollectionSyncUp", dependencies: ["MobileSync"],
+      name: "CollectionSyncUp",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore", .httpTypes],
       path: "Plugins/CollectionSyncUp", swiftSettings: settings),
     .testTarget(
       name: "CollectionSyncUpTests",

@@ -1,0 +1,51 @@
+/// The course of one sync down run: what is saved with which page, and which updates are sent.
+///
+/// It knows counts and dates, no records; it does no I/O.
+struct SyncDownMachine: Sendable, Equatable {
+  /// What goes into the sync's state together with a page.
+  struct PageEffect: Sendable, Equatable {
+    /// The watermark to store; nil leaves the stored one.
+    let maxTimeStamp: Int64?
+    /// The progress to store and to report; nil if this page brings no update.
+    let progress: Int?
+  }
+
+  private let isSorted: Bool
+  private(set) var fetched = 0
+  private(set) var totalSize = -1
+  private(set) var progress = 0
+  private(set) var maxTimeStamp: Int64
+
+  /// - Parameter maxTimeStamp: The watermark with which the run starts; it never goes below it.
+  init(maxTimeStamp: Int64, isSorted: Bool) {
+    self.maxTimeStamp = maxTimeStamp
+    self.isSorted = isSorted
+  }
+
+  /// The first page has come.
+  ///
+  /// - Parameter total: How many records the run has, nil if the target cannot tell.
+  /// - Returns: Whether the second update is due: not if there is nothing to do.
+  mutating func begin(total: Int?, isLast: Bool) -> Bool {
+    totalSize = max(total ?? -1, -1)
+    return !(totalSize == 0 && isLast)
+  }
+
+  /// A page is about to be saved.
+  ///
+  /// - Parameters:
+  ///   - count: Its records, skipped ones included.
+  ///   - latest: Their newest modification date; -1 if one of them has none.
+  ///   - total: A better count of all records, if the page brings one.
+  mutating func page(count: Int, latest: Int64, total: Int? = nil) -> PageEffect {
+    if let total, total >= 0 { totalSize = total }
+    fetched += count
+    maxTimeStamp = max(maxTimeStamp, latest)
+    var reported: Int?
+    if fetched < totalSize {
+      progress = max(progress, Int(Int64(fetched) * 100 / Int64(totalSize)))
+      reported = progress
+    }
+    return PageEffect(maxTimeStamp: isSorted ? maxTimeStamp : nil, progress: reported)
+  }
+}

@@ -1,0 +1,92 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// One run of a sync down.
+///
+/// The next page is fetched while the current one is saved; two pages are in memory at most. Stop is looked
+/// for before a request is sent and before a page is saved, so that a page that came after it is dropped.
+struct SyncDownRun: Sendable {
+  let context: SyncContext
+  let report: @Sendable (SyncState) -> Void
+
+  /// Runs to the end.
+  ///
+  /// - Parameter sync: The sync as submitted; it holds what is stored also when this throws.
+  func run(_ target: some SyncDownTarget, _ sync: inout SyncState) async throws {
+    let records = SoupRecords(soupName: context.soupName, idField: target.idFieldName)
+    try await records.check(in: context.store, indexed: [target.idFieldName, SyncKeys.local])
+    let protection = try await EditProtection.begin(
+      sync.options.mergeMode, records, in: context.store)
+    var machine = SyncDownMachine(
+      maxTimeStamp: sync.maxTimeStamp, isSorted: target.isSortedByModificationDate)
+
+    var page = try await Self.first(of: target, since: sync.maxTimeStamp, in: context)
+    let isWorking = machine.begin(
+      total: page.map { $0.totalSize ?? -1 } ?? 0, isLast: page?.next == nil)
+    sync.totalSize = machine.totalSize
+    if isWorking {
+      try context.checkStop()
+      try await SyncStateStore(store: context.store).save(sync, durability: .normal)
+      report(sync)
+    }
+
+    var isFirst = true
+    while let current = page {
+      async let next = Self.page(after: current, of: target, in: context)
+      // The first page's count is known already; a later page may correct it.
+      let effect = machine.page(
+        count: current.records.count, latest: current.latest,
+        total: isFirst ? nil : current.totalSize)
+      isFirst = false
+      sync = try await save(current, effect, machine, sync, records, protection)
+      if effect.progress != nil { report(sync) }
+      page = try await next
+    }
+    sync.maxTimeStamp = machine.maxTimeStamp
+  }
+
+  /// Saves a page and what it changes in the sync's state, in one transaction.
+  private func save(
+    _ page: DownloadedPage<some Sendable>, _ effect: SyncDownMachine.PageEffect,
+    _ machine: SyncDownMachine, _ sync: SyncState, _ records: SoupRecords,
+    _ protection: EditProtection
+  ) async throws -> SyncState {
+    try context.checkStop()
+    var changed = sync
+    changed.totalSize = machine.totalSize
+    if let maxTimeStamp = effect.maxTimeStamp { changed.maxTimeStamp = maxTimeStamp }
+    if let progress = effect.progress { changed.progress = progress }
+    let state = changed
+    try await context.store.inTransaction(durability: .normal) { transaction in
+      // Looked at again now that the writer is ours: nothing is written after a stop.
+      try context.signal.check()
+      try PageWriter.save(
+        page, records, syncId: context.syncId, protection: protection, in: transaction)
+      if state != sync { try SyncStateStore.save(state, in: transaction) }
+    }
+    return state
+  }
+
+  /// The first page, looked through.
+  @concurrent private static func first<Target: SyncDownTarget>(
+    of target: Target, since maxTimeStamp: Int64, in context: SyncContext
+  ) async throws -> DownloadedPage<Target.Cursor>? {
+    try context.checkStop()
+    return try await target.startFetch(since: maxTimeStamp, in: context).map {
+      try DownloadedPage(
+        $0, idField: target.idFieldName, dateField: target.modificationDateFieldName)
+    }
+  }
+
+  /// The page that follows, looked through; nil if there is none.
+  @concurrent private static func page<Target: SyncDownTarget>(
+    after page: DownloadedPage<Target.Cursor>, of target: Target, in context: SyncContext
+  ) async throws -> DownloadedPage<Target.Cursor>? {
+    guard let cursor = page.next else { return nil }
+    try context.checkStop()
+    return try await target.continueFetch(cursor, in: context).map {
+      try DownloadedPage(
+        $0, idField: target.idFieldName, dateField: target.modificationDateFieldName)
+    }
+  }
+}

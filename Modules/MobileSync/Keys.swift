@@ -1,0 +1,64 @@
+/// The names that sync stores in records or reads from the server, exactly as the platform spells them.
+public enum SyncKeys: Sendable {
+  // MARK: Fields that sync keeps on a record
+
+  /// True while a record differs from the server's, whatever the reason.
+  public static let local = "__local__"
+  /// True for a record that was made here and is not on the server yet.
+  public static let locallyCreated = "__locally_created__"
+  /// True for a record that was edited here.
+  public static let locallyUpdated = "__locally_updated__"
+  /// True for a record that is to be deleted on the server.
+  public static let locallyDeleted = "__locally_deleted__"
+  /// The id of the sync that brought the record down last.
+  public static let syncId = "__sync_id__"
+  /// What the server said when it refused the record, as JSON text.
+  public static let lastError = "__last_error__"
+
+  // MARK: Fields that the store keeps on a record
+
+  static let soupEntryId = "_soupEntryId"
+  static let soupLastModified = "_soupLastModifiedDate"
+  static let soupCreated = "_soupCreatedDate"
+
+  // MARK: The server's names
+
+  /// The id field of a target that names no other.
+  public static let defaultIdField = "Id"
+  /// The modification date field of a target that names no other.
+  public static let defaultModificationDateField = "LastModifiedDate"
+  /// The member that holds the object type as its member ``type``.
+  public static let attributes = "attributes"
+  /// The object type inside ``attributes``.
+  public static let type = "type"
+  /// The id in the answer to a create or an upsert.
+  public static let responseId = "id"
+  /// The records of a query's page.
+  public static let records = "records"
+  /// How many records a query has in all.
+  public static let totalSize = "totalSize"
+  /// Where a query's next page is.
+  public static let nextRecordsURL = "nextRecordsUrl"
+
+  /// What every id begins with that was made here and not by the server.
+  public static let localIdPrefix = "local_"
+
+  /// Fields of the store and of sync: they mean nothing to the server and are never sent.
+  static let neverSent: Set<String> = [
+    local, locallyCreated, locallyUpdated, locallyDeleted, syncId, lastError, soupEntryId,
+    soupLastModified, soupCreated, attributes,
+  ]
+
+  /// Whether `id` was made here, so that the server cannot know it.
+  public static func isLocalId(_ id: String) -> Bool {
+    id.utf8.starts(with: localIdPrefix.utf8)
+  }
+}
+
+/// The sizes that the server or the engine sets.
+enum SyncLimits {
+  /// Ids are read from the store, and dates asked from the server, in groups of this many.
+  static let idsPerPage = 2_000
+  /// Soup entries are read for sending, and ghosts deleted, in groups of at most this many.
+  static let recordsPerRead = 500
+}

@@ -1,0 +1,117 @@
+import Logging
+import SalesforceAnalytics
+import SalesforceSDKCommon
+import SmartStore
+
+extension SyncManager {
+  /// Runs a submitted sync to its end, whatever that is. Never on the manager's own executor.
+  @concurrent nonisolated func execute(
+    _ submitted: SyncState, storedTimeStamp: Int64, _ context: SyncContext,
+    _ reporter: RunReporter
+  ) async {
+    var sync = submitted
+    var reason: (any Error)?
+    do {
+      if signal.current != nil {
+        // It never began, so the watermark is as it was.
+        sync.maxTimeStamp = storedTimeStamp
+        try signal.check()
+      }
+      try await Self.storeErrors { try await run(&sync, context, reporter) }
+      sync.finish(.done, at: environment.now())
+    } catch StopSignal.Interruption.stopped {
+      sync.finish(.stopped, at: environment.now())
+    } catch StopSignal.Interruption.closed {
+      return await end(sync, closedReporter: reporter)
+    } catch is CancellationError where signal.current == .closed {
+      return await end(sync, closedReporter: reporter)
+    } catch {
+      reason = error
+      let known =
+        error as? SyncError ?? SyncError(.failed, "The sync failed: \(error)", cause: error)
+      sync.finish(.failed, error: known.stored, at: environment.now())
+    }
+    await end(sync, reason, reporter)
+  }
+
+  /// Runs the target as it is stored.
+  @concurrent private nonisolated func run(
+    _ sync: inout SyncState, _ context: SyncContext, _ reporter: RunReporter
+  ) async throws {
+    let report: @Sendable (SyncState) -> Void = { reporter.updates.yield($0) }
+    switch sync.type {
+    case .syncDown:
+      try await SyncDownRun(context: context, report: report)
+        .run(try registry.downTarget(from: sync.target), &sync)
+    case .syncUp:
+      try await SyncUpRun(
+        context: context, now: environment.now, report: report,
+        reportOutcome: { reporter.outcomes.yield($0) }
+      ).run(try registry.upTarget(from: sync.target), &sync)
+    }
+  }
+
+  /// Ends a run: the state is stored, the event is told, the sync is free again, then the caller hears.
+  @concurrent private nonisolated func end(
+    _ sync: SyncState, _ reason: (any Error)?, _ reporter: RunReporter
+  ) async {
+    var sync = sync
+    var reason = reason
+    do {
+      try await Self.storeErrors { try await states.save(sync, durability: .normal) }
+    } catch {
+      if signal.current == .closed { return await end(sync, closedReporter: reporter) }
+      MobileSyncLogger.log.error("The end of sync \(sync.id) could not be stored: \(error)")
+      let known = error as? SyncError ?? SyncError(.store, "\(error)", cause: error)
+      if sync.status == .done || sync.status == .stopped {
+        sync.status = .failed
+        sync.progress = min(sync.progress, 99)
+        sync.error = known.stored
+        reason = known
+      }
+    }
+    await environment.events.store(event(for: sync))
+    await leave(sync.id)
+    reporter.finish(sync, Self.result(of: sync, reason))
+  }
+
+  @concurrent private nonisolated func end(
+    _ sync: SyncState, closedReporter reporter: RunReporter
+  ) async {
+    await leave(sync.id)
+    reporter.finish(
+      nil, .failure(SyncError(.closed, "The sync manager was closed during the run of \(sync.id)."))
+    )
+  }
+
+  private static func result(
+    of sync: SyncState, _ reason: (any Error)?
+  ) -> Result<SyncState, any Error> {
+    switch sync.status {
+    case .done: return .success(sync)
+    case .stopped:
+      return .failure(
+        SyncError(
+          .stopped, "The sync \(sync.id) was stopped. Restart the manager, then run it again.",
+          state: sync))
+    default:
+      let known = reason as? SyncError
+      return .failure(
+        SyncError(
+          .failed,
+          "The sync \(sync.id) failed: \(known?.message ?? "\(reason.map { "\($0)" } ?? "")")",
+          status: known?.status, body: known?.body, state: sync, cause: reason))
+    }
+  }
+
+  private nonisolated func event(for sync: SyncState) -> AnalyticsEvent {
+    var attributes: JSONObject = [
+      "syncId": .integer(sync.id), "syncTarget": sync.target["type"] ?? .null,
+      "startTime": .integer(sync.startTime), "endTime": .integer(sync.endTime),
+    ]
+    if sync.totalSize > 0 { attributes["numRecords"] = .integer(Int64(sync.totalSize)) }
+    return AnalyticsEvent(
+      name: sync.type.rawValue, attributes: attributes, startTime: sync.startTime,
+      endTime: sync.endTime)
+  }
+}

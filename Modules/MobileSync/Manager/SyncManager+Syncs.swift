@@ -1,0 +1,262 @@
+import SalesforceAnalytics
+public import SalesforceSDKCommon
+
+extension SyncManager {
+  // MARK: Making syncs
+
+  /// Makes a new sync down and runs nothing.
+  ///
+  /// - Parameters:
+  ///   - syncName: A name that no other sync of the store has; nil or empty for none.
+  /// - Throws: ``SyncError`` `nameInUse`, `unknownTarget` if the target is not registered, `store`.
+  public func createSyncDown(
+    target: some SyncDownTarget, options: SyncOptions = SyncOptions(), soupName: String,
+    syncName: String? = nil
+  ) async throws -> SyncState {
+    try await createSyncDown(
+      targetJSON: target.json, options: options, soupName: soupName, syncName: syncName)
+  }
+
+  /// As ``createSyncDown(target:options:soupName:syncName:)``, with a target in JSON.
+  public func createSyncDown(
+    targetJSON: JSONObject, options: SyncOptions = SyncOptions(), soupName: String,
+    syncName: String? = nil
+  ) async throws -> SyncState {
+    let target = try registry.downTarget(from: targetJSON).json
+    return try await create(.syncDown, target, options, soupName, syncName)
+  }
+
+  /// Makes a new sync up and runs nothing.
+  ///
+  /// - Throws: As ``createSyncDown(target:options:soupName:syncName:)``.
+  public func createSyncUp(
+    target: some SyncUpTarget, options: SyncOptions = SyncOptions(), soupName: String,
+    syncName: String? = nil
+  ) async throws -> SyncState {
+    try await createSyncUp(
+      targetJSON: target.json, options: options, soupName: soupName, syncName: syncName)
+  }
+
+  /// As ``createSyncUp(target:options:soupName:syncName:)``, with a target in JSON; without one the
+  /// default target is used.
+  public func createSyncUp(
+    targetJSON: JSONObject = [:], options: SyncOptions = SyncOptions(), soupName: String,
+    syncName: String? = nil
+  ) async throws -> SyncState {
+    let target = try registry.upTarget(from: targetJSON).json
+    return try await create(.syncUp, target, options, soupName, syncName)
+  }
+
+  // MARK: Making and running syncs
+
+  /// Makes a new sync down and runs it.
+  ///
+  /// - Throws: ``SyncError`` `managerStopped`, and as ``createSyncDown(target:options:soupName:syncName:)``;
+  ///   then there is no new sync.
+  public func syncDown(
+    target: some SyncDownTarget, options: SyncOptions = SyncOptions(), soupName: String,
+    syncName: String? = nil
+  ) async throws -> SyncRun {
+    try await syncDown(
+      targetJSON: target.json, options: options, soupName: soupName, syncName: syncName)
+  }
+
+  /// As ``syncDown(target:options:soupName:syncName:)``, with a target in JSON.
+  public func syncDown(
+    targetJSON: JSONObject, options: SyncOptions = SyncOptions(), soupName: String,
+    syncName: String? = nil
+  ) async throws -> SyncRun {
+    try checkAccepting()
+    return try await startNew(
+      try await createSyncDown(
+        targetJSON: targetJSON, options: options, soupName: soupName, syncName: syncName))
+  }
+
+  /// Makes a new sync up and runs it.
+  ///
+  /// After a run in mode `LEAVE_IF_CHANGED` the records still carry their old modification dates: sync
+  /// down before such a record is edited and sent again, or it is taken for outdated.
+  ///
+  /// - Throws: As ``syncDown(target:options:soupName:syncName:)``.
+  public func syncUp(
+    target: some SyncUpTarget, options: SyncOptions = SyncOptions(), soupName: String,
+    syncName: String? = nil
+  ) async throws -> SyncRun {
+    try await syncUp(
+      targetJSON: target.json, options: options, soupName: soupName, syncName: syncName)
+  }
+
+  /// As ``syncUp(target:options:soupName:syncName:)``, with a target in JSON; without one the default
+  /// target is used.
+  public func syncUp(
+    targetJSON: JSONObject = [:], options: SyncOptions = SyncOptions(), soupName: String,
+    syncName: String? = nil
+  ) async throws -> SyncRun {
+    try checkAccepting()
+    return try await startNew(
+      try await createSyncUp(
+        targetJSON: targetJSON, options: options, soupName: soupName, syncName: syncName))
+  }
+
+  /// Runs a stored sync of either direction again: a sync down asks for what has changed since, a sync up
+  /// sends what is dirty now.
+  ///
+  /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`, `store`.
+  public func reSync(id: Int64) async throws -> SyncRun {
+    try await start(try await runnable(existing(id: id)))
+  }
+
+  /// As ``reSync(id:)``, by name.
+  public func reSync(named name: String) async throws -> SyncRun {
+    try await start(try await runnable(existing(name: name)))
+  }
+
+  // MARK: Ghosts
+
+  /// Removes clean records that the sync brought and the server no longer returns for it.
+  ///
+  /// Costs a request per 2,000 records on the server: run it rarely. The stored sync is not changed.
+  ///
+  /// - Returns: How many records were removed.
+  /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`, `ghostsNeedSyncDown`;
+  ///   `stopped` if the manager was stopped meanwhile; what the requests throw, with nothing removed.
+  public func cleanResyncGhosts(forId id: Int64) async throws -> Int {
+    try await cleanGhosts(of: try await runnable(existing(id: id)))
+  }
+
+  /// As ``cleanResyncGhosts(forId:)``, by name.
+  public func cleanResyncGhosts(forName name: String) async throws -> Int {
+    try await cleanGhosts(of: try await runnable(existing(name: name)))
+  }
+
+  // MARK: Looking
+
+  /// The sync with this id, nil if there is none.
+  public func syncStatus(forId id: Int64) async throws -> SyncState? {
+    try await Self.storeErrors { try await states.sync(id: id) }
+  }
+
+  /// The sync with this name, nil if there is none.
+  public func syncStatus(forName name: String) async throws -> SyncState? {
+    try await Self.storeErrors { try await states.sync(name: name) }
+  }
+
+  /// Whether there is a sync with this name.
+  public func hasSync(forName name: String) async throws -> Bool {
+    try await syncStatus(forName: name) != nil
+  }
+
+  /// All syncs of the store, or those in `status`, by ascending id.
+  public func syncs(with status: SyncStatus? = nil) async throws -> [SyncState] {
+    try await Self.storeErrors { try await states.all(with: status) }
+  }
+
+  /// What became of each record that the sync up took in its last run.
+  ///
+  /// A record of an earlier run is still listed as `inFlight` or `unanswered` as long as nobody knows
+  /// whether the server made it.
+  public func outcomes(forId id: Int64) async throws -> [SyncRecordOutcome] {
+    try await Self.storeErrors { try await OutcomeStore(store: store).outcomes(syncId: id) }
+  }
+
+  /// How many records of the sync up's last run ended in which way.
+  public func outcomeCounts(forId id: Int64) async throws -> SyncOutcomeCounts {
+    try await Self.storeErrors { try await OutcomeStore(store: store).counts(syncId: id) }
+  }
+
+  /// Removes a sync. One that does not exist is no error; the records that it brought stay.
+  ///
+  /// - Throws: ``SyncError`` `alreadyRunning` while it is active, `store`.
+  public func deleteSync(forId id: Int64) async throws {
+    try checkNotActive(id)
+    try await Self.storeErrors {
+      try await states.delete(id: id)
+      try await OutcomeStore(store: store).clear(syncId: id)
+    }
+  }
+
+  /// As ``deleteSync(forId:)``, by name.
+  public func deleteSync(forName name: String) async throws {
+    if let sync = try await syncStatus(forName: name) { try await deleteSync(forId: sync.id) }
+  }
+
+  /// A fresh id for a record that is made here.
+  public nonisolated func createLocalId() -> String {
+    SyncKeys.localIdPrefix + String(environment.uniqueNumber())
+  }
+
+  // MARK: Steps
+
+  private func create(
+    _ type: SyncType, _ target: JSONObject, _ options: SyncOptions, _ soupName: String,
+    _ name: String?
+  ) async throws -> SyncState {
+    let sync = SyncState(
+      type: type, name: name, soupName: soupName, target: target, options: options)
+    return try await Self.storeErrors { try await states.create(sync) }
+  }
+
+  /// Starts a sync that was just made; if that is refused after all, it is removed again.
+  private func startNew(_ sync: SyncState) async throws -> SyncRun {
+    do {
+      return try await start(sync)
+    } catch {
+      try await states.delete(id: sync.id)
+      throw error
+    }
+  }
+
+  private func existing(id: Int64) async throws -> SyncState {
+    guard let sync = try await syncStatus(forId: id) else {
+      throw SyncError(.doesNotExist, "Sync \(id) does not exist. Make it first.")
+    }
+    return sync
+  }
+
+  private func existing(name: String) async throws -> SyncState {
+    guard let sync = try await syncStatus(forName: name) else {
+      throw SyncError(.doesNotExist, "Sync \(name) does not exist. Make it first.")
+    }
+    return sync
+  }
+
+  /// The sync, if it may be run now and its target is known.
+  private func runnable(_ sync: SyncState) throws -> SyncState {
+    try checkAccepting()
+    try checkNotActive(sync.id)
+    return sync
+  }
+
+  private func cleanGhosts(of sync: SyncState) async throws -> Int {
+    guard sync.type == .syncDown else {
+      throw SyncError(
+        .ghostsNeedSyncDown,
+        "Can only run clean ghosts for sync down: sync \(sync.id) is a \(sync.type.rawValue).")
+    }
+    let target = try registry.downTarget(from: sync.target)
+    let started = environment.now()
+    let removed: Int
+    do {
+      removed = try await Self.storeErrors {
+        try await perform(on: sync) { context in
+          try await GhostCleaning(context: context).run(target)
+        }
+      }
+    } catch let interruption as StopSignal.Interruption {
+      throw interruption == .stopped
+        ? SyncError(
+          .stopped, "Cleaning the ghosts of sync \(sync.id) was stopped. Restart the manager first."
+        )
+        : SyncError(.closed, "The sync manager was closed while it cleaned ghosts.")
+    }
+    await environment.events.store(
+      AnalyticsEvent(
+        name: "cleanResyncGhosts",
+        attributes: [
+          "syncId": .integer(sync.id), "syncTarget": sync.target["type"] ?? .null,
+          "numRecords": .integer(Int64(removed)),
+        ],
+        startTime: started, endTime: environment.now()))
+    return removed
+  }
+}

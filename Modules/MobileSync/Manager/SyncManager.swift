@@ -1,0 +1,200 @@
+import SalesforceAnalytics
+public import SmartStore
+
+/// Makes and runs the syncs of one store, as one user.
+///
+/// One operation runs at a time, in the order of submission; managers of different stores run side by side.
+/// What the manager guarantees:
+///
+/// - An edit is never lost: a downloaded page, or the answer to an upload, is applied in one transaction that
+///   reads the record again, and an edit made meanwhile stays and stays dirty.
+/// - The watermark of a sync down is stored in the transaction of its page. Whatever ends a run, the next
+///   one converges.
+/// - Each record of a sync up has an outcome that can be queried. A run is done only if the server
+///   answered for everything; what it refused is among the outcomes.
+///
+/// Make one manager per store, for example with ``SyncManagers``: a manager takes every stored sync that
+/// is marked as running for one whose process died.
+public actor SyncManager {
+  /// The store whose soups are synced.
+  public nonisolated let store: SmartStore
+
+  nonisolated let registry: SyncTargetRegistry
+  nonisolated let environment: SyncEnvironment
+  nonisolated let states: SyncStateStore
+  nonisolated let signal = StopSignal()
+  private nonisolated let sender: any SyncRequestSender
+  private nonisolated let userId: String?
+
+  private var machine = ManagerMachine()
+  private var operations: [Int64: Task<Void, Never>] = [:]
+  private var last: Task<Void, Never>?
+
+  /// Makes a manager: makes sure that the soup `syncs_soup` exists, turns syncs that are stored as running
+  /// into stopped ones, then accepts syncs.
+  ///
+  /// - Parameters:
+  ///   - sender: Sends the requests, as the user to whom the store belongs.
+  ///   - userId: The user's id on the server, if there is a user.
+  ///   - registry: The targets that syncs may name.
+  /// - Throws: ``SyncError`` `store`.
+  public init(
+    store: SmartStore, sender: any SyncRequestSender, userId: String? = nil,
+    registry: SyncTargetRegistry, environment: SyncEnvironment = SyncEnvironment()
+  ) async throws {
+    self.store = store
+    self.sender = sender
+    self.userId = userId
+    self.registry = registry
+    self.environment = environment
+    states = SyncStateStore(store: store)
+    try await Self.storeErrors { [states] in
+      try await states.prepare()
+      try await OutcomeStore(store: store).prepare()
+      try await states.stopInterrupted(at: environment.now())
+    }
+  }
+
+  // MARK: Stop and restart
+
+  /// Whether syncs are refused while active ones are winding down.
+  public var isStopping: Bool { machine.state == .stopRequested }
+
+  /// Whether syncs are refused and none is active.
+  public var isStopped: Bool { machine.state == .stopped }
+
+  /// Whether syncs are taken.
+  ///
+  /// - Throws: ``SyncError`` `managerStopped` if they are not.
+  public func checkAcceptingSyncs() throws {
+    try checkAccepting()
+  }
+
+  /// Refuses syncs from now on and asks the active ones to end early, each as stopped.
+  ///
+  /// Returns at once. A sync down drops the page that it is waiting for, a sync up completes the batch that
+  /// is on its way.
+  public func stop() {
+    machine.stop()
+    signal.stop()
+  }
+
+  /// Accepts syncs again.
+  ///
+  /// - Parameter restartStoppedSyncs: Whether every stopped sync of the store is run again, by ascending id.
+  /// - Returns: The runs, if any.
+  /// - Throws: ``SyncError`` `cannotRestart` if syncs are accepted, `store`.
+  @discardableResult
+  public func restart(restartStoppedSyncs: Bool) async throws -> [SyncRun] {
+    try machine.restart()
+    signal.clear()
+    guard restartStoppedSyncs else { return [] }
+    var runs: [SyncRun] = []
+    for sync in try await Self.storeErrors({ try await states.all(with: .stopped) })
+    where !machine.active.contains(sync.id) {
+      runs.append(try await start(sync))
+    }
+    return runs
+  }
+
+  /// Ends everything without a trace: requests on their way are cancelled, and on return nothing more is
+  /// stored or delivered. Interrupted syncs become stopped when the next manager is made.
+  public func close() async {
+    machine.stop()
+    signal.close()
+    for operation in operations.values { operation.cancel() }
+    await last?.value
+  }
+
+  // MARK: Running
+
+  /// Submits a run of a stored sync, which is active from now on.
+  func start(_ sync: SyncState) async throws -> SyncRun {
+    try checkAccepting()
+    try machine.submit(sync.id)
+    var submitted = sync
+    submitted.submit(at: environment.now())
+    let state = submitted
+    do {
+      try await Self.storeErrors { try await states.save(state, durability: .normal) }
+    } catch {
+      leave(sync.id)
+      throw error
+    }
+    let (reporter, run) = RunReporter.make(for: state)
+    enqueue(sync.id) { [context = context(of: state)] in
+      await self.execute(state, storedTimeStamp: sync.maxTimeStamp, context, reporter)
+    }
+    return run
+  }
+
+  /// Submits an operation on the sync `id` and waits for its end. The waiting task may be cancelled, the
+  /// operation goes on.
+  func perform<Value: Sendable>(
+    on sync: SyncState, _ body: @escaping @Sendable (SyncContext) async throws -> Value
+  ) async throws -> Value {
+    try machine.submit(sync.id)
+    let context = context(of: sync)
+    let (stream, end) = AsyncStream.makeStream(of: Result<Value, any Error>.self)
+    enqueue(sync.id) {
+      let result: Result<Value, any Error>
+      do {
+        try context.checkStop()
+        result = .success(try await body(context))
+      } catch {
+        result = .failure(error)
+      }
+      await self.leave(sync.id)
+      end.yield(result)
+      end.finish()
+    }
+    for await result in stream { return try result.get() }
+    throw CancellationError()
+  }
+
+  /// The operation on the sync `id` has ended.
+  func leave(_ id: Int64) {
+    operations[id] = nil
+    machine.leave(id)
+  }
+
+  /// Whether the manager takes operations.
+  func checkAccepting() throws(SyncError) {
+    if signal.current == .closed {
+      throw SyncError(.closed, "The sync manager was closed. Get a new one.")
+    }
+    try machine.checkAccepting()
+  }
+
+  /// Whether the sync is neither queued nor running.
+  func checkNotActive(_ id: Int64) throws(SyncError) {
+    try machine.checkNotActive(id)
+  }
+
+  private func context(of sync: SyncState) -> SyncContext {
+    SyncContext(
+      store: store, soupName: sync.soupName, syncId: sync.id, userId: userId, sender: sender,
+      signal: signal)
+  }
+
+  private func enqueue(_ id: Int64, _ operation: @escaping @Sendable () async -> Void) {
+    let previous = last
+    let task = Task {
+      await previous?.value
+      await operation()
+    }
+    operations[id] = task
+    last = task
+  }
+
+  /// Passes on what `body` throws, with the store's errors as those of sync.
+  static func storeErrors<Value>(
+    _ body: () async throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await body()
+    } catch let error as SmartStoreError {
+      throw SyncError(.store, "The store refused: \(error.message)", cause: error)
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Finds the records of one soup by their flags, as a sync needs them.
+///
+/// Flags are compared in every form that an index may hold: SQLite's column of a string index has '1', of
+/// an integer index 1, a json1 expression 1, and applications have written "true" too.
+struct SoupRecords: Sendable {
+  let soupName: String
+  let idField: String
+
+  /// A dirty record, without its text.
+  struct Dirty: Sendable {
+    let entryId: Int64
+    /// The id field's value; nil if the record has none.
+    let id: String?
+    let lastModified: Int64
+  }
+
+  private static let trueForms = "('1', 1, 'true')"
+  private static let falseForms = "('0', 0, 'false')"
+
+  private func column(_ path: String) -> String { "{\(soupName):\(path)}" }
+  private var source: String { "{\(soupName)}" }
+
+  /// Checks what a sync needs of the soup before anything is asked of the server.
+  ///
+  /// - Throws: ``SyncError`` `store`, with the store's error as cause, if the soup is unknown or `paths`
+  ///   are not indexed.
+  func check(in store: SmartStore, indexed paths: [String]) async throws {
+    let indexed = try await indexedPaths(in: store)
+    for path in paths where !indexed.contains(path) {
+      throw SyncError(
+        .store,
+        "The soup '\(soupName)' does not have an index on '\(path)', which a sync needs. Register or "
+          + "alter the soup with that index.")
+    }
+  }
+
+  /// The indexed paths of the soup.
+  func indexedPaths(in store: SmartStore) async throws -> Set<String> {
+    Set(try await store.indices(forSoupNamed: soupName).map(\.path))
+  }
+
+  // MARK: Dirty records
+
+  /// The entry ids of dirty records, ascending.
+  ///
+  /// Read in pages, each of them in a snapshot of its own: a record that becomes dirty meanwhile may or
+  /// may not be among them.
+  func dirtyEntryIds(in store: SmartStore) async throws -> [Int64] {
+    var ids: [Int64] = []
+    while true {
+      let after = ids.last ?? -1
+      let page = try await store.read { reader in
+        try reader.rows(
+          "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
+            + "WHERE \(column(SyncKeys.local)) IN \(Self.trueForms) "
+            + "AND \(column(SyncKeys.soupEntryId)) > ? "
+            + "ORDER BY \(column(SyncKeys.soupEntryId))",
+          [.integer(after)], limit: SyncLimits.idsPerPage)
+      }
+      ids += page.compactMap { $0[0]?.int64 }
+      if page.count < SyncLimits.idsPerPage { return ids }
+    }
+  }
+
+  /// All dirty records, as this snapshot has them.
+  func dirty(in reader: borrowing some StoreReading & ~Copyable) throws -> [Dirty] {
+    var found: [Dirty] = []
+    while true {
+      let page = try reader.rows(
+        "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)), "
+          + "\(column(SyncKeys.soupLastModified)) FROM \(source) "
+          + "WHERE \(column(SyncKeys.local)) IN \(Self.trueForms) "
+          + "AND \(column(SyncKeys.soupEntryId)) > ? "
+          + "ORDER BY \(column(SyncKeys.soupEntryId))",
+        [.integer(found.last?.entryId ?? -1)], limit: SyncLimits.idsPerPage)
+      for row in page {
+        guard let entryId = row[0]?.int64 else { continue }
+        found.append(
+          Dirty(entryId: entryId, id: row[1]?.string, lastModified: row[2]?.int64 ?? -1))
+      }
+      if page.count < SyncLimits.idsPerPage { return found }
+    }
+  }
+
+  // MARK: Clean records
+
+  /// The ids of clean records.
+  ///
+  /// - Parameter syncId: Only records that this sync brought, if given.
+  func cleanIds(in store: SmartStore, syncId: Int64?) async throws -> [String] {
+    var ids: [String] = []
+    var after: Int64 = -1
+    while true {
+      let start = after
+      let page = try await store.read { reader in
+        try reader.rows(
+          "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)) FROM \(source) "
+            + "WHERE \(cleanCondition(syncId)) AND \(column(SyncKeys.soupEntryId)) > ? "
+            + "ORDER BY \(column(SyncKeys.soupEntryId))",
+          [.integer(start)], limit: SyncLimits.idsPerPage)
+      }
+      for row in page {
+        if let entryId = row[0]?.int64 { after = entryId }
+        if let id = row[1]?.string { ids.append(id) }
+      }
+      if page.count < SyncLimits.idsPerPage { return ids }
+    }
+  }
+
+  /// Removes those records that are among `ids` and still clean.
+  ///
+  /// - Returns: How many were removed.
+  func removeClean(
+    ids: ArraySlice<String>, syncId: Int64?, in transaction: borrowing StoreTransaction
+  ) throws -> Int {
+    let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
+    let rows = try transaction.rows(
+      "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
+        + "WHERE \(column(idField)) IN (\(places)) AND \(cleanCondition(syncId))",
+      ids.map { .string($0) }, limit: nil)
+    let entryIds = rows.compactMap { $0[0]?.int64 }
+    try transaction.remove(entryIds: entryIds, forSoupNamed: soupName)
+    return entryIds.count
+  }
+
+  /// The entry ids of the records that have one of `ids`.
+  func entryIds(
+    of ids: [String], in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [String: Int64] {
+    var entryIds: [String: Int64] = [:]
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
+      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
+      let rows = try reader.rows(
+        "SELECT \(column(idField)), \(column(SyncKeys.soupEntryId)) FROM \(source) "
+          + "WHERE \(column(idField)) IN (\(places))",
+        slice.map { .string($0) }, limit: nil)
+      for row in rows {
+        if let id = row[0]?.string, let entryId = row[1]?.int64 { entryIds[id] = entryId }
+      }
+    }
+    return entryIds
+  }
+
+  private func cleanCondition(_ syncId: Int64?) -> String {
+    var condition = "\(column(SyncKeys.local)) IN \(Self.falseForms)"
+    if let syncId { condition += " AND \(column(SyncKeys.syncId)) = \(syncId)" }
+    return condition
+  }
+}

@@ -1,0 +1,219 @@
+/// Changes single clauses of a SOQL query and leaves the others as they are written.
+///
+/// The query is cut at its top-level keywords. Sub-selects, quoted texts and fields that are named like
+/// keywords are carried through unread. ``soql`` puts the clauses together again in the platform's
+/// order, with lower-case keywords and single blanks; a query that already has this form and is not
+/// changed comes back byte for byte.
+///
+/// ```swift
+/// var query = SOQLMutator("SELECT Id FROM Account WHERE Name = 'John' LIMIT 100")
+/// query.addWherePredicates("Industry = 'Energy'")
+/// query.soql  // select Id from Account where Industry = 'Energy' and Name = 'John' limit 100
+/// ```
+public struct SOQLMutator: Sendable, Equatable {
+  /// The clauses in the order in which a query has them.
+  private enum Clause: String, Sendable, CaseIterable {
+    case select, from
+    case usingScope = "using scope"
+    case `where`, with
+    case groupBy = "group by"
+    case having
+    case orderBy = "order by"
+    case limit, offset
+    /// `for view`, `for reference`, `for update`, `update tracking`, `update viewstat`, `all rows`: as
+    /// written, since several can follow each other.
+    case closing = ""
+  }
+
+  private var texts: [Clause: String] = [:]
+
+  /// Reads `soql`. Words before `select` are dropped.
+  public init(_ soql: String) {
+    let tokens = SOQLTokenizer.tokens(of: soql)
+    var current: Clause?
+    var text = ""
+    var index = 0
+    while index < tokens.count {
+      if let (clause, length) = Self.keyword(at: index, in: tokens, after: current) {
+        close(current, text)
+        current = clause
+        // The closing words keep their keyword, since it is part of what they say.
+        text = clause == .closing ? tokens[index].text : ""
+        index += length
+      } else {
+        text += tokens[index].text
+        index += 1
+      }
+    }
+    close(current, text)
+  }
+
+  /// The query, put together again.
+  ///
+  /// A limit or offset that is 0 or no number is left out.
+  public var soql: String {
+    var parts: [String] = []
+    for clause in Clause.allCases {
+      guard let text = texts[clause], !text.isEmpty else { continue }
+      switch clause {
+      case .closing: parts.append(text)
+      case .limit, .offset:
+        guard let count = Int(text), count != 0 else { continue }
+        parts.append("\(clause.rawValue) \(count)")
+      default: parts.append("\(clause.rawValue) \(text)")
+      }
+    }
+    return parts.joined(separator: " ")
+  }
+
+  /// Whether the text has a select and a from clause that say something.
+  public var isSelectQuery: Bool {
+    texts[.select]?.isEmpty == false && texts[.from]?.isEmpty == false
+  }
+
+  // MARK: Select list
+
+  /// Whether `field` is an entry of the top-level select list: the whole name, in its case.
+  ///
+  /// Of an entry with an alias (`Name n`) the first word counts. Sub-selects are not looked into.
+  public func isSelectingField(_ field: String) -> Bool {
+    Self.entries(of: texts[.select] ?? "").contains(field)
+  }
+
+  /// Puts `fields` (one, or several with commas) in front of the select list.
+  public mutating func addSelectFields(_ fields: String) {
+    let old = texts[.select] ?? ""
+    texts[.select] = old.isEmpty ? fields : "\(fields),\(old)"
+  }
+
+  /// Replaces the whole select list.
+  public mutating func replaceSelectFields(_ fields: String) {
+    texts[.select] = fields
+  }
+
+  // MARK: Where
+
+  /// Puts `predicates` in front of the condition, joined with `and` exactly as written.
+  ///
+  /// No parentheses are added: see ``parenthesiseAlternatives()``.
+  public mutating func addWherePredicates(_ predicates: String) {
+    let old = texts[.where] ?? ""
+    texts[.where] = old.isEmpty ? predicates : "\(predicates) and \(old)"
+  }
+
+  /// Whether the condition has an `or` outside parentheses and quotes.
+  public var hasAlternatives: Bool {
+    SOQLTokenizer.tokens(of: texts[.where] ?? "").contains { $0.isWord("or") }
+  }
+
+  /// Wraps a condition that ``hasAlternatives`` in parentheses, so that a predicate added to it holds for
+  /// each alternative.
+  public mutating func parenthesiseAlternatives() {
+    if hasAlternatives, let condition = texts[.where] { texts[.where] = "(\(condition))" }
+  }
+
+  // MARK: Order and limit
+
+  /// Whether the query has a top-level `order by`.
+  public var hasOrderBy: Bool {
+    texts[.orderBy] != nil
+  }
+
+  /// Whether the query has a top-level `limit`.
+  public var hasLimit: Bool {
+    Int(texts[.limit] ?? "").map { $0 != 0 } ?? false
+  }
+
+  /// Whether the `order by` text, blanks removed, is exactly `text`.
+  public func isOrderingBy(_ text: String) -> Bool {
+    guard let order = texts[.orderBy] else { return false }
+    return order.filter { !$0.isWhitespace } == text
+  }
+
+  /// Replaces the order; the empty text removes it.
+  public mutating func replaceOrderBy(_ fields: String) {
+    texts[.orderBy] = fields.isEmpty ? nil : fields
+  }
+
+  // MARK: Reading
+
+  private mutating func close(_ clause: Clause?, _ text: String) {
+    guard let clause else { return }
+    let trimmed = text.trimmingBlanks()
+    if clause == .closing, let earlier = texts[clause] {
+      texts[clause] = "\(earlier) \(trimmed)"
+    } else {
+      texts[clause] = trimmed
+    }
+  }
+
+  /// The clause that starts at `index` and how many tokens its keyword takes.
+  ///
+  /// Inside the select list only `from` ends the clause, so that a field may be called like a later
+  /// keyword.
+  private static func keyword(
+    at index: Int, in tokens: [SOQLToken], after current: Clause?
+  ) -> (Clause, length: Int)? {
+    let token = tokens[index]
+    guard token.kind == .word else { return nil }
+    let word = token.text.lowercased()
+    switch current {
+    case nil: return word == "select" ? (.select, 1) : nil
+    case .select: return word == "from" ? (.from, 1) : nil
+    default: break
+    }
+    switch word {
+    case "where": return (.where, 1)
+    case "with": return (.with, 1)
+    case "group by": return (.groupBy, 1)
+    case "having": return (.having, 1)
+    case "order by": return (.orderBy, 1)
+    case "limit": return (.limit, 1)
+    case "offset": return (.offset, 1)
+    case "using": return followed(index, tokens, by: ["scope"]) ? (.usingScope, 3) : nil
+    case "for":
+      return followed(index, tokens, by: ["view", "reference", "update"]) ? (.closing, 1) : nil
+    case "update":
+      return followed(index, tokens, by: ["tracking", "viewstat"]) ? (.closing, 1) : nil
+    case "all": return followed(index, tokens, by: ["rows"]) ? (.closing, 1) : nil
+    default: return nil
+    }
+  }
+
+  private static func followed(_ index: Int, _ tokens: [SOQLToken], by words: [String]) -> Bool {
+    guard index + 2 < tokens.count, tokens[index + 1].kind == .blank else { return false }
+    // `for view, reference` lists several purposes with commas.
+    let next = tokens[index + 2].text.lowercased().prefix { $0 != "," }
+    return tokens[index + 2].kind == .word && words.contains(String(next))
+  }
+
+  /// The first words of a select list's entries, without its sub-selects.
+  private static func entries(of list: String) -> [String] {
+    var entries = [""]
+    for token in SOQLTokenizer.tokens(of: list) {
+      guard token.kind == .word else {
+        entries[entries.count - 1] += token.text
+        continue
+      }
+      let pieces = token.text.split(separator: ",", omittingEmptySubsequences: false)
+      for (index, piece) in pieces.enumerated() {
+        if index > 0 { entries.append("") }
+        entries[entries.count - 1] += piece
+      }
+    }
+    return entries.compactMap { entry in
+      entry.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    }
+    .filter { !$0.hasPrefix("(") }
+  }
+}
+
+extension String {
+  /// This text without blanks and line breaks at its ends.
+  fileprivate func trimmingBlanks() -> String {
+    guard let first = firstIndex(where: { !$0.isWhitespace }),
+      let last = lastIndex(where: { !$0.isWhitespace })
+    else { return "" }
+    return String(self[first...last])
+  }
+}

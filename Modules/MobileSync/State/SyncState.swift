@@ -1,0 +1,127 @@
+public import SalesforceSDKCommon
+
+/// A sync as it stood at one moment: what it does and how far it has come.
+///
+/// It is a copy; later progress does not reach it. JSON, as stored in the soup `syncs_soup`:
+///
+/// ```json
+/// { "_soupEntryId": 12, "type": "syncDown", "name": "mySync", "soupName": "accounts",
+///   "target": {}, "options": { "mergeMode": "OVERWRITE" }, "status": "NEW", "progress": 0,
+///   "totalSize": -1, "maxTimeStamp": -1, "startTime": 0, "endTime": 0, "error": "" }
+/// ```
+public struct SyncState: Sendable, Equatable {
+  /// The id, which is the entry id of the stored state.
+  public internal(set) var id: Int64
+  /// The direction.
+  public let type: SyncType
+  /// The name, unique within the store; nil if the sync has none.
+  public let name: String?
+  /// The soup that is read or written.
+  public let soupName: String
+  /// The target as stored. It may name a target that is not registered here: then the sync can be
+  /// listed and deleted but not run.
+  public let target: JSONObject
+  /// Merge mode and field list.
+  public let options: SyncOptions
+  /// Where the sync stands.
+  public internal(set) var status: SyncStatus = .new
+  /// How much of the current or last run is done, in percent; 100 only when the status is done.
+  public internal(set) var progress = 0
+  /// How many records the current or last run has to move; -1 while unknown.
+  public internal(set) var totalSize = -1
+  /// The newest modification date that has been brought down, in milliseconds since 1970; -1 if none.
+  public internal(set) var maxTimeStamp: Int64 = -1
+  /// When the current or last run started, in milliseconds since 1970; 0 if never.
+  public internal(set) var startTime: Int64 = 0
+  /// When the last run ended, in milliseconds since 1970; 0 before and during a run.
+  public internal(set) var endTime: Int64 = 0
+  /// Why the last run failed: `{"code":…,"message":"…","body":…}`; empty if it did not.
+  public internal(set) var error = ""
+
+  /// A new sync that is not stored yet.
+  init(
+    type: SyncType, name: String?, soupName: String, target: JSONObject, options: SyncOptions
+  ) {
+    id = -1
+    self.type = type
+    self.name = name.flatMap { $0.isEmpty ? nil : $0 }
+    self.soupName = soupName
+    self.target = target
+    self.options = options
+  }
+
+  /// Reads a stored sync. An unknown status reads as failed; absent numbers as those of a new sync.
+  ///
+  /// - Throws: ``SyncError`` `invalidState` without an id, a soup name or one of the two types.
+  public init(json: JSONSlice) throws(SyncError) {
+    guard let id = json[SyncKeys.soupEntryId]?.int64 else {
+      throw SyncError(.invalidState, "A stored sync has no id.")
+    }
+    guard let type = json["type"]?.string.flatMap(SyncType.init(rawValue:)) else {
+      throw SyncError(
+        .invalidState, "The stored sync \(id) is neither a syncDown nor a syncUp. Delete it.")
+    }
+    guard let soupName = json["soupName"]?.string else {
+      throw SyncError(.invalidState, "The stored sync \(id) names no soup. Delete it.")
+    }
+    self.init(
+      type: type, name: json["name"]?.string, soupName: soupName,
+      target: json["target"]?.value.object ?? [:],
+      options: SyncOptions(json: json["options"]?.value)
+    )
+    self.id = id
+    status = json["status"]?.string.flatMap(SyncStatus.init(rawValue:)) ?? .failed
+    progress = json["progress"]?.int64.map(Int.init(clamping:)) ?? 0
+    totalSize = json["totalSize"]?.int64.map(Int.init(clamping:)) ?? -1
+    maxTimeStamp = json["maxTimeStamp"]?.int64 ?? -1
+    startTime = json["startTime"]?.int64 ?? 0
+    endTime = json["endTime"]?.int64 ?? 0
+    error = json["error"]?.string ?? ""
+  }
+
+  /// The stored form.
+  public var json: JSONObject {
+    var object = JSONObject()
+    if id >= 0 { object[SyncKeys.soupEntryId] = .integer(id) }
+    object["type"] = .string(type.rawValue)
+    if let name { object["name"] = .string(name) }
+    object["soupName"] = .string(soupName)
+    object["target"] = .object(target)
+    object["options"] = .object(options.json)
+    object["status"] = .string(status.rawValue)
+    object["progress"] = .integer(Int64(progress))
+    object["totalSize"] = .integer(Int64(totalSize))
+    object["maxTimeStamp"] = .integer(maxTimeStamp)
+    object["startTime"] = .integer(startTime)
+    object["endTime"] = .integer(endTime)
+    object["error"] = .string(error)
+    return object
+  }
+
+  // MARK: Changes
+
+  /// A run is submitted.
+  ///
+  /// A sync that was interrupted asks again for the records that carry exactly the saved date: its last
+  /// page may have held only some of them.
+  mutating func submit(at time: Int64) {
+    if status == .stopped || status == .failed || status == .running {
+      maxTimeStamp = max(maxTimeStamp - 1, -1)
+    }
+    status = .running
+    progress = 0
+    totalSize = -1
+    startTime = time
+    endTime = 0
+    error = ""
+  }
+
+  /// The run ends. Progress stays where it is unless everything was done.
+  mutating func finish(_ status: SyncStatus, error: String = "", at time: Int64) {
+    precondition(status.isTerminal, "a run cannot end as \(status)")
+    self.status = status
+    self.error = error
+    endTime = max(time, startTime)
+    if status == .done { progress = 100 }
+  }
+}

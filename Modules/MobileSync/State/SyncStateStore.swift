@@ -1,0 +1,121 @@
+import Logging
+import SalesforceSDKCommon
+import SmartStore
+
+/// The stored syncs of one store: the soup `syncs_soup`.
+struct SyncStateStore: Sendable {
+  static let soupName = "syncs_soup"
+  private static let indexedPaths = ["type", "name", "status"]
+
+  let store: SmartStore
+
+  /// Makes sure that the soup exists.
+  func prepare() async throws {
+    if try await !store.soupExists(forName: Self.soupName) {
+      try await store.registerSoup(
+        withName: Self.soupName,
+        withIndices: Self.indexedPaths.map { SoupIndex(path: $0, type: .json1) })
+    }
+  }
+
+  /// Turns every sync that is stored as running into a stopped one: its process died, or its manager was
+  /// closed.
+  func stopInterrupted(at time: Int64) async throws {
+    for var sync in try await all(with: .running) {
+      sync.finish(.stopped, at: time)
+      try await save(sync)
+    }
+  }
+
+  // MARK: Reading
+
+  /// The sync with this id, nil if there is none.
+  func sync(id: Int64) async throws -> SyncState? {
+    let found = try await store.retrieve(usingSoupEntryIds: [id], fromSoupNamed: Self.soupName)
+    return try found.first.map(SyncState.init(json:))
+  }
+
+  /// The sync with this name, nil if there is none.
+  func sync(name: String) async throws -> SyncState? {
+    if name.isEmpty { return nil }
+    return try await store.read { reader in try Self.sync(name: name, in: reader) }
+  }
+
+  /// All syncs that are stored with `status`, or all, by ascending id. Those that cannot be read are
+  /// left out and logged.
+  func all(with status: SyncStatus? = nil) async throws -> [SyncState] {
+    var syncs: [SyncState] = []
+    var after: Int64 = -1
+    while true {
+      let start = after
+      let entries = try await store.read { reader in
+        let rows = try reader.rows(
+          "SELECT {syncs_soup:_soupEntryId} FROM {syncs_soup} WHERE {syncs_soup:_soupEntryId} > ? "
+            + (status.map { "AND {syncs_soup:status} = '\($0.rawValue)' " } ?? "")
+            + "ORDER BY {syncs_soup:_soupEntryId}",
+          [.integer(start)], limit: SyncLimits.recordsPerRead)
+        return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: Self.soupName)
+      }
+      for (_, json) in entries {
+        do throws(SyncError) {
+          syncs.append(try SyncState(json: json))
+        } catch {
+          MobileSyncLogger.log.error("\(error.message)")
+        }
+      }
+      guard entries.count == SyncLimits.recordsPerRead, let last = entries.last else {
+        return syncs
+      }
+      after = last.id
+    }
+  }
+
+  // MARK: Writing
+
+  /// Stores a new sync.
+  ///
+  /// - Throws: ``SyncError`` `nameInUse` if it has a name that another sync has.
+  func create(_ sync: SyncState) async throws -> SyncState {
+    try await store.inTransaction { transaction in
+      if let name = sync.name, try Self.sync(name: name, in: transaction) != nil {
+        throw SyncError(
+          .nameInUse,
+          "There is already a sync with name: \(name). Choose another name, or delete that sync.")
+      }
+      return try Self.save(sync, in: transaction)
+    }
+  }
+
+  /// Stores a sync as it is now.
+  func save(_ sync: SyncState, durability: Durability = .full) async throws {
+    try await store.inTransaction(durability: durability) { transaction in
+      _ = try Self.save(sync, in: transaction)
+    }
+  }
+
+  /// Stores a sync as it is now, as part of a transaction.
+  @discardableResult
+  static func save(
+    _ sync: SyncState, in transaction: borrowing StoreTransaction
+  ) throws -> SyncState {
+    let saved = try transaction.upsert(entries: [.object(sync.json)], forSoupNamed: soupName)
+    var sync = sync
+    if let id = saved.first?[SyncKeys.soupEntryId]?.int64 { sync.id = id }
+    return sync
+  }
+
+  /// Removes a sync; one that does not exist is no error.
+  func delete(id: Int64) async throws {
+    try await store.remove(entryIds: [id], forSoupNamed: Self.soupName)
+  }
+
+  private static func sync(
+    name: String, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> SyncState? {
+    let rows = try reader.rows(
+      "SELECT {syncs_soup:_soupEntryId} FROM {syncs_soup} WHERE {syncs_soup:name} = ?",
+      [.string(name)], limit: 1)
+    let entries = try reader.entries(rows.compactMap { $0[0]?.int64 }, of: soupName)
+    return try entries.first.map { try SyncState(json: $0.record) }
+  }
+}

@@ -1,0 +1,55 @@
+/// The direction of a sync.
+public enum SyncType: String, Sendable, Hashable, Codable {
+  /// From the server into a soup.
+  case syncDown
+  /// From a soup to the server.
+  case syncUp
+}
+
+/// Where a sync stands.
+///
+/// A new sync is ``new``; running makes it ``running``, which becomes exactly one of ``done``,
+/// ``failed`` and ``stopped``. From each of these it can be run again.
+public enum SyncStatus: String, Sendable, Hashable, Codable {
+  /// Made, never run.
+  case new = "NEW"
+  /// Ended early because the manager was stopped, or because the process died.
+  case stopped = "STOPPED"
+  /// Queued or running.
+  case running = "RUNNING"
+  /// Ended with everything done that the server allowed; single records may have been refused.
+  case done = "DONE"
+  /// Ended by an error that concerns the whole run.
+  case failed = "FAILED"
+
+  /// Whether a run has ended here.
+  public var isTerminal: Bool { self == .done || self == .failed || self == .stopped }
+}
+
+/// What happens to a record that was changed on both sides.
+public struct SyncMergeMode: Sendable, Hashable, CustomStringConvertible {
+  /// The text in stored options.
+  public let rawValue: String
+
+  private init(_ rawValue: String) {
+    self.rawValue = rawValue
+  }
+
+  /// The receiving side loses its change: a sync down replaces edits that were made before it
+  /// started, a sync up replaces what others wrote. An edit made *during* a sync down always stays.
+  public static let overwrite = SyncMergeMode("OVERWRITE")
+  /// The receiving side keeps its change and the record is passed over.
+  public static let leaveIfChanged = SyncMergeMode("LEAVE_IF_CHANGED")
+
+  /// The mode with the given text, nil if there is none.
+  public init?(rawValue: String) {
+    switch rawValue {
+    case Self.overwrite.rawValue: self = .overwrite
+    case Self.leaveIfChanged.rawValue: self = .leaveIfChanged
+    default: return nil
+    }
+  }
+
+  /// The text in stored options.
+  public var description: String { rawValue }
+}

@@ -1,0 +1,144 @@
+public import SalesforceSDKCommon
+
+/// Why a sync could not be made, started or completed.
+///
+/// A record that the server refuses is no error of the run: it is an outcome of that record. A failed
+/// run is stored with its sync as ``stored``.
+public struct SyncError: Error, Sendable {
+  /// The kind of failure.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String {
+      case managerStopped, cannotRestart, alreadyRunning, doesNotExist, ghostsNeedSyncDown,
+        nameInUse
+      case unknownTarget, invalidTarget, duplicateTarget, invalidState, noFields, noRestClient
+      case server, transport, store, unexpectedResponse, recordWithoutId, stopped, failed, closed
+    }
+    private let kind: Kind
+
+    /// The manager is stopping or stopped. Restart it, then call again.
+    public static let managerStopped = Code(kind: .managerStopped)
+    /// The manager accepts syncs, so there is nothing to restart.
+    public static let cannotRestart = Code(kind: .cannotRestart)
+    /// The sync is queued or running. Wait for its end, then call again.
+    public static let alreadyRunning = Code(kind: .alreadyRunning)
+    /// No sync has this id or name.
+    public static let doesNotExist = Code(kind: .doesNotExist)
+    /// Only a sync down can have ghosts.
+    public static let ghostsNeedSyncDown = Code(kind: .ghostsNeedSyncDown)
+    /// Another sync of the store has this name. Choose another, or delete that sync.
+    public static let nameInUse = Code(kind: .nameInUse)
+    /// No registered target has this type or implementation name. Register its plugin first.
+    public static let unknownTarget = Code(kind: .unknownTarget)
+    /// The target cannot work as configured; the message names the key. Correct it first.
+    public static let invalidTarget = Code(kind: .invalidTarget)
+    /// Another target is registered under one of these names.
+    public static let duplicateTarget = Code(kind: .duplicateTarget)
+    /// A stored sync cannot be read. Delete it and make it anew.
+    public static let invalidState = Code(kind: .invalidState)
+    /// Neither the target nor the options say which fields go up. Give a field list.
+    public static let noFields = Code(kind: .noFields)
+    /// There is nobody to send requests as. Log in first.
+    public static let noRestClient = Code(kind: .noRestClient)
+    /// The server answered with an error; ``SyncError/status`` and ``SyncError/body`` say which. A
+    /// retry helps if the server was busy (429, 503) or the session has been renewed (401).
+    public static let server = Code(kind: .server)
+    /// The server did not answer. A retry may help.
+    public static let transport = Code(kind: .transport)
+    /// The store refused to read or write; see the cause.
+    public static let store = Code(kind: .store)
+    /// The server's answer is not the JSON that this request is answered with.
+    public static let unexpectedResponse = Code(kind: .unexpectedResponse)
+    /// A downloaded record has no id, so it cannot be matched to a soup entry.
+    public static let recordWithoutId = Code(kind: .recordWithoutId)
+    /// The manager was stopped before the operation ended. Restart it, then run the sync again.
+    public static let stopped = Code(kind: .stopped)
+    /// The run ended as failed; ``SyncError/state`` is its last state and the cause the reason.
+    public static let failed = Code(kind: .failed)
+    /// The manager was closed or removed before the operation ended. Get a new manager.
+    public static let closed = Code(kind: .closed)
+
+    /// The name of the code.
+    public var description: String { kind.rawValue }
+
+    /// The number that the platform's manager errors have.
+    fileprivate var number: Int? {
+      switch kind {
+      case .managerStopped: 900
+      case .cannotRestart: 901
+      case .alreadyRunning: 902
+      case .doesNotExist: 903
+      case .ghostsNeedSyncDown: 904
+      default: nil
+      }
+    }
+
+    /// The text that the platform's manager errors have under the key "error".
+    fileprivate var text: String? {
+      switch kind {
+      case .managerStopped: "SyncManagerStoppedError"
+      case .cannotRestart: "SyncManagerCannotRestartError"
+      case .alreadyRunning: "SyncAlreadyRunningError"
+      case .doesNotExist: "SyncNotExistError"
+      case .ghostsNeedSyncDown: "SyncManagerCanOnlyRunCleanGhostsForSyncDown"
+      default: nil
+      }
+    }
+  }
+
+  /// The domain of the platform's manager errors.
+  public static let domain = "com.salesforce.MobileSync.ErrorDomain"
+
+  /// The kind of failure.
+  public let code: Code
+  /// What failed, on what, and the remedy. Holds no record data.
+  public let message: String
+  /// The HTTP status, if the server answered.
+  public let status: Int?
+  /// The first part of the server's answer. It may hold record data: do not log it.
+  public let body: String?
+  /// The state in which the run ended, for ``Code/failed`` and ``Code/stopped``.
+  public let state: SyncState?
+  /// What led to this error.
+  public let cause: (any Error)?
+  /// The line that noticed the failure.
+  public let location: SourceLocation
+
+  /// Makes an error; the last two arguments are filled in by the compiler.
+  public init(
+    _ code: Code, _ message: String, status: Int? = nil, body: String? = nil,
+    state: SyncState? = nil, cause: (any Error)? = nil, fileID: String = #fileID, line: Int = #line
+  ) {
+    self.code = code
+    self.message = message
+    self.status = status
+    self.body = body
+    self.state = state
+    self.cause = cause
+    self.location = SourceLocation(fileID: fileID, line: line)
+  }
+
+  /// The number under ``domain``, for the five errors that have one: 900 to 904.
+  public var number: Int? { code.number }
+
+  /// The text that belongs to ``number``, such as `SyncNotExistError`.
+  public var text: String? { code.text }
+
+  /// The form in which a failed run is stored: `{"code":<status or 0>,"message":"…","body":<JSON or null>}`.
+  public var stored: String {
+    let body: JSONValue
+    if let text = self.body {
+      body = (try? JSONSlice(parsing: text))?.value ?? .string(text)
+    } else {
+      body = .null
+    }
+    let object: JSONObject = [
+      "code": .integer(Int64(status ?? 0)), "message": .string(message), "body": body,
+    ]
+    return JSONValue.object(object).text
+  }
+}
+
+extension SyncError: CustomStringConvertible {
+  /// The code's name and the message.
+  public var description: String { "\(code): \(message)" }
+}

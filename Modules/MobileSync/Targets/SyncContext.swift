@@ -1,0 +1,129 @@
+public import SalesforceSDKCommon
+public import SalesforceSDKCore
+public import SmartStore
+
+/// Sends the requests of a sync.
+///
+/// `RestClient` is one; a test gives one that plays a script.
+public protocol SyncRequestSender: Sendable {
+  /// Sends a request and gives the answer, whatever its status.
+  ///
+  /// - Throws: An error of the sender's choice if there is no whole answer; `CancellationError` as it is.
+  func response(to request: RestRequest) async throws -> RestResponse
+}
+
+extension RestClient: SyncRequestSender {}
+
+/// What a target works with during one run. It is given on every call and must not be kept.
+public struct SyncContext: Sendable {
+  /// The store.
+  public let store: SmartStore
+  /// The soup of the sync.
+  public let soupName: String
+  /// The sync.
+  public let syncId: Int64
+  /// The user whose requests these are, if there is one.
+  public let userId: String?
+
+  let sender: any SyncRequestSender
+  let signal: StopSignal
+
+  /// Ends the run here if the manager is to stop. To be called between several requests of one call.
+  ///
+  /// - Throws: An error that the target passes on.
+  public func checkStop() throws {
+    try Task.checkCancellation()
+    try signal.check()
+  }
+
+  /// Sends a request with sync's mark in the user agent and gives the answer.
+  ///
+  /// - Returns: The answer, also one with a status outside of 200 to 299.
+  /// - Throws: ``SyncError`` `transport` without an answer; `server` for what concerns the whole run and
+  ///   not one request: 401 after the session could not be renewed, 429 and 503.
+  public func response(to request: RestRequest) async throws -> RestResponse {
+    try checkStop()
+    var request = request
+    request.userAgentQualifier = "MobileSync"
+    let response: RestResponse
+    do {
+      response = try await sender.response(to: request)
+    } catch let error as CancellationError {
+      throw error
+    } catch let error as StopSignal.Interruption {
+      throw error
+    } catch {
+      throw Self.sendingError(error, request)
+    }
+    switch response.status {
+    case 401, 429, 503: throw Self.serverError(response, request)
+    default: return response
+    }
+  }
+
+  /// Sends a request and gives the JSON of the answer.
+  ///
+  /// Runs apart from the caller, since reading a page takes time.
+  ///
+  /// - Throws: As ``response(to:)``; ``SyncError`` `server` for every status outside of 200 to 299,
+  ///   `unexpectedResponse` if the answer is no JSON.
+  @concurrent public func json(for request: RestRequest) async throws -> JSONSlice {
+    let response = try await response(to: request)
+    guard (200..<300).contains(response.status) else {
+      throw Self.serverError(response, request)
+    }
+    do {
+      return try JSONSlice(parsing: response.body)
+    } catch {
+      throw SyncError(
+        .unexpectedResponse,
+        "The answer to \(request) is not JSON. Look at what stands between this program and the server.",
+        status: response.status, body: Self.beginning(of: response.body), cause: error)
+    }
+  }
+
+  /// The error for an answer that is JSON but not of the form that the request is answered with.
+  public static func unexpectedForm(
+    _ json: JSONSlice, of request: RestRequest, expected: String
+  ) -> SyncError {
+    SyncError(
+      .unexpectedResponse, "The answer to \(request) is not \(expected).",
+      body: beginning(of: json.utf8))
+  }
+
+  /// The error for an answer whose status is not one of success.
+  public static func serverError(_ response: RestResponse, _ request: RestRequest) -> SyncError {
+    SyncError(
+      .server, "The server answered \(request) with the status \(response.status).",
+      status: response.status, body: beginning(of: response.body))
+  }
+
+  private static func sendingError(_ error: any Error, _ request: RestRequest) -> SyncError {
+    if let error = error as? SyncError { return error }
+    if let error = error as? RestError {
+      if let status = error.status {
+        return SyncError(
+          .server, "The server answered \(request) with the status \(status).", status: status,
+          body: beginning(of: error.body), cause: error)
+      }
+      if error.code == .notAuthenticated {
+        return SyncError(
+          .noRestClient, "There is nobody to send \(request) as. Log in first.", cause: error)
+      }
+    }
+    if error is OAuthError {
+      return SyncError(
+        .server, "The session could not be renewed for \(request). Log in again.", status: 401,
+        cause: error)
+    }
+    return SyncError(
+      .transport,
+      "The server did not answer \(request): \(error). Try again when it can be reached.",
+      cause: error)
+  }
+
+  /// As much of a body as an error keeps.
+  private static func beginning(of body: some Collection<UInt8>) -> String {
+    String(decoding: body.prefix(4_096), as: UTF8.self)
+  }
+}

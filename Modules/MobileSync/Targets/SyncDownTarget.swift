@@ -1,0 +1,67 @@
+public import SalesforceSDKCommon
+
+/// Brings records from the server, page by page.
+///
+/// A plugin implements ``startFetch(since:in:)``, ``continueFetch(_:in:)`` and ``remoteIds(for:in:)``
+/// besides the requirements of ``SyncTarget``. Everything else is the engine's work: pages are saved in
+/// one transaction each together with the watermark, local edits are kept, stopping and resuming work.
+///
+/// The engine asks for the next page while it saves the current one, never for more than that.
+public protocol SyncDownTarget: SyncTarget {
+  /// What it takes to ask for the next page, such as its address. A run's only memory.
+  associatedtype Cursor: Sendable
+
+  /// Whether pages come in ascending order of the modification date. Default: false.
+  ///
+  /// Then an interrupted run goes on where it was; otherwise it starts over.
+  var isSortedByModificationDate: Bool { get }
+
+  /// Fetches the first page.
+  ///
+  /// - Parameter maxTimeStamp: In milliseconds since 1970. Greater than 0: only what changed after it
+  ///   is needed. A first run gets -1.
+  /// - Returns: The page with the total size, nil if there is nothing to sync at all.
+  /// - Throws: Whatever the context's calls throw; ``SyncError`` for an answer of the wrong form.
+  func startFetch(
+    since maxTimeStamp: Int64, in context: SyncContext
+  ) async throws -> SyncPage<Cursor>?
+
+  /// Fetches the page that `cursor`, the ``SyncPage/next`` of the page before, leads to.
+  ///
+  /// - Returns: nil if there is no such page after all.
+  /// - Throws: As ``startFetch(since:in:)``.
+  func continueFetch(_ cursor: Cursor, in context: SyncContext) async throws -> SyncPage<Cursor>?
+
+  /// Which records the server has now, for finding ghosts.
+  ///
+  /// A target that sends several requests calls ``SyncContext/checkStop()`` between them.
+  ///
+  /// - Parameter localIds: The ids of the clean records that this sync brought. The answer may hold
+  ///   others too.
+  /// - Returns: nil if the target cannot tell; then nothing is removed.
+  /// - Throws: As ``startFetch(since:in:)``. Then nothing is removed.
+  func remoteIds(for localIds: [String], in context: SyncContext) async throws -> Set<String>?
+}
+
+extension SyncDownTarget {
+  /// False.
+  public var isSortedByModificationDate: Bool { false }
+}
+
+/// Records that came in one answer.
+public struct SyncPage<Cursor: Sendable>: Sendable {
+  /// The records as the server wrote them. Each must be a JSON object that holds the target's id field.
+  /// Of two records with the same id the later wins.
+  public let records: [JSONSlice]
+  /// How many records the run has in all, if this page tells; the engine takes the latest word.
+  public let totalSize: Int?
+  /// What leads to the next page; nil on the last one. An empty page is not the end.
+  public let next: Cursor?
+
+  /// Makes a page.
+  public init(records: [JSONSlice], totalSize: Int? = nil, next: Cursor?) {
+    self.records = records
+    self.totalSize = totalSize
+    self.next = next
+  }
+}

@@ -1,0 +1,113 @@
+public import SalesforceSDKCommon
+
+/// The names under which a kind of target is registered and stored.
+public struct SyncTargetKind: Sendable, Hashable {
+  /// The direction of syncs that use it.
+  public let direction: SyncType
+  /// The name that a target's JSON gives under `type`, such as `soql`.
+  public let typeName: String
+  /// What is written under `type`; ``typeName`` unless the platform fixes another text.
+  public let writtenTypeName: String
+  /// What is written under `iOSImpl`, and read there or under `androidImpl`.
+  public let implementationName: String
+  /// Further names that are understood under `type`, `iOSImpl` or `androidImpl`.
+  public let aliases: [String]
+
+  /// Names a kind of target.
+  ///
+  /// - Parameter writtenTypeName: Pass `custom` if files are to be read by the platform's own SDKs,
+  ///   which know their own type names only.
+  public init(
+    _ direction: SyncType, typeName: String, implementationName: String, aliases: [String] = [],
+    writtenTypeName: String? = nil
+  ) {
+    self.direction = direction
+    self.typeName = typeName
+    self.writtenTypeName = writtenTypeName ?? typeName
+    self.implementationName = implementationName
+    self.aliases = aliases
+  }
+
+  /// Every name that leads to this kind.
+  var names: Set<String> {
+    Set([typeName, implementationName] + aliases)
+  }
+}
+
+/// What both directions have in common: names, fields, and a JSON form.
+///
+/// A target is a value. It holds its configuration and nothing about a run; each run is given a target
+/// that was read from the stored JSON just before.
+public protocol SyncTarget: Sendable {
+  /// The names it is registered under.
+  static var kind: SyncTargetKind { get }
+
+  /// Reads a target from its JSON.
+  ///
+  /// Unknown keys are to be ignored.
+  ///
+  /// - Throws: ``SyncError`` `invalidTarget`, naming the key that is missing or wrong.
+  init(configuration: JSONObject) throws
+
+  /// The keys of its own, so that ``init(configuration:)`` gives an equal target.
+  ///
+  /// The engine adds `type`, `iOSImpl`, `idFieldName` and `modificationDateFieldName`.
+  var configuration: JSONObject { get }
+
+  /// The field that holds a record's id. Default: `Id`.
+  var idFieldName: String { get }
+
+  /// The field that holds a record's modification date. Default: `LastModifiedDate`.
+  var modificationDateFieldName: String { get }
+}
+
+extension SyncTarget {
+  /// `Id`.
+  public var idFieldName: String { SyncKeys.defaultIdField }
+  /// `LastModifiedDate`.
+  public var modificationDateFieldName: String { SyncKeys.defaultModificationDateField }
+
+  /// The complete JSON form, as it is stored with a sync.
+  public var json: JSONObject {
+    var object = configuration
+    object["type"] = .string(Self.kind.writtenTypeName)
+    object["iOSImpl"] = .string(Self.kind.implementationName)
+    object["idFieldName"] = .string(idFieldName)
+    object["modificationDateFieldName"] = .string(modificationDateFieldName)
+    return object
+  }
+}
+
+extension JSONObject {
+  /// The non-empty text under `key`, else nil. For reading a target's configuration.
+  public func syncText(_ key: String) -> String? {
+    guard let text = self[key]?.string, !text.isEmpty else { return nil }
+    return text
+  }
+
+  /// The text under `key`, which must be there and not be empty.
+  ///
+  /// - Throws: ``SyncError`` `invalidTarget`, naming the key.
+  public func requiredSyncText(_ key: String) throws(SyncError) -> String {
+    guard let text = syncText(key) else {
+      throw SyncError(
+        .invalidTarget,
+        "The target has no text under the key '\(key)'. Add it to the target's JSON.")
+    }
+    return text
+  }
+
+  /// The texts under `key`, nil if it is absent or null.
+  ///
+  /// - Throws: ``SyncError`` `invalidTarget`, naming the key, if there is something else.
+  public func syncTexts(_ key: String) throws(SyncError) -> [String]? {
+    guard let value = self[key], !value.isNull else { return nil }
+    let texts = value.array?.compactMap(\.string)
+    guard let texts, texts.count == value.array?.count else {
+      throw SyncError(
+        .invalidTarget,
+        "The target's key '\(key)' is not a list of texts. Correct the target's JSON.")
+    }
+    return texts
+  }
+}

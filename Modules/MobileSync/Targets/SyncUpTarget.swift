@@ -1,0 +1,129 @@
+public import SalesforceSDKCommon
+
+/// Sends local changes to the server.
+///
+/// A plugin implements ``send(_:in:)`` and ``remoteDates(of:in:)`` besides the requirements of
+/// ``SyncTarget``. Everything else is the engine's work: finding dirty records, deciding what each of
+/// them needs, conflict detection, keeping every outcome, leaving records dirty that were edited while
+/// they were on their way.
+public protocol SyncUpTarget: SyncTarget {
+  /// How many records ``requests(for:)`` gets at most. Default: 1.
+  var maxBatchSize: Int { get }
+
+  /// Which fields are sent, and which field identifies a record that the server may know already.
+  var fields: SyncUpFields { get }
+
+  /// Cuts a batch into the groups that are sent with one request each, in sending order. Default: one
+  /// group.
+  ///
+  /// The outcomes of a group are on disk before the next group is sent.
+  func requests(for batch: [SyncUpRecord]) -> [[SyncUpRecord]]
+
+  /// Sends one group of ``requests(for:)``.
+  ///
+  /// - Returns: One outcome per record, in the same order. What is missing at the end counts as
+  ///   unanswered.
+  /// - Throws: If the group failed as a whole. ``SyncError`` `transport` and `server` with a status of
+  ///   500 and above mean that the server may have done what it was asked to; every other error means
+  ///   that it did nothing.
+  func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome]
+
+  /// When the server's records were modified last, for conflict detection.
+  ///
+  /// - Parameter records: Records that exist on the server as far as is known here.
+  /// - Returns: One answer per record, in the same order.
+  /// - Throws: As ``send(_:in:)``.
+  func remoteDates(of records: [SyncUpRecord], in context: SyncContext) async throws -> [RemoteDate]
+}
+
+extension SyncUpTarget {
+  /// One record at a time.
+  public var maxBatchSize: Int { 1 }
+  /// One request for the whole batch.
+  public func requests(for batch: [SyncUpRecord]) -> [[SyncUpRecord]] { [batch] }
+}
+
+/// A sync up target that can find out whether a create that was never answered has happened.
+///
+/// Without it such a record is sent again by the next run, which makes a duplicate unless an external
+/// id field prevents it.
+public protocol LostCreateFinding: SyncUpTarget {
+  /// Looks on the server for records that earlier, unanswered requests may have made.
+  ///
+  /// - Parameter lost: The records with the time, in milliseconds since 1970, before which they were
+  ///   certainly not sent.
+  /// - Returns: For each record, in the same order, the ids of server records that agree with it in
+  ///   every field that was sent. The engine takes the first that no local record has.
+  /// - Throws: As ``SyncUpTarget/send(_:in:)``.
+  func candidates(
+    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+  ) async throws -> [[String]]
+}
+
+/// Which fields of a record go up.
+///
+/// JSON keys: `createFieldlist`, `updateFieldlist`, `externalIdFieldName`, each only when set.
+public struct SyncUpFields: Sendable, Equatable {
+  /// The fields of creates, upserts and re-creations; nil means those of the sync's options.
+  public var createFieldlist: [String]?
+  /// The fields of updates; nil means those of the sync's options.
+  public var updateFieldlist: [String]?
+  /// The field by which the server finds a record that was made here. A create becomes an upsert if
+  /// the record has a value for it, so that sending it twice makes one record.
+  public var externalIdFieldName: String?
+
+  /// Makes a choice of fields.
+  public init(
+    createFieldlist: [String]? = nil, updateFieldlist: [String]? = nil,
+    externalIdFieldName: String? = nil
+  ) {
+    self.createFieldlist = createFieldlist
+    self.updateFieldlist = updateFieldlist
+    self.externalIdFieldName = externalIdFieldName.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// Reads the three keys from a target's configuration.
+  ///
+  /// - Throws: ``SyncError`` `invalidTarget` if a list is none.
+  public init(configuration: JSONObject) throws(SyncError) {
+    self.init(
+      createFieldlist: try configuration.syncTexts("createFieldlist"),
+      updateFieldlist: try configuration.syncTexts("updateFieldlist"),
+      externalIdFieldName: configuration.syncText("externalIdFieldName"))
+  }
+
+  /// Writes the three keys into a target's configuration.
+  public func write(into configuration: inout JSONObject) {
+    if let createFieldlist {
+      configuration["createFieldlist"] = .array(createFieldlist.map { .string($0) })
+    }
+    if let updateFieldlist {
+      configuration["updateFieldlist"] = .array(updateFieldlist.map { .string($0) })
+    }
+    if let externalIdFieldName {
+      configuration["externalIdFieldName"] = .string(externalIdFieldName)
+    }
+  }
+}
+
+/// What the server knows about a record's age.
+public enum RemoteDate: Sendable, Equatable {
+  /// The record was modified last at this time, in milliseconds since 1970.
+  case modified(Int64)
+  /// The record does not exist any more, or is not visible.
+  case gone
+  /// The server did not say. The record is not sent.
+  case unknown
+}
+
+/// What the server did with one record.
+public enum SyncUpOutcome: Sendable, Equatable {
+  /// It did what it was asked to; the record's id, if the answer holds it.
+  case succeeded(id: String?)
+  /// The record is not there any more; what the server said.
+  case gone(JSONValue)
+  /// The record was refused; what the server said.
+  case rejected(JSONValue)
+  /// The answer says nothing about this record.
+  case unanswered
+}

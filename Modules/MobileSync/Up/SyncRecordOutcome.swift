@@ -1,0 +1,119 @@
+public import SalesforceSDKCommon
+
+/// What became of one record in the last sync up that took it.
+///
+/// Stored in the soup `syncs_outcomes`, one entry per record:
+///
+/// ```json
+/// { "key": "accounts/5", "syncId": 12, "soupName": "accounts", "entryId": 5, "recordId": "001…",
+///   "action": "update", "outcome": "succeeded", "time": 1700000000000, "error": null }
+/// ```
+public struct SyncRecordOutcome: Sendable, Equatable {
+  /// The kinds of ends, and of beginnings.
+  public struct Kind: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// The stored text.
+    public let rawValue: String
+
+    /// Takes a stored text; kinds of newer versions are kept.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The server did what was asked and the row says so.
+    public static let succeeded = Kind(rawValue: "succeeded")
+    /// Not sent, since the server's record is newer or gone. The row is as it was.
+    public static let conflict = Kind(rawValue: "conflict")
+    /// Refused; the row stays dirty and holds the server's words.
+    public static let rejected = Kind(rawValue: "rejected")
+    /// A create is on its way. Found after a crash, it means the same as ``unanswered``.
+    public static let inFlight = Kind(rawValue: "inFlight")
+    /// Sent and not answered: the server may have done it or not. The row stays dirty; the next run
+    /// looks on the server, where it can, before it creates a record again.
+    public static let unanswered = Kind(rawValue: "unanswered")
+    /// Nothing was to be done: removed or cleaned by the application meanwhile, or without any flag.
+    public static let nothingToDo = Kind(rawValue: "nothingToDo")
+
+    /// The stored text.
+    public var description: String { rawValue }
+  }
+
+  /// The sync that took the record.
+  public let syncId: Int64
+  /// The record's soup.
+  public let soupName: String
+  /// The record's place in the soup.
+  public let entryId: Int64
+  /// The value of its id field: the server's id if there is one.
+  public let recordId: String?
+  /// What was to be done; nil if nothing was sent.
+  public let action: SyncUpAction?
+  /// What became of it.
+  public let kind: Kind
+  /// When that was known, in milliseconds since 1970.
+  public let time: Int64
+  /// What the server, or the check before sending, said; nil unless it was refused.
+  public let error: JSONValue?
+
+  init(
+    syncId: Int64, soupName: String, entryId: Int64, recordId: String?, action: SyncUpAction?,
+    kind: Kind, time: Int64, error: JSONValue? = nil
+  ) {
+    self.syncId = syncId
+    self.soupName = soupName
+    self.entryId = entryId
+    self.recordId = recordId
+    self.action = action
+    self.kind = kind
+    self.time = time
+    self.error = error
+  }
+
+  /// Reads a stored outcome; nil if it is none.
+  init?(json: JSONSlice) {
+    guard let syncId = json["syncId"]?.int64, let soupName = json["soupName"]?.string,
+      let entryId = json["entryId"]?.int64, let kind = json["outcome"]?.string
+    else { return nil }
+    self.init(
+      syncId: syncId, soupName: soupName, entryId: entryId, recordId: json["recordId"]?.string,
+      action: json["action"]?.string.flatMap(SyncUpAction.init(rawValue:)),
+      kind: Kind(rawValue: kind), time: json["time"]?.int64 ?? 0,
+      error: json["error"].flatMap { $0.isNull ? nil : $0.value })
+  }
+
+  /// Whether the server may have made this record without being heard.
+  var isLostCreate: Bool { action == .create && (kind == .inFlight || kind == .unanswered) }
+
+  /// One entry per record, whichever sync sent it last.
+  var key: String { "\(soupName)/\(entryId)" }
+
+  /// The stored form.
+  var json: JSONObject {
+    [
+      "key": .string(key), "syncId": .integer(syncId), "soupName": .string(soupName),
+      "entryId": .integer(entryId), "recordId": recordId.map { .string($0) } ?? .null,
+      "action": action.map { .string($0.rawValue) } ?? .null, "outcome": .string(kind.rawValue),
+      "time": .integer(time), "error": error ?? .null,
+    ]
+  }
+}
+
+/// How many records of a sync up ended in which way.
+public struct SyncOutcomeCounts: Sendable, Equatable {
+  /// Done by the server, or nothing was to be done.
+  public var succeeded = 0
+  /// Not sent because of a newer change on the server.
+  public var skipped = 0
+  /// Refused, or not answered. They stay dirty.
+  public var failed = 0
+
+  /// All three are 0.
+  public init() {}
+
+  mutating func add(_ kind: SyncRecordOutcome.Kind, _ count: Int = 1) {
+    switch kind {
+    case .succeeded, .nothingToDo: succeeded += count
+    case .conflict: skipped += count
+    default: failed += count
+    }
+  }
+}

@@ -1,0 +1,161 @@
+public import SalesforceSDKCommon
+
+/// What a dirty record needs on the server.
+public enum SyncUpAction: String, Sendable, Equatable {
+  /// Make it.
+  case create
+  /// Make it, or change the record that has the same value in the external id field.
+  case upsert
+  /// Change it.
+  case update
+  /// Delete it.
+  case delete
+}
+
+/// A local record on its way to the server, as it was when it was read.
+public struct SyncUpRecord: Sendable {
+  /// The record's place in its soup.
+  public let entryId: Int64
+  /// The record as stored.
+  public let record: JSONSlice
+  /// What is to be done.
+  public let action: SyncUpAction
+  /// The object type, such as `Account`.
+  public let objectType: String
+  /// The value of the id field: the server's id, or one that was made here.
+  public let id: String?
+  /// The names of the fields to send, which the record may lack.
+  public let fieldNames: [String]
+  /// Field and value by which the server finds the record; set for an ``SyncUpAction/upsert``.
+  public let externalId: ExternalId?
+  /// The names of the id and the modification date field, which are never sent.
+  let unsentFields: [String]
+
+  /// A field that identifies a record on the server, and a record's value for it.
+  public struct ExternalId: Sendable, Equatable {
+    /// The field's name.
+    public let field: String
+    /// The record's value.
+    public let value: String
+  }
+
+  /// The fields to send, in the order of the list: what the record lacks is left out, null is kept.
+  ///
+  /// The values are those of the stored text and are not copied. A name with dots is a path into the
+  /// record. Cost: one lookup per name.
+  public var values: [(name: String, value: JSONSlice)] {
+    fieldNames.compactMap { name in
+      if unsentFields.contains(name) || SyncKeys.neverSent.contains(name) { return nil }
+      if let value = record[name] { return (name, value) }
+      guard name.utf8.contains(UInt8(ascii: ".")) else { return nil }
+      var value: JSONSlice? = record
+      for key in name.split(separator: ".") { value = value?[String(key)] }
+      return value.map { (name, $0) }
+    }
+  }
+
+  /// The record as it is to be made anew, since the server does not have it any more.
+  func recreated(with fields: SyncUpFieldChoice) -> SyncUpRecord {
+    let externalId = fields.externalId(of: record)
+    return SyncUpRecord(
+      entryId: entryId, record: record, action: externalId == nil ? .create : .upsert,
+      objectType: objectType, id: id, fieldNames: fields.create, externalId: externalId,
+      unsentFields: unsentFields)
+  }
+}
+
+/// The fields of one run: the target's lists, or those of the options.
+struct SyncUpFieldChoice: Sendable {
+  let create: [String]
+  let update: [String]
+  let idField: String
+  let dateField: String
+  let externalIdField: String?
+
+  /// - Throws: ``SyncError`` `noFields` if neither the target nor the options have a list.
+  init(target: any SyncUpTarget, options: SyncOptions) throws(SyncError) {
+    let fields = target.fields
+    guard let create = fields.createFieldlist ?? options.fieldlist,
+      let update = fields.updateFieldlist ?? options.fieldlist
+    else {
+      throw SyncError(
+        .noFields,
+        "No fields specified: give the sync's options a field list, or its target lists for creates "
+          + "and updates.")
+    }
+    self.create = create
+    self.update = update
+    idField = target.idFieldName
+    dateField = target.modificationDateFieldName
+    externalIdField = fields.externalIdFieldName
+  }
+
+  /// The record's value for the external id field, unless it is absent, null, empty or a local id.
+  func externalId(of record: JSONSlice) -> SyncUpRecord.ExternalId? {
+    guard let field = externalIdField, let member = record[field] else { return nil }
+    let value: String
+    switch member.kind {
+    case .string: value = member.string ?? ""
+    case .number: value = member.numberText ?? ""
+    default: return nil
+    }
+    if value.isEmpty || SyncKeys.isLocalId(value) { return nil }
+    return SyncUpRecord.ExternalId(field: field, value: value)
+  }
+}
+
+/// What the engine does with a dirty record.
+enum SyncUpDecision: Sendable {
+  /// Send it.
+  case send(SyncUpRecord)
+  /// Remove the row: the server never had the record.
+  case removeRow(id: String?)
+  /// Leave the row: none of its flags says what to do.
+  case nothing
+  /// Refuse it without asking the server.
+  case refuse(id: String?, JSONValue)
+
+  /// Decides for a soup entry by its flags: deleted before created before updated.
+  init(entryId: Int64, record: JSONSlice, fields: SyncUpFieldChoice) {
+    let flags = RecordFlags(of: record)
+    let id = record[fields.idField]?.string
+    let isUnknownToServer = flags.created || id.map(SyncKeys.isLocalId) ?? true
+
+    var externalId: SyncUpRecord.ExternalId?
+    let action: SyncUpAction
+    if flags.deleted {
+      if isUnknownToServer {
+        self = .removeRow(id: id)
+        return
+      }
+      action = .delete
+    } else if flags.created || (flags.updated && isUnknownToServer) {
+      // A record that the server cannot know can only be made, whatever its flags say.
+      externalId = fields.externalId(of: record)
+      action = externalId == nil ? .create : .upsert
+    } else if flags.updated {
+      action = .update
+    } else {
+      self = .nothing
+      return
+    }
+
+    guard let type = record[SyncKeys.attributes]?[SyncKeys.type]?.string, !type.isEmpty else {
+      self = .refuse(
+        id: id,
+        Self.clientError(
+          "MISSING_OBJECT_TYPE", "The record has no object type. Set its member attributes.type."))
+      return
+    }
+    self = .send(
+      SyncUpRecord(
+        entryId: entryId, record: record, action: action, objectType: type, id: id,
+        fieldNames: action == .update ? fields.update : fields.create, externalId: externalId,
+        unsentFields: [fields.idField, fields.dateField]))
+  }
+
+  /// An error in the form of the server's, made here.
+  static func clientError(_ code: String, _ message: String) -> JSONValue {
+    .object(["statusCode": .string(code), "message": .string(message), "fields": .array([])])
+  }
+}

@@ -1,0 +1,159 @@
+import SalesforceSDKCommon
+import SmartStore
+
+extension SyncUpRun {
+  /// Sends records, request by request, and settles the outcomes of each before the next.
+  ///
+  /// - Returns: Records that the server lost and that are to be made anew.
+  func send(
+    _ records: [SyncUpRecord], _ target: some SyncUpTarget, _ plan: Plan, mayRecreate: Bool
+  ) async throws -> [SyncUpRecord] {
+    if records.isEmpty { return [] }
+    var recreated: [SyncUpRecord] = []
+    for group in target.requests(for: records) where !group.isEmpty {
+      try await markInFlight(group)
+      let outcomes: [SyncUpOutcome]
+      do {
+        outcomes = try await target.send(group, in: context)
+      } catch {
+        try await settleFailure(error, of: group)
+        throw error
+      }
+      recreated += try await settle(group, outcomes, plan, mayRecreate: mayRecreate)
+    }
+    return recreated
+  }
+
+  /// Remembers the creates of a group before they are sent: if no answer comes, they may exist on the
+  /// server although nothing here says so.
+  private func markInFlight(_ group: [SyncUpRecord]) async throws {
+    let time = now()
+    let creates = group.filter { $0.action == .create }
+      .map { (mark: outcome(of: $0, .inFlight, id: $0.id, time), sent: $0.values) }
+    if creates.isEmpty { return }
+    try await context.store.inTransaction { transaction in
+      try OutcomeStore.save(inFlight: creates, in: transaction)
+    }
+  }
+
+  /// Keeps what is known of a group that failed as a whole.
+  private func settleFailure(_ error: any Error, of group: [SyncUpRecord]) async throws {
+    // After a close nothing may be written; the marks in flight say enough.
+    if context.signal.current == .closed || error is CancellationError { return }
+    let time = now()
+    let refusal = (error as? SyncError).flatMap { error -> JSONValue? in
+      guard error.code == .server, let status = error.status, status < 500 else { return nil }
+      return SyncUpDecision.clientError("HTTP_\(status)", error.message)
+    }
+    let outcomes = group.map { record in
+      outcome(
+        of: record, refusal == nil ? .unanswered : .rejected, id: record.id, time, error: refusal)
+    }
+    try await context.store.inTransaction { transaction in
+      try OutcomeStore.save(outcomes.filter { !$0.isLostCreate }, in: transaction)
+      try OutcomeStore.save(
+        inFlight: zip(outcomes, group).filter { $0.0.isLostCreate }
+          .map { (mark: $0.0, sent: $0.1.values) },
+        in: transaction)
+    }
+    outcomes.forEach(reportOutcome)
+  }
+
+  /// Brings the answer to a group into the soup: rows and outcomes in one transaction.
+  private func settle(
+    _ group: [SyncUpRecord], _ answers: [SyncUpOutcome], _ plan: Plan, mayRecreate: Bool
+  ) async throws -> [SyncUpRecord] {
+    let time = now()
+    var recreated: [SyncUpRecord] = []
+    var settled: [(record: SyncUpRecord, settlement: SyncUpSettlement)] = []
+    for (index, record) in group.enumerated() {
+      let settlement = SyncUpSettlement(
+        index < answers.count ? answers[index] : .unanswered, of: record.action,
+        mayRecreate: mayRecreate)
+      if settlement == .recreate {
+        recreated.append(record.recreated(with: plan.fields))
+      } else {
+        settled.append((record, settlement))
+      }
+    }
+    let outcomes = settled.map { outcome(of: $0.record, $0.settlement, time) }
+    let changes = settled
+    try await context.store.inTransaction { transaction in
+      let rows = try transaction.entries(changes.map(\.record.entryId), of: context.soupName)
+      let rowById = Dictionary(
+        rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
+      var written: [JSONSlice] = []
+      var removed: [Int64] = []
+      for (record, settlement) in changes {
+        guard let row = rowById[record.entryId] else { continue }
+        switch settlement {
+        case .clean(let newId):
+          try apply(
+            .accepted(sent: record.record, now: row, newId: newId), to: row, record.entryId, plan,
+            &written, &removed)
+        case .removeRow:
+          try apply(
+            .deleted(sent: record.record, now: row), to: row, record.entryId, plan, &written,
+            &removed)
+        case .keepError(let error):
+          written.append(try row.setting([(SyncKeys.lastError, .string(error.text))]))
+        case .unanswered:
+          written.append(
+            try row.setting([(SyncKeys.lastError, .string(Self.noAnswer.text))]))
+        case .recreate:
+          break
+        }
+      }
+      try write(written, in: transaction)
+      try transaction.remove(entryIds: removed, forSoupNamed: context.soupName)
+      try OutcomeStore.save(outcomes.filter { !$0.isLostCreate }, in: transaction)
+      try OutcomeStore.save(
+        inFlight: zip(outcomes, changes).filter { $0.0.isLostCreate }
+          .map { (mark: $0.0, sent: $0.1.record.values) },
+        in: transaction)
+    }
+    outcomes.forEach(reportOutcome)
+    return recreated
+  }
+
+  private func apply(
+    _ change: RowChange, to row: JSONSlice, _ entryId: Int64, _ plan: Plan,
+    _ written: inout [JSONSlice], _ removed: inout [Int64]
+  ) throws {
+    switch change {
+    case .write(let flags, let id):
+      var members = flags.members
+      if let id { members.append((plan.fields.idField, .string(id))) }
+      written.append(try row.setting(members, removing: [SyncKeys.lastError]))
+    case .remove: removed.append(entryId)
+    case .leave: break
+    }
+  }
+
+  private static let noAnswer = SyncUpDecision.clientError(
+    "NO_ANSWER", "The server's answer says nothing about this record. It will be sent again.")
+
+  private func outcome(
+    of record: SyncUpRecord, _ settlement: SyncUpSettlement, _ time: Int64
+  ) -> SyncRecordOutcome {
+    switch settlement {
+    case .clean(let newId):
+      outcome(of: record, .succeeded, id: newId ?? record.id, time)
+    case .removeRow:
+      outcome(of: record, .succeeded, id: record.id, time)
+    case .keepError(let error):
+      outcome(of: record, .rejected, id: record.id, time, error: error)
+    case .unanswered, .recreate:
+      outcome(of: record, .unanswered, id: record.id, time)
+    }
+  }
+
+  private func outcome(
+    of record: SyncUpRecord, _ kind: SyncRecordOutcome.Kind, id: String?, _ time: Int64,
+    error: JSONValue? = nil
+  ) -> SyncRecordOutcome {
+    SyncRecordOutcome(
+      syncId: context.syncId, soupName: context.soupName, entryId: record.entryId, recordId: id,
+      action: record.action, kind: kind, time: time, error: error)
+  }
+}

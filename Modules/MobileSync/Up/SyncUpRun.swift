@@ -1,0 +1,206 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// One run of a sync up.
+///
+/// Records are read, sent and settled batch by batch. Stop is looked for before a batch: one that has begun
+/// is completed. The outcomes of each request are on disk before the next is sent.
+struct SyncUpRun: Sendable {
+  let context: SyncContext
+  let now: @Sendable () -> Int64
+  let report: @Sendable (SyncState) -> Void
+  let reportOutcome: @Sendable (SyncRecordOutcome) -> Void
+
+  /// What a run knows from its beginning.
+  struct Plan: Sendable {
+    let records: SoupRecords
+    let fields: SyncUpFieldChoice
+    let mayRecreate: Bool
+    /// Records that are not sent because the server's are newer.
+    var conflicts: Set<Int64> = []
+  }
+
+  /// Runs to the end.
+  ///
+  /// - Parameter sync: The sync as submitted; it holds what is stored also when this throws.
+  @concurrent func run(_ target: some SyncUpTarget, _ sync: inout SyncState) async throws {
+    try context.checkStop()
+    var plan = Plan(
+      records: SoupRecords(soupName: context.soupName, idField: target.idFieldName),
+      fields: try SyncUpFieldChoice(target: target, options: sync.options),
+      mayRecreate: sync.options.mergeMode == .overwrite)
+    try await plan.records.check(in: context.store, indexed: [SyncKeys.local])
+    let ids = try await plan.records.dirtyEntryIds(in: context.store)
+    sync.totalSize = ids.count
+    if !ids.isEmpty {
+      try await SyncStateStore(store: context.store).save(sync, durability: .normal)
+      report(sync)
+      try await adoptLostCreates(target, plan)
+    }
+    try await OutcomeStore(store: context.store).clear(syncId: context.syncId)
+    if sync.options.mergeMode == .leaveIfChanged {
+      plan.conflicts = try await conflicts(target, plan, among: ids)
+    }
+    var progress = SyncUpProgress(total: ids.count)
+    var rest = ids[...]
+    while !rest.isEmpty {
+      try context.checkStop()
+      let batch = try await nextBatch(of: &rest, plan, maxSize: target.maxBatchSize)
+      try await settleLocally(batch, plan)
+      let recreated = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
+      _ = try await send(recreated, target, plan, mayRecreate: false)
+      try await advance(&sync, &progress, by: batch.count)
+    }
+  }
+
+  /// Stores how far the run has come, then reports each of the batch's records.
+  private func advance(
+    _ sync: inout SyncState, _ progress: inout SyncUpProgress, by count: Int
+  ) async throws {
+    let steps = progress.advance(by: count)
+    guard let last = steps.last else { return }
+    sync.progress = last
+    try await SyncStateStore(store: context.store).save(sync, durability: .normal)
+    for step in steps {
+      var update = sync
+      update.progress = step
+      report(update)
+    }
+  }
+
+  // MARK: Conflicts
+
+  /// The records whose counterparts on the server are newer, or gone while the local one was edited.
+  private func conflicts(
+    _ target: some SyncUpTarget, _ plan: Plan, among ids: [Int64]
+  ) async throws -> Set<Int64> {
+    var conflicts: Set<Int64> = []
+    var waiting: [String: [SyncUpRecord]] = [:]
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = Array(ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)])
+      for (entryId, record) in try await entries(slice) {
+        guard
+          case .send(let dirty) = SyncUpDecision(
+            entryId: entryId, record: record, fields: plan.fields),
+          dirty.action == .update || dirty.action == .delete
+        else { continue }
+        waiting[dirty.objectType, default: []].append(dirty)
+        if waiting[dirty.objectType, default: []].count == SyncLimits.idsPerPage {
+          let full = waiting.removeValue(forKey: dirty.objectType) ?? []
+          conflicts.formUnion(try await outdated(target, plan, in: full))
+        }
+      }
+    }
+    for type in waiting.keys.sorted() {
+      conflicts.formUnion(try await outdated(target, plan, in: waiting[type] ?? []))
+    }
+    return conflicts
+  }
+
+  private func outdated(
+    _ target: some SyncUpTarget, _ plan: Plan, in records: [SyncUpRecord]
+  ) async throws -> [Int64] {
+    let dates = try await target.remoteDates(of: records, in: context)
+    return records.enumerated().compactMap { index, record in
+      let isNewer = ConflictRule.isNewer(
+        localDate: ServerDate.milliseconds(of: record.record[plan.fields.dateField]),
+        isDeleted: record.action == .delete,
+        than: index < dates.count ? dates[index] : .unknown)
+      return isNewer ? nil : record.entryId
+    }
+  }
+
+  // MARK: Batches
+
+  /// Records that go through the run together.
+  struct Batch: Sendable {
+    var toSend: [SyncUpRecord] = []
+    /// Rows to remove without asking the server, and their ids.
+    var toRemove: [(entryId: Int64, id: String?)] = []
+    var refused: [(entryId: Int64, id: String?, error: JSONValue)] = []
+    var conflicts: [Int64] = []
+    var withoutWork: [Int64] = []
+    /// How many of the run's records are in it.
+    var count = 0
+  }
+
+  /// Takes from `rest` until there are `maxSize` records to send.
+  private func nextBatch(
+    of rest: inout ArraySlice<Int64>, _ plan: Plan, maxSize: Int
+  ) async throws -> Batch {
+    let maxSize = max(maxSize, 1)
+    var batch = Batch()
+    while batch.toSend.count < maxSize, !rest.isEmpty, batch.count < SyncLimits.idsPerPage {
+      let taken = rest.prefix(min(maxSize - batch.toSend.count, SyncLimits.recordsPerRead))
+      rest = rest.dropFirst(taken.count)
+      batch.count += taken.count
+      batch.conflicts += taken.filter(plan.conflicts.contains)
+      let wanted = taken.filter { !plan.conflicts.contains($0) }
+      let found = try await entries(wanted)
+      batch.withoutWork += Set(wanted).subtracting(found.map(\.id)).sorted()
+      for (entryId, record) in found {
+        // The application may have cleaned it since it was listed.
+        guard RecordFlags(of: record).local else {
+          batch.withoutWork.append(entryId)
+          continue
+        }
+        switch SyncUpDecision(entryId: entryId, record: record, fields: plan.fields) {
+        case .send(let dirty): batch.toSend.append(dirty)
+        case .removeRow(let id): batch.toRemove.append((entryId, id))
+        case .refuse(let id, let error): batch.refused.append((entryId, id, error))
+        case .nothing: batch.withoutWork.append(entryId)
+        }
+      }
+    }
+    return batch
+  }
+
+  /// Settles the records that need no request.
+  private func settleLocally(_ batch: Batch, _ plan: Plan) async throws {
+    let time = now()
+    func outcome(
+      _ entryId: Int64, _ id: String?, _ kind: SyncRecordOutcome.Kind, _ error: JSONValue? = nil
+    ) -> SyncRecordOutcome {
+      SyncRecordOutcome(
+        syncId: context.syncId, soupName: context.soupName, entryId: entryId, recordId: id,
+        action: nil, kind: kind, time: time, error: error)
+    }
+    let outcomes =
+      batch.conflicts.map { outcome($0, nil, .conflict) }
+      + batch.withoutWork.map { outcome($0, nil, .nothingToDo) }
+      + batch.toRemove.map { outcome($0.entryId, $0.id, .succeeded) }
+      + batch.refused.map { outcome($0.entryId, $0.id, .rejected, $0.error) }
+    if outcomes.isEmpty { return }
+    try await context.store.inTransaction { transaction in
+      let removed = try transaction.entries(batch.toRemove.map(\.entryId), of: context.soupName)
+        .filter { entryId, record in
+          let decision = SyncUpDecision(entryId: entryId, record: record, fields: plan.fields)
+          if case .removeRow = decision { return true }
+          return false
+        }
+      try transaction.remove(entryIds: removed.map(\.id), forSoupNamed: context.soupName)
+      let refused = try transaction.entries(batch.refused.map(\.entryId), of: context.soupName)
+      let errors = Dictionary(
+        batch.refused.map { ($0.entryId, $0.error) }, uniquingKeysWith: { first, _ in first })
+      try write(
+        refused.map { entryId, record in
+          try record.setting([(SyncKeys.lastError, .string(errors[entryId]?.text ?? ""))])
+        }, in: transaction)
+      try OutcomeStore.save(outcomes, in: transaction)
+    }
+    outcomes.forEach(reportOutcome)
+  }
+
+  // MARK: Store
+
+  func entries(_ ids: [Int64]) async throws -> [(id: Int64, record: JSONSlice)] {
+    if ids.isEmpty { return [] }
+    return try await context.store.read { reader in try reader.entries(ids, of: context.soupName) }
+  }
+
+  /// Writes whole entries back in their places.
+  func write(_ entries: [JSONSlice], in transaction: borrowing StoreTransaction) throws {
+    if entries.isEmpty { return }
+    try transaction.upsert(slices: entries, soup: context.soupName)
+  }
+}

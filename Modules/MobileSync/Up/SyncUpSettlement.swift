@@ -1,0 +1,76 @@
+import SalesforceSDKCommon
+
+/// What happens to a row after the server spoke about its record.
+enum SyncUpSettlement: Sendable, Equatable {
+  /// The record is gone on both sides: remove the row.
+  case removeRow
+  /// The record equals the server's: clear its flags and set the id, if there is a new one.
+  case clean(newId: String?)
+  /// The server lost the record: make it anew, once.
+  case recreate
+  /// The row stays dirty and keeps what the server said.
+  case keepError(JSONValue)
+  /// Nobody knows whether it happened.
+  case unanswered
+
+  /// Decides by the outcome.
+  ///
+  /// - Parameter mayRecreate: True in overwrite mode, in the first call for this record.
+  init(_ outcome: SyncUpOutcome, of action: SyncUpAction, mayRecreate: Bool) {
+    switch (outcome, action) {
+    case (.succeeded, .delete), (.gone, .delete):
+      self = .removeRow
+    case (.succeeded(let id), _):
+      self = .clean(newId: action == .update ? nil : id)
+    case (.gone, .update) where mayRecreate:
+      self = .recreate
+    case (.gone(let error), _), (.rejected(let error), _):
+      self = .keepError(error)
+    case (.unanswered, _):
+      self = .unanswered
+    }
+  }
+}
+
+/// What becomes of a row whose record the server has taken or deleted.
+///
+/// A row that was edited since it was read keeps the edit and stays dirty.
+enum RowChange: Sendable, Equatable {
+  /// Write it back with these flags, this id (nil leaves it), and without the last error.
+  case write(RecordFlags, id: String?)
+  /// Remove it.
+  case remove
+  /// Leave it as it is.
+  case leave
+
+  /// The server has made or changed the record.
+  ///
+  /// An edited row takes the server's id, if there is a new one, and nothing else; one that was made here
+  /// becomes one that was edited here, so that the next run sends the edit to that record.
+  static func accepted(sent: JSONSlice, now: JSONSlice, newId: String?) -> RowChange {
+    if isSame(sent, now) { return .write(.clean, id: newId) }
+    guard let newId else { return .leave }
+    var flags = RecordFlags(of: now)
+    if flags.created {
+      flags.created = false
+      flags.updated = flags.updated || !flags.deleted
+    }
+    return .write(flags, id: newId)
+  }
+
+  /// The server has deleted the record.
+  ///
+  /// A row that is wanted again, because the deletion was taken back meanwhile, is made anew by the next
+  /// run.
+  static func deleted(sent: JSONSlice, now: JSONSlice) -> RowChange {
+    var flags = RecordFlags(of: now)
+    if isSame(sent, now) || flags.deleted { return .remove }
+    flags.local = true
+    flags.created = true
+    return .write(flags, id: nil)
+  }
+
+  private static func isSame(_ sent: JSONSlice, _ now: JSONSlice) -> Bool {
+    sent.utf8.elementsEqual(now.utf8)
+  }
+}

@@ -1,0 +1,98 @@
+public import MobileSync
+import SalesforceSDKCommon
+import SalesforceSDKCore
+
+extension CollectionSyncUpTarget: LostCreateFinding {
+  /// Asks, once per object type, for the records that this user made since the earliest lost create, and
+  /// compares the fields that were sent.
+  public func candidates(
+    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+  ) async throws -> [[String]] {
+    var candidates = lost.map { _ in [String]() }
+    for type in Set(lost.map(\.record.objectType)).sorted() {
+      let indices = lost.indices.filter { lost[$0].record.objectType == type }
+      let names = indices.reduce(into: [String]()) { names, index in
+        for (name, _) in lost[index].record.values
+        where !names.contains(name) && !name.contains(".") { names.append(name) }
+      }
+      let earliest = indices.map { lost[$0].sentAfter }.min() ?? 0
+      for made in try await recordsMade(type, since: earliest, fields: names, in: context) {
+        guard let id = made[idFieldName]?.string else { continue }
+        for index in indices where FieldAgreement.holds(lost[index].record.values, made) {
+          candidates[index].append(id)
+        }
+      }
+    }
+    return candidates
+  }
+
+  /// Records of one type by their creation; none if the server cannot tell.
+  private func recordsMade(
+    _ type: String, since time: Int64, fields: [String], in context: SyncContext
+  ) async throws -> [JSONSlice] {
+    var soql =
+      "select \(([idFieldName] + fields).joined(separator: ",")) from \(type) "
+      + "where CreatedDate >= \(SalesforceDate(milliseconds: max(time, 0)).text)"
+    if let userId = context.userId {
+      soql += " and CreatedById = '\(userId.filter { $0.isLetter || $0.isNumber })'"
+    }
+    soql += " order by CreatedDate"
+    var records: [JSONSlice] = []
+    var request: RestRequest? = .query(soql)
+    while let next = request {
+      let page: JSONSlice
+      do {
+        page = try await context.json(for: next)
+      } catch let error as SyncError where error.isRefusalOfRequest {
+        // An object without these fields: the record is sent again.
+        return []
+      }
+      records += page[SyncKeys.records].map { Array($0.elements) } ?? []
+      request = page[SyncKeys.nextRecordsURL]?.string.map { .queryMore(nextRecordsURL: $0) }
+    }
+    return records
+  }
+}
+
+/// Whether a record of the server is the one that was sent.
+enum FieldAgreement {
+  /// Whether every value that was sent is the server's too, as the server keeps values. False if nothing
+  /// but empty values was sent, since those say nothing.
+  static func holds(_ sent: [(name: String, value: JSONSlice)], _ made: JSONSlice) -> Bool {
+    var evidence = false
+    for (name, value) in sent where !name.contains(".") {
+      guard agrees(value, made[name]) else { return false }
+      evidence = evidence || !isEmpty(value)
+    }
+    return evidence
+  }
+
+  private static func agrees(_ sent: JSONSlice, _ made: JSONSlice?) -> Bool {
+    guard let made, !isEmpty(made) else { return isEmpty(sent) }
+    switch sent.kind {
+    case .string:
+      guard let text = sent.string, let other = made.string else { return false }
+      if trimmed(text) == trimmed(other) { return true }
+      // A date and time may come back in another zone.
+      guard let date = SalesforceDate.parse(text) else { return false }
+      return date == SalesforceDate.parse(other)
+    case .number: return sent.double != nil && sent.double == made.double
+    case .bool: return sent.bool == made.bool
+    case .null: return false
+    case .array, .object: return true
+    }
+  }
+
+  /// The server keeps an empty text as null.
+  private static func isEmpty(_ value: JSONSlice) -> Bool {
+    value.isNull || value.string.map { trimmed($0).isEmpty } ?? false
+  }
+
+  /// The server cuts blanks off the ends of texts.
+  private static func trimmed(_ text: String) -> Substring {
+    var rest = text[...]
+    while rest.first?.isWhitespace == true { rest.removeFirst() }
+    while rest.last?.isWhitespace == true { rest.removeLast() }
+    return rest
+  }
+}

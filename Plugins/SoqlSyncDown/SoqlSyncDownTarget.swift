@@ -1,0 +1,162 @@
+public import MobileSync
+public import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// Brings down the records that a SOQL query selects.
+///
+/// JSON: `{"type": "soql", "query": "…", "maxBatchSize": 2000}`, `query` required.
+///
+/// The query is completed when the target is made: the id and the modification date field are selected, and
+/// records are ordered by the latter, unless the query says otherwise. So records come oldest change first,
+/// and a run that was interrupted goes on where it was.
+///
+/// ```swift
+/// let target = try SoqlSyncDownTarget(query: "select Name from Account limit 100")
+/// target.query  // select Id,LastModifiedDate,Name from Account order by LastModifiedDate limit 100
+/// ```
+public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
+  public static let kind = SyncTargetKind(
+    .syncDown, typeName: "soql", implementationName: "SFSoqlSyncDownTarget",
+    aliases: [
+      "com.salesforce.androidsdk.mobilesync.target.SoqlSyncDownTarget",
+      "com.salesforce.androidsdk.smartsync.target.SoqlSyncDownTarget",
+    ])
+
+  /// How many records a page has unless a target says otherwise, which is also the most.
+  public static let defaultMaxBatchSize = RestRequest.maxBatchSize
+
+  /// The completed query.
+  public let query: String
+  /// How many records a page is to have; the server takes 200 to 2,000.
+  public let maxBatchSize: Int
+  public let idFieldName: String
+  public let modificationDateFieldName: String
+  public let isSortedByModificationDate: Bool
+
+  /// Makes a target.
+  ///
+  /// - Parameters:
+  ///   - query: The query; it is completed. What it selects in sub-selects is stored as it comes, and only
+  ///     the first page of each.
+  ///   - maxBatchSize: A page's size. Values outside of 200 to 2,000 are sent as the nearest of these.
+  ///   - idFieldName: Empty means `Id`.
+  ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
+  /// - Throws: ``SyncError`` `invalidTarget` if the query is empty or is no query.
+  public init(
+    query: String, maxBatchSize: Int = defaultMaxBatchSize,
+    idFieldName: String = SyncKeys.defaultIdField,
+    modificationDateFieldName: String = SyncKeys.defaultModificationDateField
+  ) throws(SyncError) {
+    let idField = idFieldName.isEmpty ? SyncKeys.defaultIdField : idFieldName
+    let dateField =
+      modificationDateFieldName.isEmpty
+      ? SyncKeys.defaultModificationDateField : modificationDateFieldName
+    var completed = SOQLMutator(query)
+    guard completed.isSelectQuery else {
+      throw SyncError(
+        .invalidTarget,
+        "The target's key 'query' is not a SOQL query: it needs a select and a from clause.")
+    }
+    var isComplete = true
+    for field in [dateField, idField] where !completed.isSelectingField(field) {
+      completed.addSelectFields(field)
+      isComplete = false
+    }
+    if !completed.hasOrderBy {
+      completed.replaceOrderBy(dateField)
+      isComplete = false
+    }
+    self.query = isComplete ? query : completed.soql
+    self.maxBatchSize = maxBatchSize
+    self.idFieldName = idField
+    self.modificationDateFieldName = dateField
+    isSortedByModificationDate = completed.isOrderingBy(dateField)
+  }
+
+  public init(configuration: JSONObject) throws {
+    try self.init(
+      query: try configuration.requiredSyncText("query"),
+      maxBatchSize: configuration["maxBatchSize"]?.int64.map(Int.init(clamping:))
+        ?? Self.defaultMaxBatchSize,
+      idFieldName: configuration.syncText("idFieldName") ?? "",
+      modificationDateFieldName: configuration.syncText("modificationDateFieldName") ?? "")
+  }
+
+  public var configuration: JSONObject {
+    ["query": .string(query), "maxBatchSize": .integer(Int64(maxBatchSize))]
+  }
+
+  // MARK: Fetching
+
+  /// The query that gives only what changed after `maxTimeStamp`, in milliseconds since 1970; the whole
+  /// query if that is not greater than 0.
+  public func query(since maxTimeStamp: Int64) -> String {
+    guard maxTimeStamp > 0 else { return query }
+    var changed = SOQLMutator(query)
+    // Without parentheses the date would restrict the first alternative only.
+    changed.parenthesiseAlternatives()
+    changed.addWherePredicates(
+      "\(modificationDateFieldName) > \(SalesforceDate(milliseconds: maxTimeStamp).text)")
+    return changed.soql
+  }
+
+  public func startFetch(
+    since maxTimeStamp: Int64, in context: SyncContext
+  ) async throws -> SyncPage<String>? {
+    try await page(.query(query(since: maxTimeStamp), batchSize: maxBatchSize), in: context)
+  }
+
+  public func continueFetch(
+    _ cursor: String, in context: SyncContext
+  ) async throws -> SyncPage<String>? {
+    try await page(.queryMore(nextRecordsURL: cursor), in: context)
+  }
+
+  // MARK: Ghosts
+
+  /// The query that gives the ids of all records that the target brings.
+  ///
+  /// The order counts only where a limit cuts records off.
+  public var remoteIdsQuery: String {
+    var ids = SOQLMutator(query)
+    ids.replaceSelectFields(idFieldName)
+    if !ids.hasLimit { ids.replaceOrderBy("") }
+    return ids.soql
+  }
+
+  public func remoteIds(
+    for localIds: [String], in context: SyncContext
+  ) async throws -> Set<String>? {
+    var ids: Set<String> = []
+    var request = RestRequest.query(remoteIdsQuery)
+    while true {
+      let page = try await page(request, in: context)
+      for record in page.records {
+        guard let id = record[idFieldName]?.string else {
+          throw SyncContext.unexpectedForm(
+            record, of: request, expected: "a list of records with the field '\(idFieldName)'")
+        }
+        ids.insert(id)
+      }
+      guard let next = page.next else { return ids }
+      try context.checkStop()
+      request = .queryMore(nextRecordsURL: next)
+    }
+  }
+
+  // MARK: Answers
+
+  /// One page of a query's answer: `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or null}`.
+  private func page(_ request: RestRequest, in context: SyncContext) async throws -> SyncPage<
+    String
+  > {
+    let json = try await context.json(for: request)
+    guard let records = json[SyncKeys.records], records.kind == .array else {
+      throw SyncContext.unexpectedForm(json, of: request, expected: "a page of a query's records")
+    }
+    return SyncPage(
+      records: Array(records.elements),
+      totalSize: json[SyncKeys.totalSize]?.int64.map(Int.init(clamping:)),
+      next: json[SyncKeys.nextRecordsURL]?.string)
+  }
+}
