@@ -33,6 +33,9 @@ struct ObjectSchema: Sendable {
   let fields: [FieldSchema]
   var childRelationships: [ChildRelationship] = []
 
+  /// The table that holds the object's records.
+  let table: RecordTable
+
   private let indexByName: [String: Int]
   private let indexByLowercaseName: [String: Int]
   private let indexByRelationshipName: [String: Int]
@@ -67,11 +70,17 @@ struct ObjectSchema: Sendable {
     indexByLowercaseName = byLowercaseName
     indexByRelationshipName = byRelationship
     self.compounds = compounds
+    table = RecordTable(object: name, fields: fields)
   }
 
   /// The field of a name in whatever case.
   func field(named name: String) -> FieldSchema? {
-    (indexByName[name] ?? indexByLowercaseName[name.lowercased()]).map { fields[$0] }
+    index(ofField: name).map { fields[$0] }
+  }
+
+  /// The index in `fields` of a name in whatever case.
+  func index(ofField name: String) -> Int? {
+    indexByName[name] ?? indexByLowercaseName[name.lowercased()]
   }
 
   /// The reference field whose parent SOQL calls `name`, in whatever case.

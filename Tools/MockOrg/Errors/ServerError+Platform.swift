@@ -1,0 +1,50 @@
+/// The errors that several rules share, in the platform's words.
+extension ServerError {
+  static func notFound() -> ServerError {
+    ServerError(status: 404, "NOT_FOUND", "The requested resource does not exist")
+  }
+
+  static func deleted() -> ServerError {
+    ServerError(status: 404, "ENTITY_IS_DELETED", "entity is deleted", fields: [])
+  }
+
+  static func invalidCrossReference() -> ServerError {
+    ServerError("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", fields: [])
+  }
+
+  static func malformedID(_ text: String) -> ServerError {
+    ServerError("MALFORMED_ID", "malformed id \(text)", fields: ["Id"])
+  }
+
+  static func unknownField(_ name: String, of object: String) -> ServerError {
+    ServerError("INVALID_FIELD", "No such column '\(name)' on sobject of type \(object)")
+  }
+
+  static func readOnly(_ fields: [String]) -> ServerError {
+    ServerError(
+      "INVALID_FIELD_FOR_INSERT_UPDATE",
+      "Unable to create/update fields: \(fields.joined(separator: ", ")). Please check the security "
+        + "settings of this field and verify that it is read/write for your profile or permission set.",
+      fields: fields)
+  }
+
+  static func requiredFieldsMissing(_ fields: [String]) -> ServerError {
+    ServerError(
+      "REQUIRED_FIELD_MISSING", "Required fields are missing: [\(fields.joined(separator: ", "))]",
+      fields: fields)
+  }
+
+  static func methodNotAllowed(_ method: String, allowed: String) -> ServerError {
+    ServerError(
+      status: 405, "METHOD_NOT_ALLOWED",
+      "HTTP Method '\(method)' not allowed. Allowed are \(allowed)")
+  }
+
+  static func jsonParser(_ message: String) -> ServerError {
+    ServerError("JSON_PARSER_ERROR", message)
+  }
+
+  static func invalidSession() -> ServerError {
+    ServerError(status: 401, "INVALID_SESSION_ID", "Session expired or invalid")
+  }
+}

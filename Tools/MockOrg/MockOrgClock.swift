@@ -1,0 +1,38 @@
+public import Foundation
+import Synchronization
+
+/// The org's idea of the time: the real one, or one that a test moves by hand.
+public final class MockOrgClock: Sendable {
+  private enum State {
+    case real
+    case frozen(Date)
+  }
+
+  private let state: Mutex<State>
+
+  /// The time of the machine.
+  public init() { state = Mutex(.real) }
+
+  /// A time that stands still until ``advance(by:)`` or ``freeze(at:)`` moves it.
+  public init(frozenAt date: Date) { state = Mutex(.frozen(date)) }
+
+  /// The time now.
+  public var now: Date {
+    state.withLock { state in
+      switch state {
+      case .real: Date()
+      case .frozen(let date): date
+      }
+    }
+  }
+
+  /// Stands still at `date` from now on.
+  public func freeze(at date: Date) { state.withLock { $0 = .frozen(date) } }
+
+  /// Moves a frozen time on by some seconds; a running one is frozen at that distance.
+  public func advance(by duration: Duration) {
+    let seconds = Double(duration.components.seconds)
+    let later = now.addingTimeInterval(seconds + Double(duration.components.attoseconds) / 1e18)
+    state.withLock { $0 = .frozen(later) }
+  }
+}

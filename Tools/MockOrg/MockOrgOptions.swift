@@ -1,0 +1,44 @@
+public import struct Foundation.URL
+
+/// The user on whose behalf clients work.
+public struct MockOrgUser: Sendable, Hashable {
+  /// What the login form and the password flow ask for; matched without regard to case.
+  public var username = "admin@fieldforce.example"
+  /// The password; a security token behind it is not asked for.
+  public var password = "fieldforce1"
+  public var firstName = "Ada"
+  public var lastName = "Admin"
+  public var email = "admin@fieldforce.example"
+
+  /// The user whose name and password the defaults of this type give.
+  public init() {}
+}
+
+/// How an org is set up.
+public struct MockOrgOptions: Sendable {
+  /// The org's name, as the record of `Organization` has it.
+  public var organizationName = "Fieldforce Mock Org"
+  /// The user who exists from the start, with a profile that may do everything.
+  public var user = MockOrgUser()
+  /// The connected app's consumer key.
+  public var clientId = "3MVG9fieldforceMockOrgClient"
+  /// The connected app's consumer secret; asked for only where a client sends one.
+  public var clientSecret = "fieldforce-mock-org-secret"
+  /// Whether clients with other consumer keys are served too, so that an app under test keeps its own.
+  public var acceptsUnknownClients = true
+  /// Where the web server flow returns to unless the request says otherwise.
+  public var redirectURI = "http://localhost:1717/OauthRedirect"
+  /// How long an access token is good for.
+  public var accessTokenLifetime: Duration = .seconds(7200)
+  /// Whether each refresh gives a new refresh token and ends the old one.
+  public var rotatesRefreshTokens = false
+  /// Whether the login page asks for approval after the password.
+  public var asksForApproval = false
+  /// The org's time.
+  public var clock = MockOrgClock()
+  /// The file that keeps the records; nil keeps them in memory.
+  public var database: URL?
+
+  /// An org in memory with one user and one connected app.
+  public init() {}
+}

@@ -1,0 +1,151 @@
+import Foundation
+import GRDB
+import SalesforceSDKCommon
+
+/// Writes the rows of a compiled query as JSON records, straight from SQLite into the answer's bytes.
+struct RecordJSON {
+  let transaction: OrgTransaction
+
+  /// Writes one record, parents and children included.
+  func write(_ row: Row, as shape: SOQLRecordShape, to writer: inout JSONWriter) throws {
+    writer.beginObject()
+    writeAttributes(row, of: shape, to: &writer)
+    for member in shape.members { try write(member, of: row, to: &writer) }
+    writer.endObject()
+  }
+
+  private func write(
+    _ member: SOQLRecordShape.Member, of row: Row, to writer: inout JSONWriter
+  ) throws {
+    switch member {
+    case .field(let key, let column, let type):
+      writer.key(key)
+      Self.write(row[column] as DatabaseValue, type: type, to: &writer)
+    case .compound(let key, let parts):
+      writer.key(key)
+      let values = parts.map { row[$0.column] as DatabaseValue }
+      if values.allSatisfy(\.isNull) { return writer.null() }
+      writer.beginObject()
+      for (part, value) in zip(parts, values) {
+        writer.key(part.key)
+        Self.write(value, type: part.type, to: &writer)
+      }
+      writer.endObject()
+    case .parent(let key, let shape):
+      writer.key(key)
+      if let id = shape.id, (row[id] as DatabaseValue).isNull { return writer.null() }
+      try write(row, as: shape, to: &writer)
+    case .children(let key, let query, let parent):
+      writer.key(key)
+      try writeChildren(query, of: row[parent] as DatabaseValue, to: &writer)
+    }
+  }
+
+  private func writeAttributes(
+    _ row: Row, of shape: SOQLRecordShape, to writer: inout JSONWriter
+  ) {
+    let id = shape.id.flatMap { String.fromDatabaseValue(row[$0] as DatabaseValue) }
+    writer.key("attributes")
+    writer.beginObject()
+    writer.key("type")
+    let type: String
+    switch shape.type {
+    case .named(let name): type = name
+    case .byKeyPrefix:
+      type = id.flatMap { transaction.schema.object(keyPrefix: $0.prefix(3))?.name } ?? "Name"
+    case .aggregateResult: type = "AggregateResult"
+    }
+    writer.string(type)
+    if let id {
+      writer.key("url")
+      writer.string("\(transaction.versionPath)/sobjects/\(type)/\(id)")
+    }
+    writer.endObject()
+  }
+
+  private func writeChildren(
+    _ query: SOQLQuery, of parent: DatabaseValue, to writer: inout JSONWriter
+  ) throws {
+    var query = query
+    query.conditionArguments.append(parent)
+    let rows = try Row.fetchCursor(
+      transaction.database, sql: query.sql, arguments: StatementArguments(query.arguments))
+    var records = JSONWriter()
+    var count = 0
+    records.beginArray()
+    while let row = try rows.next() {
+      try write(row, as: query.record, to: &records)
+      count += 1
+    }
+    records.endArray()
+    if count == 0 { return writer.null() }
+    writer.beginObject()
+    writer.key("totalSize")
+    writer.integer(count)
+    writer.key("done")
+    writer.bool(true)
+    writer.key("records")
+    writer.raw(try JSONSlice(parsing: records.bytes))
+    writer.endObject()
+  }
+
+  /// Writes one value as its type has it.
+  static func write(_ value: DatabaseValue, type: FieldType, to writer: inout JSONWriter) {
+    switch value.storage {
+    case .null: writer.null()
+    case .int64(let number):
+      switch type.storage {
+      case .integer where type == .boolean: writer.bool(number != 0)
+      case .real: write(Double(number), to: &writer)
+      default: writer.integer(number)
+      }
+    case .double(let number): write(number, to: &writer)
+    case .string(let text): writer.string(text)
+    case .blob(let data): writer.string(data.base64EncodedString())
+    }
+  }
+
+  private static func write(_ number: Double, to writer: inout JSONWriter) {
+    // A stored number is finite: SQLite itself turns NaN into NULL, and infinity has no JSON form.
+    guard number.isFinite, (try? writer.double(number)) != nil else { return writer.null() }
+  }
+}
+
+extension SOQLQuery {
+  /// The whole statement.
+  var sql: String { statement(selecting: columns) }
+
+  /// The values of ``sql``'s question marks.
+  var arguments: [DatabaseValue] {
+    columnArguments + fromArguments + conditionArguments + tailArguments
+  }
+
+  /// The statement that finds the rowids of the result in order.
+  var keySQL: String { statement(selecting: ["\(Self.rootAlias).rowid"]) }
+
+  /// The values of ``keySQL``'s question marks.
+  var keyArguments: [DatabaseValue] { fromArguments + conditionArguments + tailArguments }
+
+  /// The statement that reads the columns of given rowids, in their order. Its arguments are the
+  /// column arguments, a JSON array of rowids, and the from arguments.
+  var pageSQL: String {
+    // CROSS JOIN keeps SQLite from choosing another outer loop than the list of rowids.
+    """
+    SELECT \(columns.joined(separator: ", ")) FROM json_each(?) AS page CROSS JOIN \(from) \
+    WHERE \(Self.rootAlias).rowid = page.value
+    """
+  }
+
+  private func statement(selecting columns: [String]) -> String {
+    var sql = "SELECT \(columns.joined(separator: ", ")) FROM \(from)"
+    if let condition { sql += " WHERE \(condition)" }
+    if let group { sql += " GROUP BY \(group)" }
+    if let order { sql += " ORDER BY \(order)" }
+    if limit != nil || offset != nil {
+      // SQLite takes OFFSET only behind LIMIT; -1 is no limit.
+      sql += " LIMIT \(limit ?? -1)"
+    }
+    if let offset { sql += " OFFSET \(offset)" }
+    return sql
+  }
+}

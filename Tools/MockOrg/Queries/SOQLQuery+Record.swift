@@ -1,0 +1,29 @@
+extension SOQLQuery {
+  /// A query of all fields of an object, or of some, without a condition: what a single record's
+  /// resource reads.
+  init(allFieldsOf object: ObjectSchema, only chosen: [FieldSchema]? = nil) {
+    var columns = ["\(Self.rootAlias).\"Id\""]
+    var members: [SOQLRecordShape.Member] = []
+    func column(of field: FieldSchema) -> Int {
+      if field.type == .id { return 0 }
+      columns.append("\(Self.rootAlias).\(RecordTable.quoted(field.name))")
+      return columns.count - 1
+    }
+    for field in chosen ?? object.fields {
+      if field.hasColumn {
+        members.append(.field(key: field.name, column: column(of: field), type: field.type))
+      } else {
+        let parts = object.compoundParts(of: field.name).compactMap { part in
+          object.field(named: part.field).map {
+            SOQLRecordShape.CompoundColumn(key: part.key, column: column(of: $0), type: $0.type)
+          }
+        }
+        members.append(.compound(key: field.name, parts: parts))
+      }
+    }
+    self.init(
+      kind: .records, object: object.name, columns: columns,
+      from: "\(object.table.name) AS \(Self.rootAlias)",
+      record: SOQLRecordShape(type: .named(object.name), id: 0, members: members))
+  }
+}

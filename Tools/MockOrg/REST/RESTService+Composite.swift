@@ -1,0 +1,327 @@
+import GRDB
+import SalesforceSDKCommon
+
+extension RESTService {
+  /// Most sub-requests of one composite or batch request.
+  static let subrequestLimit = 25
+
+  /// Everything under `/composite`.
+  func composite(_ request: OrgRequest, _ path: [String]) throws -> OrgAnswer {
+    switch (path.first, path.count) {
+    case (nil, _):
+      if request.method == "GET" || request.method == "HEAD" { return compositeResources() }
+      try request.allow("POST")
+      return try compositeRequest(request)
+    case ("batch", 1):
+      try request.allow("POST")
+      return try batch(request)
+    case ("tree", 2):
+      try request.allow("POST")
+      return try tree(request, transaction.object(named: path[1]))
+    case ("sobjects", _): return try collections(request, Array(path.dropFirst()))
+    default: throw ServerError.notFound()
+    }
+  }
+
+  private func compositeResources() -> OrgAnswer {
+    .json { writer in
+      writer.beginObject()
+      for name in ["batch", "sobjects", "tree"] {
+        writer.key(name)
+        writer.string("\(transaction.versionPath)/composite/\(name)")
+      }
+      writer.endObject()
+    }
+  }
+
+  // MARK: Composite
+
+  private func compositeRequest(_ request: OrgRequest) throws -> OrgAnswer {
+    let body = try request.object()
+    guard let list = body["compositeRequest"], list.kind == .array else {
+      throw ServerError.jsonParser(
+        "The property 'compositeRequest' has to be an array at [line:1, column:1]")
+    }
+    let requests = Array(list.elements)
+    try Self.checkSubrequests(requests.count)
+    var names: Set<String> = []
+    for request in requests {
+      guard let name = request["referenceId"]?.string, !name.isEmpty else {
+        throw ServerError("INVALID_INPUT", "Every subrequest has to have a referenceId.")
+      }
+      guard names.insert(name).inserted else {
+        throw ServerError(
+          "INVALID_INPUT",
+          "The referenceId \(name) is not unique. Every referenceId has to be unique.")
+      }
+    }
+    let allOrNone = body["allOrNone"]?.bool ?? false
+    var answers: [(name: String, answer: OrgAnswer)] = []
+    var failure: Int?
+    try transaction.database.inSavepoint {
+      var references = CompositeReferences()
+      for (index, subrequest) in requests.enumerated() {
+        let name = subrequest["referenceId"]?.string ?? ""
+        if allOrNone, failure != nil {
+          answers.append((name, OrgAnswer(Self.halted)))
+          continue
+        }
+        let answer = try self.answer(to: subrequest, references)
+        answers.append((name, answer))
+        if answer.status < 300 {
+          references.record(answer.body, as: name)
+        } else if failure == nil {
+          failure = index
+        }
+      }
+      return allOrNone && failure != nil ? .rollback : .commit
+    }
+    if allOrNone, let failure {
+      for index in answers.indices where index != failure {
+        answers[index].answer = OrgAnswer(Self.halted)
+      }
+    }
+    return try .json { writer in
+      writer.beginObject()
+      writer.key("compositeResponse")
+      writer.beginArray()
+      for (name, answer) in answers { try Self.write(answer, named: name, to: &writer) }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  private func answer(
+    to subrequest: JSONSlice, _ references: CompositeReferences
+  ) throws -> OrgAnswer {
+    do {
+      let url = try references.resolve(subrequest["url"]?.string ?? "", escaping: false)
+      var body: [UInt8] = []
+      if let given = subrequest["body"], !given.isNull {
+        body = Array(try references.resolve(given.description, escaping: true).utf8)
+      }
+      var headers: [String: String] = [:]
+      for (name, value) in subrequest["httpHeaders"].map({ Array($0.members) }) ?? [] {
+        headers[name.lowercased()] = value.string
+      }
+      return try answer(
+        OrgRequest(
+          method: subrequest["method"]?.string ?? "GET", target: url, headers: headers, body: body))
+    } catch let error as ServerError {
+      return OrgAnswer(error)
+    }
+  }
+
+  /// Answers a request that stands inside another one; its URL names a version of its own.
+  private func answer(_ request: OrgRequest) throws -> OrgAnswer {
+    var path = request.path[...]
+    if path.starts(with: ["services", "data"]) { path = path.dropFirst(2) }
+    guard let version = Self.version(path.first) else { throw ServerError.notFound() }
+    path = path.dropFirst()
+    if path.first == "composite", !["sobjects", "tree"].contains(path.dropFirst().first ?? "") {
+      throw ServerError(
+        "INVALID_INPUT", "A composite or batch request cannot stand inside another one.")
+    }
+    var inner = transaction
+    inner.apiVersion = version
+    return try RESTService(transaction: inner, cursors: cursors, identityURL: identityURL)
+      .answer(request, path: Array(path))
+  }
+
+  /// The number in a path segment such as `v66.0`, if the org speaks that version.
+  static func version(_ segment: String?) -> Int? {
+    guard let segment, segment.hasPrefix("v"), segment.hasSuffix(".0"),
+      let version = Int(segment.dropFirst().dropLast(2)), versions.contains(version)
+    else { return nil }
+    return version
+  }
+
+  private static let halted = ServerError(
+    "PROCESSING_HALTED",
+    "The transaction was rolled back since another operation in the same transaction failed.")
+
+  private static func checkSubrequests(_ count: Int) throws(ServerError) {
+    if count == 0 {
+      throw ServerError("INVALID_INPUT", "At least one subrequest is required.")
+    }
+    if count > subrequestLimit {
+      throw ServerError(
+        "LIMIT_EXCEEDED",
+        "The request has \(count) subrequests. The limit is \(subrequestLimit) subrequests.")
+    }
+  }
+
+  private static func write(
+    _ answer: OrgAnswer, named name: String, to writer: inout JSONWriter
+  ) throws {
+    writer.beginObject()
+    writer.key("body")
+    try writer.body(of: answer)
+    writer.key("httpHeaders")
+    writer.beginObject()
+    for header in answer.headers {
+      writer.key(header.name)
+      writer.string(header.value)
+    }
+    writer.endObject()
+    writer.key("httpStatusCode")
+    writer.integer(answer.status)
+    writer.key("referenceId")
+    writer.string(name)
+    writer.endObject()
+  }
+
+  // MARK: Batch
+
+  private func batch(_ request: OrgRequest) throws -> OrgAnswer {
+    let body = try request.object()
+    guard let list = body["batchRequests"], list.kind == .array else {
+      throw ServerError.jsonParser(
+        "The property 'batchRequests' has to be an array at [line:1, column:1]")
+    }
+    let requests = Array(list.elements)
+    try Self.checkSubrequests(requests.count)
+    let haltOnError = body["haltOnError"]?.bool ?? false
+    var answers: [OrgAnswer] = []
+    var hasErrors = false
+    for subrequest in requests {
+      if haltOnError, hasErrors {
+        answers.append(
+          OrgAnswer(
+            ServerError(
+              status: 412, "BATCH_PROCESSING_HALTED", "Batch processing halted per request")))
+        continue
+      }
+      var answer: OrgAnswer
+      do {
+        answer = try self.answer(
+          OrgRequest(
+            method: subrequest["method"]?.string ?? "GET", target: subrequest["url"]?.string ?? "",
+            body: subrequest["richInput"].map { Array($0.utf8) } ?? []))
+      } catch let error as ServerError {
+        answer = OrgAnswer(error)
+      }
+      if answer.status >= 400 { hasErrors = true }
+      answers.append(answer)
+    }
+    return try .json { writer in
+      writer.beginObject()
+      writer.key("hasErrors")
+      writer.bool(hasErrors)
+      writer.key("results")
+      writer.beginArray()
+      for answer in answers {
+        writer.beginObject()
+        writer.key("statusCode")
+        writer.integer(answer.status)
+        writer.key("result")
+        try writer.body(of: answer)
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  // MARK: Tree
+
+  private static let treeLimit = 200
+
+  /// Creates records with their children, all or none.
+  private func tree(_ request: OrgRequest, _ object: ObjectSchema) throws -> OrgAnswer {
+    let body = try request.object()
+    guard let list = body["records"], list.kind == .array, list.count > 0 else {
+      throw ServerError.jsonParser(
+        "The property 'records' has to be an array of records at [line:1, column:1]")
+    }
+    var created: [(name: String, id: String)] = []
+    var failed: (name: String, error: ServerError)?
+    func create(_ record: JSONSlice, _ object: ObjectSchema, parent: (String, String)?) throws {
+      let name = record["attributes"]?["referenceId"]?.string ?? ""
+      do {
+        guard created.count < Self.treeLimit else {
+          throw ServerError(
+            "EXCEEDED_MAX_SOBJECTS", "A tree has at most \(Self.treeLimit) records.", fields: [])
+        }
+        guard try objectType(of: record).name == object.name else {
+          throw ServerError(
+            "INVALID_INPUT", "The record's type is not \(object.name).", fields: [])
+        }
+        let children = record.members.compactMap { key, value in
+          object.childRelationship(named: key).map { (key, value, $0) }
+        }
+        let members = try record.setting(
+          parent.map { [(key: $0.0, value: .string($0.1))] } ?? [], removing: children.map(\.0))
+        created.append((name, try writer(object, request).create(members)))
+        let id = created[created.count - 1].id
+        for (_, value, relationship) in children {
+          let child = try transaction.object(named: relationship.childObject)
+          for record in value["records"].map({ Array($0.elements) }) ?? [] {
+            try create(record, child, parent: (relationship.field, id))
+          }
+        }
+      } catch let error as ServerError {
+        if failed == nil { failed = (name, error) }
+        throw error
+      }
+    }
+    do {
+      try transaction.atomically {
+        for record in list.elements { try create(record, object, parent: nil) }
+      }
+    } catch let error as ServerError {
+      return Self.treeFailure(failed ?? ("", error))
+    }
+    return .json(201) { writer in
+      writer.beginObject()
+      writer.key("hasErrors")
+      writer.bool(false)
+      writer.key("results")
+      writer.beginArray()
+      for record in created {
+        writer.beginObject()
+        writer.key("referenceId")
+        writer.string(record.name)
+        writer.key("id")
+        writer.string(record.id)
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  private static func treeFailure(_ failure: (name: String, error: ServerError)) -> OrgAnswer {
+    .json(400) { writer in
+      writer.beginObject()
+      writer.key("hasErrors")
+      writer.bool(true)
+      writer.key("results")
+      writer.beginArray()
+      writer.beginObject()
+      writer.key("referenceId")
+      writer.string(failure.name)
+      writer.key("errors")
+      writer.beginArray()
+      writer.beginObject()
+      writer.key("statusCode")
+      writer.string(failure.error.code)
+      writer.key("message")
+      writer.string(failure.error.message)
+      writer.key("fields")
+      writer.strings(failure.error.fields ?? [])
+      writer.endObject()
+      writer.endArray()
+      writer.endObject()
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Writes the body of another answer; null if it has none.
+  fileprivate mutating func body(of answer: OrgAnswer) throws {
+    if answer.body.isEmpty { null() } else { raw(try JSONSlice(parsing: answer.body)) }
+  }
+}

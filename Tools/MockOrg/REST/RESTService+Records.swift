@@ -1,0 +1,300 @@
+import GRDB
+import SalesforceSDKCommon
+
+extension RESTService {
+  /// Everything under `/sobjects/NAME`.
+  func sObject(_ request: OrgRequest, object: ObjectSchema, _ path: [String]) throws -> OrgAnswer {
+    switch path.count {
+    case 0: return try objectResource(request, object)
+    case 1 where path[0] == "describe":
+      try request.allow("GET,HEAD")
+      return describe(object)
+    case 1 where path[0] == "updated" || path[0] == "deleted":
+      try request.allow("GET,HEAD")
+      return try changes(request, object, deleted: path[0] == "deleted")
+    case 1: return try record(request, object, id: path[0])
+    case 2 where path[0].lowercased() == "id": return try recordByID(request, object, id: path[1])
+    case 2: return try recordByExternalID(request, object, field: path[0], value: path[1])
+    default: throw ServerError.notFound()
+    }
+  }
+
+  private func objectResource(_ request: OrgRequest, _ object: ObjectSchema) throws -> OrgAnswer {
+    switch request.method {
+    case "GET", "HEAD": return basicInformation(object)
+    case "POST":
+      let id = try writer(object, request).create(request.object())
+      return created(id, object)
+    default: throw ServerError.methodNotAllowed(request.method, allowed: "GET,HEAD,POST")
+    }
+  }
+
+  private func record(
+    _ request: OrgRequest, _ object: ObjectSchema, id text: String
+  ) throws -> OrgAnswer {
+    guard ["GET", "HEAD", "PATCH", "DELETE"].contains(request.method) else {
+      throw ServerError.methodNotAllowed(request.method, allowed: "DELETE,GET,HEAD,PATCH")
+    }
+    let id = try recordID(text, of: object)
+    switch request.method {
+    case "PATCH":
+      let members = try request.object()
+      if members["Id"] != nil {
+        throw ServerError(
+          "INVALID_FIELD", "The Id field should not be specified in the sobject data.",
+          fields: ["Id"])
+      }
+      let unmodifiedSince = try unmodifiedSince(request)
+      try writer(object, request).update(id: id, members, unmodifiedSince: unmodifiedSince)
+      return .empty()
+    case "DELETE":
+      try writer(object, request).delete(id: id)
+      return .empty()
+    default:
+      return try retrieve(object, id: id, fields: request[query: "fields"])
+    }
+  }
+
+  /// The 18-character id of one of the object's records.
+  private func recordID(_ text: String, of object: ObjectSchema) throws(ServerError) -> String {
+    guard let id = RecordID.normalized(text), id.hasPrefix(object.keyPrefix ?? " ") else {
+      throw ServerError(
+        status: 404, "NOT_FOUND",
+        "Provided external ID field does not exist or is not accessible: \(text)")
+    }
+    return id
+  }
+
+  private func unmodifiedSince(_ request: OrgRequest) throws(ServerError) -> Int? {
+    guard let text = request.headers["if-unmodified-since"] else { return nil }
+    guard let seconds = DateText.parseHTTP(text) else {
+      throw ServerError(
+        "INVALID_HEADER", "Value of If-Unmodified-Since is not a valid HTTP date: \(text)")
+    }
+    return seconds
+  }
+
+  // MARK: Reading
+
+  /// One record with all its fields or those of a comma-separated list.
+  func retrieve(_ object: ObjectSchema, id: String, fields: String?) throws -> OrgAnswer {
+    try RecordWriter(transaction: transaction, object: object).existing(id)
+    var query = try recordQuery(object, fields: fields)
+    query.condition = "\(SOQLQuery.rootAlias).\"Id\" = ?"
+    query.conditionArguments = [id.databaseValue]
+    let statement = try transaction.database.cachedStatement(sql: query.sql)
+    guard
+      let row = try Row.fetchOne(statement, arguments: StatementArguments(query.arguments))
+    else { throw ServerError.notFound() }
+    return try .json { writer in
+      try RecordJSON(transaction: transaction).write(row, as: query.record, to: &writer)
+    }
+  }
+
+  /// The query that reads all fields of an object's records, or those of a comma-separated list.
+  func recordQuery(_ object: ObjectSchema, fields: String?) throws -> SOQLQuery {
+    let names = (fields ?? "").split(separator: ",").map { String($0).trimmingBlanks() }
+      .filter { !$0.isEmpty }
+    if names.isEmpty { return SOQLQuery(allFieldsOf: object) }
+    var chosen: [FieldSchema] = []
+    for name in names {
+      if name.contains(".") {
+        // Fields of parents are a matter of SOQL.
+        return try SOQLQuery(
+          compiling: "SELECT \(names.joined(separator: ", ")) FROM \(object.name)",
+          schema: transaction.schema,
+          options: SOQLOptions(
+            now: transaction.now, includeDeleted: true, apiVersion: transaction.apiVersion))
+      }
+      guard let field = object.field(named: name) else {
+        throw ServerError.unknownField(name, of: object.name)
+      }
+      if !chosen.contains(where: { $0.name == field.name }) { chosen.append(field) }
+    }
+    if !chosen.contains(where: { $0.type == .id }), let id = object.field(named: "Id") {
+      chosen.append(id)
+    }
+    return SOQLQuery(allFieldsOf: object, only: chosen)
+  }
+
+  private func basicInformation(_ object: ObjectSchema) -> OrgAnswer {
+    .json { writer in
+      writer.beginObject()
+      writer.key("objectDescribe")
+      DescribeJSON(versionPath: transaction.versionPath).writeSummary(of: object, to: &writer)
+      writer.key("recentItems")
+      writer.beginArray()
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  /// The ids of records that changed, or were deleted, within a window of time.
+  private func changes(
+    _ request: OrgRequest, _ object: ObjectSchema, deleted: Bool
+  ) throws -> OrgAnswer {
+    func instant(_ name: String) throws(ServerError) -> Int {
+      guard let text = request[query: name], let seconds = DateText.secondsSince1970(text) else {
+        throw ServerError(
+          "INVALID_REPLICATION_DATE", "The \(name) parameter has to be a date and time.")
+      }
+      return seconds
+    }
+    let start = try instant("start")
+    let end = try instant("end")
+    guard start < end else {
+      throw ServerError("INVALID_REPLICATION_DATE", "startDate cannot be after endDate")
+    }
+    let rows = try Row.fetchAll(
+      transaction.database,
+      sql: """
+        SELECT "Id", "SystemModstamp" FROM \(object.table.name) \
+        WHERE "SystemModstamp" >= ? AND "SystemModstamp" <= ? AND "IsDeleted" = ? ORDER BY rowid
+        """,
+      arguments: [
+        DateText.dateTime(secondsSince1970: start), DateText.dateTime(secondsSince1970: end),
+        deleted,
+      ])
+    return .json { writer in
+      writer.beginObject()
+      writer.key(deleted ? "deletedRecords" : "ids")
+      writer.beginArray()
+      for row in rows {
+        let id: String = row[0]
+        if !deleted {
+          writer.string(id)
+          continue
+        }
+        writer.beginObject()
+        writer.key("id")
+        writer.string(id)
+        writer.key("deletedDate")
+        writer.string(row[1])
+        writer.endObject()
+      }
+      writer.endArray()
+      if deleted {
+        writer.key("earliestDateAvailable")
+        writer.string(DateText.dateTime(secondsSince1970: start))
+      }
+      writer.key("latestDateCovered")
+      writer.string(DateText.dateTime(secondsSince1970: end))
+      writer.endObject()
+    }
+  }
+
+  // MARK: Upsert
+
+  private func recordByID(
+    _ request: OrgRequest, _ object: ObjectSchema, id: String
+  ) throws -> OrgAnswer {
+    if request.method == "POST" {
+      let id = try writer(object, request).create(request.object())
+      return created(id, object)
+    }
+    return try record(request, object, id: id)
+  }
+
+  private func recordByExternalID(
+    _ request: OrgRequest, _ object: ObjectSchema, field name: String, value text: String
+  ) throws -> OrgAnswer {
+    guard let field = object.field(named: name), field.externalId || field.idLookup else {
+      throw ServerError(
+        status: 404, "NOT_FOUND",
+        "Provided external ID field does not exist or is not accessible: \(name)")
+    }
+    guard ["GET", "HEAD", "PATCH", "DELETE"].contains(request.method) else {
+      throw ServerError.methodNotAllowed(request.method, allowed: "DELETE,GET,HEAD,PATCH,POST")
+    }
+    let writer = writer(object, request)
+    let value = try externalValue(text, of: field, in: object)
+    let found = try writer.ids(where: field, is: value)
+    if found.count > 1 { return multipleChoices(found, object) }
+    switch request.method {
+    case "PATCH":
+      let members = try request.object()
+      if members.members.contains(where: { $0.key.lowercased() == field.name.lowercased() }) {
+        throw ServerError(
+          "INVALID_FIELD",
+          "The \(field.name) field should not be specified in the sobject data.",
+          fields: [field.name])
+      }
+      guard let id = found.first else {
+        let id = try writer.create(members, externalID: (field, value))
+        return created(id, object, isUpsert: true)
+      }
+      try writer.update(id: id, members, unmodifiedSince: unmodifiedSince(request))
+      return updated(id)
+    case "DELETE":
+      guard let id = found.first else { throw ServerError.notFound() }
+      try writer.delete(id: id)
+      return .empty()
+    default:
+      guard let id = found.first else { throw ServerError.notFound() }
+      return try retrieve(object, id: id, fields: request[query: "fields"])
+    }
+  }
+
+  /// The stored form of an external id as a URL gives it.
+  func externalValue(
+    _ text: String, of field: FieldSchema, in object: ObjectSchema
+  ) throws(ServerError) -> DatabaseValue {
+    let rules = FieldRules(object: object, body: [])
+    if field.type.storage == .text { return try rules.stored(text: text, in: field) }
+    guard let slice = try? JSONSlice(parsing: JSONValue.string(text).text) else {
+      throw .notFound()
+    }
+    return try rules.stored(slice, in: field)
+  }
+
+  private func created(_ id: String, _ object: ObjectSchema, isUpsert: Bool = false) -> OrgAnswer {
+    var answer = OrgAnswer.json(201) { writer in
+      writer.beginObject()
+      writer.key("id")
+      writer.string(id)
+      writer.key("success")
+      writer.bool(true)
+      writer.key("errors")
+      writer.beginArray()
+      writer.endArray()
+      if isUpsert {
+        writer.key("created")
+        writer.bool(true)
+      }
+      writer.endObject()
+    }
+    answer.headers.append(
+      ("Location", "\(transaction.versionPath)/sobjects/\(object.name)/\(id)"))
+    return answer
+  }
+
+  private func updated(_ id: String) -> OrgAnswer {
+    .json { writer in
+      writer.beginObject()
+      writer.key("id")
+      writer.string(id)
+      writer.key("success")
+      writer.bool(true)
+      writer.key("errors")
+      writer.beginArray()
+      writer.endArray()
+      writer.key("created")
+      writer.bool(false)
+      writer.endObject()
+    }
+  }
+
+  /// An external id that several records have: the list of them, status 300.
+  private func multipleChoices(_ ids: [String], _ object: ObjectSchema) -> OrgAnswer {
+    .json(300) { writer in
+      writer.strings(ids.map { "\(transaction.versionPath)/sobjects/\(object.name)/\($0)" })
+    }
+  }
+
+  /// A writer of an object's records whose errors point into the request's body.
+  func writer(_ object: ObjectSchema, _ request: OrgRequest) -> RecordWriter {
+    var transaction = transaction
+    transaction.body = request.body
+    return RecordWriter(transaction: transaction, object: object)
+  }
+}

@@ -1,0 +1,161 @@
+import GRDB
+import SalesforceSDKCommon
+
+/// The resources under `/services/data`, answered inside one database access.
+struct RESTService {
+  /// The oldest and the newest version that the org speaks.
+  static let versions = 50...66
+
+  let transaction: OrgTransaction
+  let cursors: QueryCursors
+  let identityURL: String
+
+  /// Answers a request whose path begins with a version; a rule that it breaks becomes the answer.
+  ///
+  /// - Parameter path: The segments behind `/services/data/vXX.0`.
+  /// - Throws: Only what is no fault of the request, such as a full disk.
+  func answer(_ request: OrgRequest, path: [String]) throws -> OrgAnswer {
+    do {
+      return try route(request, path: path)
+    } catch let error as ServerError {
+      return OrgAnswer(error)
+    }
+  }
+
+  private func route(_ request: OrgRequest, path: [String]) throws -> OrgAnswer {
+    switch (path.first, path.count) {
+    case (nil, _):
+      try request.allow("GET,HEAD")
+      return resources()
+    case ("limits", 1):
+      try request.allow("GET,HEAD")
+      return limits()
+    case ("sobjects", 1):
+      try request.allow("GET,HEAD")
+      return globalDescribe()
+    case ("sobjects", _):
+      return try sObject(
+        request, object: transaction.object(named: path[1]), Array(path.dropFirst(2)))
+    case ("query", 1), ("queryAll", 1):
+      try request.allow("GET,HEAD")
+      return try query(request, includeDeleted: path[0] == "queryAll")
+    case ("query", 2), ("queryAll", 2):
+      try request.allow("GET,HEAD")
+      let runner = QueryRunner(transaction: transaction, cursors: cursors)
+      return OrgAnswer(status: 200, body: try runner.page(locator: path[1]))
+    case ("composite", _):
+      return try composite(request, Array(path.dropFirst()))
+    case ("recent", 1):
+      try request.allow("GET,HEAD")
+      return .json { writer in
+        writer.beginArray()
+        writer.endArray()
+      }
+    default:
+      throw ServerError.notFound()
+    }
+  }
+
+  // MARK: Resources
+
+  /// The answer to `/services/data`.
+  static func versionList() -> OrgAnswer {
+    .json { writer in
+      writer.beginArray()
+      for version in versions {
+        writer.beginObject()
+        writer.key("label")
+        writer.string(label(of: version))
+        writer.key("url")
+        writer.string("/services/data/v\(version).0")
+        writer.key("version")
+        writer.string("\(version).0")
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  /// Three releases a year since Winter '21, which was 50.
+  static func label(of version: Int) -> String {
+    let seasons = ["Winter", "Spring", "Summer"]
+    let number = version - 50
+    return "\(seasons[number % 3]) '\(21 + number / 3)"
+  }
+
+  private func resources() -> OrgAnswer {
+    let names = ["composite", "limits", "query", "queryAll", "recent", "sobjects"]
+    return .json { writer in
+      writer.beginObject()
+      for name in names {
+        writer.key(name)
+        writer.string("\(transaction.versionPath)/\(name)")
+      }
+      writer.key("identity")
+      writer.string(identityURL)
+      writer.endObject()
+    }
+  }
+
+  private func limits() -> OrgAnswer {
+    let limits: [(name: String, max: Int)] = [
+      ("ConcurrentAsyncGetReportInstances", 200), ("DailyApiRequests", 15000),
+      ("DailyAsyncApexExecutions", 250_000), ("DailyBulkApiBatches", 15000),
+      ("DailyBulkV2QueryFileStorageMB", 976_562), ("DailyBulkV2QueryJobs", 10000),
+      ("DataStorageMB", 1024), ("FileStorageMB", 1024), ("MassEmail", 5000),
+      ("SingleEmail", 5000),
+    ]
+    return .json { writer in
+      writer.beginObject()
+      for limit in limits {
+        writer.key(limit.name)
+        writer.beginObject()
+        writer.key("Max")
+        writer.integer(limit.max)
+        writer.key("Remaining")
+        writer.integer(
+          limit.name == "DailyApiRequests"
+            ? max(0, limit.max - transaction.requestCount) : limit.max)
+        writer.endObject()
+      }
+      writer.endObject()
+    }
+  }
+
+  // MARK: Query
+
+  private func query(_ request: OrgRequest, includeDeleted: Bool) throws -> OrgAnswer {
+    guard let text = request[query: "q"], !text.trimmingBlanks().isEmpty else {
+      throw ServerError("MALFORMED_QUERY", "SOQL statements cannot be empty or null")
+    }
+    let query = try SOQLQuery(
+      compiling: text, schema: transaction.schema,
+      options: SOQLOptions(
+        now: transaction.now, includeDeleted: includeDeleted, apiVersion: transaction.apiVersion))
+    let runner = QueryRunner(transaction: transaction, cursors: cursors)
+    return OrgAnswer(
+      status: 200, body: try runner.firstPage(of: query, batchSize: Self.batchSize(of: request)))
+  }
+
+  /// The page size that `Sforce-Query-Options: batchSize=N` asks for, within 200 to 2,000.
+  private static func batchSize(of request: OrgRequest) -> Int {
+    let option = (request.headers["sforce-query-options"] ?? "").split(separator: ",").compactMap {
+      option -> Int? in
+      let parts = option.split(separator: "=")
+      guard parts.count == 2, String(parts[0]).trimmingBlanks().lowercased() == "batchsize" else {
+        return nil
+      }
+      return Int(String(parts[1]).trimmingBlanks())
+    }.first
+    return option.map { min(max($0, 200), 2000) } ?? 2000
+  }
+}
+
+extension OrgRequest {
+  /// Refuses other methods than those of a comma-separated list.
+  func allow(_ methods: String) throws(ServerError) {
+    if !methods.split(separator: ",").contains(where: { $0 == method }) {
+      throw .methodNotAllowed(method, allowed: methods)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import GRDB
+import SalesforceSDKCommon
+
+import struct Foundation.Date
+
+/// What a request works with while it holds the org's database: everything that rules depend on.
+///
+/// It lives only inside a database access and is never kept.
+struct OrgTransaction {
+  let database: Database
+  let schema: OrgSchema
+  let ids: IDSequence
+  /// The user on whose behalf the request runs.
+  let userID: String
+  let organizationID: String
+  /// The instant of the request: all records that it touches bear it.
+  let now: Date
+  /// The version in the request's path, such as 66.
+  var apiVersion: Int
+  /// How many requests the org has answered, for its limits.
+  var requestCount = 0
+  /// The request's body, to name lines and columns in errors.
+  var body: [UInt8] = []
+
+  /// `now` as records show it.
+  var stamp: String { DateText.dateTime(now) }
+
+  /// The path that all resources of the request's version share.
+  var versionPath: String { "/services/data/v\(apiVersion).0" }
+
+  /// The object of a name in whatever case.
+  ///
+  /// - Throws: ``ServerError`` `NOT_FOUND`.
+  func object(named name: String) throws(ServerError) -> ObjectSchema {
+    guard let object = schema.object(named: name) else { throw .notFound() }
+    return object
+  }
+
+  /// Runs `body` so that all its changes are undone if it throws.
+  func atomically<T>(_ body: () throws -> T) throws -> T {
+    var result: T?
+    try database.inSavepoint {
+      result = try body()
+      return .commit
+    }
+    guard let result else { throw CancellationError() }
+    return result
+  }
+}

@@ -1,0 +1,45 @@
+import GRDB
+
+/// The records that an org has before anybody works in it: itself, a profile and its user.
+struct OriginalRecords {
+  let org: MockOrg
+
+  func create(_ transaction: OrgTransaction) throws {
+    let user = org.options.user
+    try insert(
+      "Organization", id: org.organizationID,
+      [
+        "Name": org.options.organizationName, "OrganizationType": "Developer Edition",
+        "DefaultLocaleSidKey": "en_US", "TimeZoneSidKey": "GMT", "LanguageLocaleKey": "en_US",
+        "InstanceName": "MOCK1", "PrimaryContact": "\(user.firstName) \(user.lastName)",
+      ], transaction)
+    let profile = transaction.ids.next(prefix: "00e")
+    try insert(
+      "Profile", id: profile, ["Name": "System Administrator", "UserType": "Standard"],
+      transaction)
+    try insert(
+      "User", id: org.userID,
+      [
+        "Username": user.username, "FirstName": user.firstName, "LastName": user.lastName,
+        "Email": user.email, "Alias": String(user.firstName.prefix(8)).lowercased(),
+        "CommunityNickname": user.firstName, "IsActive": true, "ProfileId": profile,
+        "TimeZoneSidKey": "GMT", "LocaleSidKey": "en_US", "LanguageLocaleKey": "en_US",
+        "EmailEncodingKey": "UTF-8", "UserType": "Standard",
+      ], transaction)
+    for id in [org.organizationID, org.userID] { transaction.ids.skip(to: id) }
+  }
+
+  private func insert(
+    _ name: String, id: String, _ values: [String: any DatabaseValueConvertible],
+    _ transaction: OrgTransaction
+  ) throws {
+    guard let object = transaction.schema.object(named: name) else { return }
+    var row: [Int: DatabaseValue] = [:]
+    for (field, value) in values {
+      guard let position = object.index(ofField: field).flatMap({ object.table.positions[$0] })
+      else { continue }
+      row[position] = value.databaseValue
+    }
+    try RecordWriter(transaction: transaction, object: object).insert(row, id: id)
+  }
+}

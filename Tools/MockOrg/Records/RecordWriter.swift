@@ -1,0 +1,362 @@
+import GRDB
+import SalesforceSDKCommon
+
+/// Creates, changes and deletes records of one object by the platform's rules.
+struct RecordWriter {
+  let transaction: OrgTransaction
+  let object: ObjectSchema
+
+  private var database: Database { transaction.database }
+
+  // MARK: Create
+
+  /// Inserts one record.
+  ///
+  /// - Parameter externalID: The field and value by which an upsert did not find a record.
+  /// - Returns: The new record's id.
+  /// - Throws: ``ServerError``; then nothing was written.
+  func create(
+    _ members: JSONSlice, externalID: (field: FieldSchema, value: DatabaseValue)? = nil
+  ) throws -> String {
+    guard object.createable, let prefix = object.keyPrefix else {
+      throw ServerError(
+        "INVALID_TYPE_FOR_OPERATION", "entity type cannot be inserted: \(object.label)")
+    }
+    var values = try draft(members, creating: true)
+    if let externalID, let position = position(of: externalID.field.name) {
+      values[position] = externalID.value
+    }
+    try applyDefaults(to: &values)
+    let missing = object.table.columns.enumerated().compactMap { position, index -> String? in
+      let field = object.fields[index]
+      return field.isRequired && (values[position] ?? .null).isNull ? field.name : nil
+    }
+    if !missing.isEmpty { throw ServerError.requiredFieldsMissing(missing) }
+    try checkReferences(in: values)
+    try checkUniqueness(of: values, except: nil)
+    let id = transaction.ids.next(prefix: prefix)
+    try insert(values, id: id)
+    return id
+  }
+
+  /// Inserts values that have been checked, with system fields and derived fields.
+  func insert(_ values: [Int: DatabaseValue], id: String) throws {
+    var row = [DatabaseValue](repeating: .null, count: object.table.columns.count)
+    for (position, value) in values { row[position] = value }
+    let stamp = transaction.stamp.databaseValue
+    let user = transaction.userID.databaseValue
+    func set(_ name: String, _ value: DatabaseValue, onlyIfNull: Bool = false) {
+      guard let position = position(of: name), !onlyIfNull || row[position].isNull else { return }
+      row[position] = value
+    }
+    set("Id", id.databaseValue)
+    set("IsDeleted", false.databaseValue)
+    for name in ["CreatedDate", "LastModifiedDate", "SystemModstamp"] { set(name, stamp) }
+    for name in ["CreatedById", "LastModifiedById"] { set(name, user) }
+    if let name = object.nameField, row.isNull(at: position(of: name.name)) {
+      if name.isNumbered {
+        set(name.name, numberedName(of: id).databaseValue)
+      } else if name.name == "Name", name.createable, name.type == .string {
+        // A custom object's record without a name is called by its id.
+        set(name.name, id.databaseValue)
+      }
+    }
+    DerivedFields(object: object).update(&row, stamp: transaction.stamp)
+    let statement = try database.cachedStatement(sql: object.table.insert)
+    statement.setUncheckedArguments(StatementArguments(row))
+    try statement.execute()
+  }
+
+  private func numberedName(of id: String) -> String {
+    let number = String(1000 + (RecordID.number(of: id) ?? 0))
+    return String(repeating: "0", count: max(0, 8 - number.count)) + number
+  }
+
+  private func applyDefaults(to values: inout [Int: DatabaseValue]) throws {
+    for (position, index) in object.table.columns.enumerated() where values[position] == nil {
+      let field = object.fields[index]
+      switch field.defaultValue {
+      case .text(let text)?: values[position] = text.databaseValue
+      case .number(let number)?:
+        values[position] =
+          field.type.storage == .integer ? Int64(number).databaseValue : number.databaseValue
+      case .boolean(let flag)?: values[position] = flag.databaseValue
+      case nil:
+        if field.type == .boolean {
+          values[position] = false.databaseValue
+        } else if field.name == "OwnerId" {
+          values[position] = transaction.userID.databaseValue
+        } else if let value = field.picklistValues.first(where: \.defaultValue) {
+          values[position] = value.value.databaseValue
+        }
+      }
+    }
+  }
+
+  // MARK: Update
+
+  /// Changes one record.
+  ///
+  /// - Parameter unmodifiedSince: Seconds since 1970; the record must not have changed later.
+  /// - Throws: ``ServerError``; then nothing was written.
+  func update(id: String, _ members: JSONSlice, unmodifiedSince: Int? = nil) throws {
+    let current = try existing(id)
+    if let unmodifiedSince,
+      let modified = current["SystemModstamp"].flatMap({ DateText.secondsSince1970($0) }),
+      modified > unmodifiedSince
+    {
+      throw ServerError(
+        status: 412, "PRECONDITION_FAILED",
+        "The record was modified after the time that If-Unmodified-Since gives")
+    }
+    guard object.updateable else {
+      throw ServerError(
+        "INVALID_TYPE_FOR_OPERATION", "entity type cannot be updated: \(object.label)")
+    }
+    let values = try draft(members, creating: false)
+    let missing = values.compactMap { position, value -> String? in
+      let field = object.fields[object.table.columns[position]]
+      return value.isNull && !field.nillable ? field.name : nil
+    }
+    if !missing.isEmpty { throw ServerError.requiredFieldsMissing(missing.sorted()) }
+    try checkReferences(in: values)
+    try checkUniqueness(of: values, except: id)
+    try write(values, id: id)
+  }
+
+  /// Writes checked values over a record's and gives it a new stamp.
+  private func write(_ changes: [Int: DatabaseValue], id: String) throws {
+    var changes = changes
+    func set(_ name: String, _ value: DatabaseValue) {
+      if let position = position(of: name) { changes[position] = value }
+    }
+    set("LastModifiedDate", transaction.stamp.databaseValue)
+    set("SystemModstamp", transaction.stamp.databaseValue)
+    set("LastModifiedById", transaction.userID.databaseValue)
+    let derived = DerivedFields(object: object)
+    if derived.depend(on: changes.keys) {
+      var row = try fullRow(id)
+      for (position, value) in changes { row[position] = value }
+      let before = row
+      derived.update(&row, stamp: transaction.stamp)
+      for position in row.indices where row[position] != before[position] {
+        changes[position] = row[position]
+      }
+    }
+    let positions = changes.keys.sorted()
+    let assignments = positions.map {
+      "\(RecordTable.quoted(object.fields[object.table.columns[$0]].name)) = ?"
+    }
+    let statement = try database.cachedStatement(
+      sql: """
+        UPDATE \(object.table.name) SET \(assignments.joined(separator: ", ")) WHERE "Id" = ?
+        """)
+    statement.setUncheckedArguments(
+      StatementArguments(positions.map { changes[$0] ?? .null } + [id.databaseValue]))
+    try statement.execute()
+  }
+
+  private func fullRow(_ id: String) throws -> [DatabaseValue] {
+    let names = object.table.columns.map { RecordTable.quoted(object.fields[$0].name) }
+    let row = try Row.fetchOne(
+      database,
+      sql: "SELECT \(names.joined(separator: ", ")) FROM \(object.table.name) WHERE \"Id\" = ?",
+      arguments: [id])
+    guard let row else { throw ServerError.notFound() }
+    return names.indices.map { row[$0] as DatabaseValue }
+  }
+
+  // MARK: Delete
+
+  /// Moves a record, and those that depend on it, to the recycle bin.
+  func delete(id: String) throws {
+    _ = try existing(id)
+    guard object.deletable else {
+      throw ServerError(
+        "INVALID_TYPE_FOR_OPERATION", "entity type cannot be deleted: \(object.label)")
+    }
+    try transaction.atomically { try remove(id: id) }
+  }
+
+  private func remove(id: String) throws {
+    var assignments = ["\"IsDeleted\" = 1", "\"SystemModstamp\" = ?"]
+    var arguments: [any DatabaseValueConvertible] = [transaction.stamp]
+    if position(of: "LastModifiedDate") != nil {
+      assignments.append("\"LastModifiedDate\" = ?")
+      arguments.append(transaction.stamp)
+    }
+    arguments.append(id)
+    try database.execute(
+      sql: """
+        UPDATE \(object.table.name) SET \(assignments.joined(separator: ", ")) WHERE "Id" = ?
+        """, arguments: StatementArguments(arguments))
+    for child in object.childRelationships {
+      guard let childObject = transaction.schema.object(named: child.childObject),
+        let field = childObject.field(named: child.field), field.hasColumn
+      else { continue }
+      try release(childObject, field, parent: id, child)
+    }
+  }
+
+  /// What becomes of the records that refer to a deleted one: deleted too, a hindrance, or set free.
+  private func release(
+    _ childObject: ObjectSchema, _ field: FieldSchema, parent: String, _ child: ChildRelationship
+  ) throws {
+    let table = childObject.table.name
+    let column = RecordTable.quoted(field.name)
+    if child.restrictedDelete || child.cascadeDelete {
+      let ids = try String.fetchAll(
+        database, sql: "SELECT \"Id\" FROM \(table) WHERE \(column) = ? AND \"IsDeleted\" = 0",
+        arguments: [parent])
+      if ids.isEmpty { return }
+      if child.restrictedDelete && !child.cascadeDelete {
+        throw ServerError(
+          "DELETE_FAILED",
+          "Your attempt to delete the record could not be completed because it is associated with "
+            + "the following \(childObject.labelPlural.lowercased()).", fields: [])
+      }
+      let writer = RecordWriter(transaction: transaction, object: childObject)
+      for id in ids { try writer.remove(id: id) }
+    } else if field.nillable {
+      try database.execute(
+        sql: "UPDATE \(table) SET \(column) = NULL WHERE \(column) = ? AND \"IsDeleted\" = 0",
+        arguments: [parent])
+    }
+  }
+
+  // MARK: Finding
+
+  /// Stamps of a record that is there and not deleted.
+  ///
+  /// - Throws: ``ServerError`` `NOT_FOUND` or `ENTITY_IS_DELETED`.
+  @discardableResult
+  func existing(_ id: String) throws -> [String: String] {
+    let statement = try database.cachedStatement(
+      sql: "SELECT \"IsDeleted\", \"SystemModstamp\" FROM \(object.table.name) WHERE \"Id\" = ?")
+    guard let row = try Row.fetchOne(statement, arguments: [id]) else {
+      throw ServerError.notFound()
+    }
+    if row[0] as Bool { throw ServerError.deleted() }
+    return ["SystemModstamp": row[1] ?? ""]
+  }
+
+  /// The ids of the records, deleted ones left out, whose field has a value.
+  func ids(where field: FieldSchema, is value: DatabaseValue) throws -> [String] {
+    try String.fetchAll(
+      database,
+      sql: """
+        SELECT "Id" FROM \(object.table.name) WHERE \(RecordTable.quoted(field.name)) = ? \
+        AND "IsDeleted" = 0 ORDER BY rowid
+        """, arguments: [value])
+  }
+
+  // MARK: Checking
+
+  /// The values that `members` give, each checked by its field's rules, by the place of their columns.
+  private func draft(_ members: JSONSlice, creating: Bool) throws -> [Int: DatabaseValue] {
+    let rules = FieldRules(object: object, body: transaction.body)
+    var values: [Int: DatabaseValue] = [:]
+    var readOnly: [String] = []
+    for (name, value) in members.members {
+      if name == "attributes" { continue }
+      guard let index = object.index(ofField: name) else {
+        if let field = object.parentField(relationshipName: name), value.kind == .object,
+          let position = position(of: field.name)
+        {
+          values[position] = try parent(value, of: field).databaseValue
+          continue
+        }
+        throw ServerError.unknownField(name, of: object.name)
+      }
+      let field = object.fields[index]
+      guard let position = object.table.positions[index],
+        creating ? field.createable : field.updateable
+      else {
+        readOnly.append(field.name)
+        continue
+      }
+      values[position] = try rules.stored(value, in: field)
+    }
+    if !readOnly.isEmpty { throw ServerError.readOnly(readOnly) }
+    return values
+  }
+
+  /// The id of the parent that `members` name by an external id (`"Account": {"Key__c": "A1"}`).
+  private func parent(_ members: JSONSlice, of field: FieldSchema) throws -> String {
+    let type = members["attributes"]?["type"]?.string ?? field.referenceTo.first ?? ""
+    guard let parent = transaction.schema.object(named: type) else {
+      throw ServerError.invalidCrossReference()
+    }
+    let given = members.members.filter { $0.key != "attributes" }
+    guard given.count == 1, let key = parent.field(named: given[0].key),
+      key.externalId || key.idLookup
+    else {
+      throw ServerError(
+        "INVALID_FIELD",
+        "Foreign key external ID: \(given.first?.value.string ?? "") not found for field "
+          + "\(given.first?.key ?? "") in entity \(parent.name)")
+    }
+    let value = try FieldRules(object: parent, body: transaction.body)
+      .stored(given[0].value, in: key)
+    let found = try RecordWriter(transaction: transaction, object: parent).ids(
+      where: key, is: value)
+    guard found.count == 1 else {
+      throw ServerError(
+        "INVALID_FIELD",
+        "Foreign key external ID: \(given[0].value.string ?? given[0].value.description) not found "
+          + "for field \(key.name) in entity \(parent.name)")
+    }
+    return found[0]
+  }
+
+  /// Every reference must name a record of the right object that is there.
+  private func checkReferences(in values: [Int: DatabaseValue]) throws {
+    for (position, value) in values {
+      let field = object.fields[object.table.columns[position]]
+      guard field.type == .reference, let id = String.fromDatabaseValue(value) else { continue }
+      guard let parent = transaction.schema.object(keyPrefix: id.prefix(3)),
+        field.referenceTo.contains(parent.name)
+      else {
+        throw ServerError(
+          "MALFORMED_ID", "\(field.label): id value of incorrect type: \(id)", fields: [field.name])
+      }
+      let statement = try database.cachedStatement(
+        sql: "SELECT \"IsDeleted\" FROM \(parent.table.name) WHERE \"Id\" = ?")
+      guard let deleted = try Bool.fetchOne(statement, arguments: [id]) else {
+        throw ServerError(
+          "INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", fields: [field.name])
+      }
+      if deleted {
+        throw ServerError("ENTITY_IS_DELETED", "entity is deleted", fields: [])
+      }
+    }
+  }
+
+  private func checkUniqueness(of values: [Int: DatabaseValue], except id: String?) throws {
+    for (position, value) in values where !value.isNull {
+      let field = object.fields[object.table.columns[position]]
+      guard field.unique else { continue }
+      if let other = try ids(where: field, is: value).first(where: { $0 != id }) {
+        throw ServerError(
+          "DUPLICATE_VALUE",
+          "duplicate value found: \(field.name) duplicates value on record with id: \(other.prefix(15))",
+          fields: [])
+      }
+    }
+  }
+
+  private func position(of field: String) -> Int? {
+    object.index(ofField: field).flatMap { object.table.positions[$0] }
+  }
+}
+
+extension [DatabaseValue] {
+  fileprivate func isNull(at position: Int?) -> Bool { position.map { self[$0].isNull } ?? false }
+}
+
+extension FieldSchema {
+  /// A name that the platform counts up (`CaseNumber`).
+  var isNumbered: Bool {
+    autoNumber || (nameField && type == .string && !createable && !nillable && name != "Name")
+  }
+}

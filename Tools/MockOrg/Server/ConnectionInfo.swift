@@ -1,0 +1,39 @@
+import SalesforceSDKCommon
+
+/// What a client needs to know to work with a running org.
+public struct ConnectionInfo: Sendable, Hashable, Codable {
+  /// Where the org listens, for the login.
+  public let url: String
+  /// Where its API is; the same address.
+  public let instanceUrl: String
+  /// The newest version it speaks, such as `66.0`.
+  public let apiVersion: String
+  /// An access token that is good already.
+  public let accessToken: String
+  /// A refresh token that is good already.
+  public let refreshToken: String
+  public let username: String
+  public let password: String
+  public let clientId: String
+  public let clientSecret: String
+  public let redirectUri: String
+  public let userId: String
+  public let organizationId: String
+
+  /// The members in one line of JSON, in the order in which they stand here.
+  public var json: String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (key, value) in [
+      ("url", url), ("instanceUrl", instanceUrl), ("apiVersion", apiVersion),
+      ("accessToken", accessToken), ("refreshToken", refreshToken), ("username", username),
+      ("password", password), ("clientId", clientId), ("clientSecret", clientSecret),
+      ("redirectUri", redirectUri), ("userId", userId), ("organizationId", organizationId),
+    ] {
+      writer.key(key)
+      writer.string(value)
+    }
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,118 @@
+public import struct Foundation.URL
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// Serves an org over HTTP on this machine.
+///
+/// It listens when ``start(_:host:port:)`` returns and stops with ``stop()``.
+public final class MockOrgServer: Sendable {
+  /// The org that answers.
+  public let org: MockOrg
+  /// Where it listens.
+  public let url: URL
+  /// What a client needs to work with it.
+  public let info: ConnectionInfo
+
+  private let task: Task<Void, any Error>
+
+  private init(org: MockOrg, url: URL, info: ConnectionInfo, task: Task<Void, any Error>) {
+    self.org = org
+    self.url = url
+    self.info = info
+    self.task = task
+  }
+
+  /// Starts a server and returns once it listens.
+  ///
+  /// - Parameter port: 0 takes a free port.
+  /// - Throws: ``MockOrgError`` `notListening`, as when the port is taken.
+  public static func start(
+    _ org: MockOrg, host: String = "127.0.0.1", port: Int = 0
+  ) async throws(MockOrgError) -> MockOrgServer {
+    let (events, sink) = AsyncStream.makeStream(of: Result<Int, any Error>.self)
+    var logger = Logger(label: "fieldforce.mock-org.server")
+    logger.logLevel = .critical
+    let application = Application(
+      responder: OrgResponder(org: org),
+      configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+      onServerRunning: { channel in sink.yield(.success(channel.localAddress?.port ?? port)) },
+      logger: logger)
+    let task = Task {
+      do {
+        try await application.run()
+        sink.finish()
+      } catch {
+        sink.yield(.failure(error))
+        sink.finish()
+        throw error
+      }
+    }
+    var first: Result<Int, any Error>?
+    for await event in events {
+      first = event
+      break
+    }
+    switch first {
+    case .success(let port)?:
+      let address = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+      guard let url = URL(string: address) else {
+        task.cancel()
+        throw MockOrgError(.notListening, "\(host) is no host name.")
+      }
+      return MockOrgServer(org: org, url: url, info: org.connectionInfo(address), task: task)
+    case .failure(let error)?:
+      throw MockOrgError(
+        .notListening, "The org cannot listen on \(host):\(port). Choose another port.",
+        cause: error)
+    case nil:
+      throw MockOrgError(.notListening, "The org's server ended before it listened.")
+    }
+  }
+
+  /// Stops listening and closes all connections; returns when both are done.
+  public func stop() async {
+    task.cancel()
+    _ = await task.result
+  }
+
+  /// Runs `body` while a server serves `org`.
+  public static func withServer<R>(
+    _ org: MockOrg, host: String = "127.0.0.1", port: Int = 0,
+    _ body: (MockOrgServer) async throws -> R
+  ) async throws -> R {
+    let server = try await start(org, host: host, port: port)
+    do {
+      let result = try await body(server)
+      await server.stop()
+      return result
+    } catch {
+      await server.stop()
+      throw error
+    }
+  }
+}
+
+/// Runs `body` with a fresh org and a server for it.
+public func withMockOrg<R>(
+  _ options: MockOrgOptions = MockOrgOptions(),
+  _ body: (MockOrg, MockOrgServer) async throws -> R
+) async throws -> R {
+  let org = try MockOrg(options)
+  return try await MockOrgServer.withServer(org) { try await body(org, $0) }
+}
+
+extension MockOrg {
+  /// What a client needs to know when the org is reached at `address`; its tokens are new.
+  fileprivate func connectionInfo(_ address: String) -> ConnectionInfo {
+    let refresh = sessions.makeRefreshToken(userID: userID, clientID: options.clientId)
+    return ConnectionInfo(
+      url: address, instanceUrl: address, apiVersion: "\(RESTService.versions.upperBound).0",
+      accessToken: sessions.open(
+        userID: userID, clientID: options.clientId, refreshToken: refresh, now: options.clock.now),
+      refreshToken: refresh, username: options.user.username, password: options.user.password,
+      clientId: options.clientId, clientSecret: options.clientSecret,
+      redirectUri: options.redirectURI, userId: userID, organizationId: organizationID)
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// The web server flow: a login page, on wish a page that asks for approval, a redirect with a code.
+extension LoginService {
+  func authorize(_ request: OrgRequest) -> OrgAnswer {
+    let form = Form(request)
+    guard let clientID = form["client_id"], !clientID.isEmpty else {
+      return page(
+        "Error", LoginPage.problem("error=invalid_client_id", "client identifier invalid"),
+        status: 400)
+    }
+    if !options.acceptsUnknownClients, clientID != options.clientId {
+      return page(
+        "Error", LoginPage.problem("error=invalid_client_id", "client identifier invalid"),
+        status: 400)
+    }
+    let redirect = form["redirect_uri"] ?? options.redirectURI
+    guard isAllowed(redirect) else {
+      return page(
+        "Error",
+        LoginPage.problem("error=redirect_uri_mismatch", "redirect_uri must match configuration"),
+        status: 400)
+    }
+    guard form["response_type"] == "code" || form["response_type"] == "hybrid_auth_code" else {
+      return redirected(
+        redirect,
+        [
+          ("error", "unsupported_response_type"),
+          ("error_description", "response type not supported"),
+        ],
+        state: form["state"])
+    }
+    if let method = form["code_challenge_method"], method != "S256" {
+      return redirected(
+        redirect,
+        [
+          ("error", "invalid_request"),
+          ("error_description", "code challenge method not supported"),
+        ],
+        state: form["state"])
+    }
+    guard request.method == "POST" else { return loginPage(form, problem: nil) }
+    guard let user = user(named: form["username"] ?? "", password: form["password"] ?? "") else {
+      return loginPage(
+        form,
+        problem: "Please check your username and password. If you still can't log in, contact your "
+          + "Salesforce administrator.")
+    }
+    if form["decision"] == "deny" {
+      return redirected(
+        redirect,
+        [("error", "access_denied"), ("error_description", "end-user denied authorization")],
+        state: form["state"])
+    }
+    if options.asksForApproval, form["decision"] != "allow" {
+      return page("Allow access?", LoginPage.approval(form))
+    }
+    let code = sessions.makeCode(
+      AuthorizationGrant(
+        userID: user.id, clientID: clientID, redirectURI: redirect,
+        challenge: form["code_challenge"], expires: now.addingTimeInterval(900)))
+    return redirected(redirect, [("code", code)], state: form["state"])
+  }
+
+  /// A loopback address, an app's own scheme, or the one that the connected app has.
+  private func isAllowed(_ redirect: String) -> Bool {
+    if redirect == options.redirectURI { return true }
+    guard let url = URL(string: redirect), let scheme = url.scheme?.lowercased() else {
+      return false
+    }
+    if scheme == "http" {
+      return ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url.host ?? "")
+    }
+    return scheme != "javascript" && scheme != "data"
+  }
+
+  private func redirected(
+    _ redirect: String, _ parameters: [(String, String)], state: String?
+  ) -> OrgAnswer {
+    var parameters = parameters
+    if let state { parameters.append(("state", state)) }
+    let query = parameters.map { "\($0.0)=\(FormText.encoded($0.1))" }.joined(separator: "&")
+    // A line end would begin a header of the caller's making.
+    let target = redirect.filter { !$0.isNewline }
+    return OrgAnswer(
+      status: 302, headers: [("Location", target + (target.contains("?") ? "&" : "?") + query)])
+  }
+
+  private func loginPage(_ form: Form, problem: String?) -> OrgAnswer {
+    page("Login", LoginPage.login(form, problem: problem))
+  }
+
+  private func page(_ title: String, _ content: String, status: Int = 200) -> OrgAnswer {
+    OrgAnswer(
+      status: status, headers: [("Cache-Control", "no-store")],
+      body: Array(LoginPage.document(title: title, content: content).utf8),
+      contentType: "text/html; charset=utf-8")
+  }
+}
+
+/// The HTML of the login.
+enum LoginPage {
+  private static let carried = [
+    "response_type", "client_id", "redirect_uri", "state", "code_challenge",
+    "code_challenge_method", "scope", "display", "prompt",
+  ]
+
+  static func login(_ form: Form, problem: String?) -> String {
+    """
+    <form method="post" action="/services/oauth2/authorize">
+    \(problem.map { "<p class=\"problem\" role=\"alert\">\(escaped($0))</p>" } ?? "")
+    \(hidden(form, carried))
+    <label for="username">Username</label>
+    <input id="username" name="username" type="email" autocomplete="username" required autofocus \
+    value="\(escaped(form["username"] ?? form["login_hint"] ?? ""))">
+    <label for="password">Password</label>
+    <input id="password" name="password" type="password" autocomplete="current-password" required>
+    <button id="Login" type="submit">Log In</button>
+    </form>
+    """
+  }
+
+  static func approval(_ form: Form) -> String {
+    """
+    <form method="post" action="/services/oauth2/authorize">
+    <p>The app <b>\(escaped(form["client_id"] ?? ""))</b> asks to read and change this org's records
+    for \(escaped(form["username"] ?? "")).</p>
+    \(hidden(form, carried + ["username", "password"]))
+    <button id="oaapprove" name="decision" value="allow">Allow</button>
+    <button id="oadeny" name="decision" value="deny" class="second">Deny</button>
+    </form>
+    """
+  }
+
+  static func problem(_ code: String, _ description: String) -> String {
+    "<p class=\"problem\" role=\"alert\">\(escaped(code))&amp;error_description="
+      + "\(escaped(description))</p>"
+  }
+
+  static func document(title: String, content: String) -> String {
+    """
+    <!DOCTYPE html>
+    <html lang="en"><head><meta charset="utf-8"><title>\(escaped(title)) | Mock Org</title>
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <style>
+    body { font: 16px/1.5 system-ui, sans-serif; background: #f3f5f8; color: #16325c; margin: 0;
+      display: grid; place-items: center; min-height: 100vh }
+    main { background: #fff; border-radius: 8px; box-shadow: 0 2px 12px #16325c22; padding: 32px;
+      width: 320px }
+    h1 { font-size: 20px; margin: 0 0 16px }
+    label { display: block; margin: 12px 0 4px; font-size: 14px }
+    input { box-sizing: border-box; width: 100%; padding: 10px; border: 1px solid #b8c3d1;
+      border-radius: 4px; font: inherit }
+    button { width: 100%; margin-top: 20px; padding: 11px; border: 0; border-radius: 4px;
+      background: #0b6bd3; color: #fff; font: inherit; cursor: pointer }
+    button.second { background: #e6ebf2; color: #16325c; margin-top: 8px }
+    .problem { background: #fdecea; color: #8a1f11; border-radius: 4px; padding: 10px;
+      font-size: 14px; overflow-wrap: anywhere }
+    </style></head>
+    <body><main><h1>\(escaped(title))</h1>\(content)</main></body></html>
+    """
+  }
+
+  private static func hidden(_ form: Form, _ names: [String]) -> String {
+    names.compactMap { name in
+      form[name].map {
+        "<input type=\"hidden\" name=\"\(name)\" value=\"\(escaped($0))\">"
+      }
+    }.joined(separator: "\n")
+  }
+
+  static func escaped(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+      .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
+  }
+}

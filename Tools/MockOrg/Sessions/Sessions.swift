@@ -1,0 +1,148 @@
+import Foundation
+import Synchronization
+
+/// A client's leave to act for a user until a time.
+struct Session: Sendable {
+  var userID: String
+  var clientID: String
+  var expires: Date
+  /// The refresh token that the session came from or came with.
+  var refreshToken: String?
+}
+
+/// A login that waits for the client to fetch its tokens.
+struct AuthorizationGrant: Sendable {
+  var userID: String
+  var clientID: String
+  var redirectURI: String
+  /// What PKCE bound the code to; nil if the client did not use it.
+  var challenge: String?
+  var expires: Date
+}
+
+/// The tokens and codes that the org has given out and still honours.
+final class Sessions: Sendable {
+  private struct Refresh {
+    var userID: String
+    var clientID: String
+  }
+
+  private struct State {
+    var sessions: [String: Session] = [:]
+    var refreshTokens: [String: Refresh] = [:]
+    var grants: [String: AuthorizationGrant] = [:]
+    /// The refresh token's successors end with it when somebody uses it a second time.
+    var successors: [String: String] = [:]
+  }
+
+  private let state = Mutex(State())
+  private let organizationID: String
+  private let lifetime: Duration
+
+  init(organizationID: String, lifetime: Duration) {
+    self.organizationID = organizationID
+    self.lifetime = lifetime
+  }
+
+  // MARK: Access tokens
+
+  /// Opens a session and gives its access token.
+  func open(userID: String, clientID: String, refreshToken: String? = nil, now: Date) -> String {
+    let token = "\(organizationID.prefix(15))!AQ\(Self.randomText(60))"
+    let session = Session(
+      userID: userID, clientID: clientID,
+      expires: now.addingTimeInterval(TimeInterval(lifetime.components.seconds)),
+      refreshToken: refreshToken)
+    state.withLock { $0.sessions[token] = session }
+    return token
+  }
+
+  /// The session of an access token; nil if there is none or it has expired.
+  func session(_ token: String, now: Date) -> Session? {
+    state.withLock { state in
+      guard let session = state.sessions[token], session.expires > now else { return nil }
+      return session
+    }
+  }
+
+  /// Ends all access tokens; refresh tokens stay good.
+  func expireAccessTokens() { state.withLock { $0.sessions = [:] } }
+
+  // MARK: Refresh tokens
+
+  /// Gives a new refresh token.
+  func makeRefreshToken(userID: String, clientID: String) -> String {
+    let token = "5Aep\(Self.randomText(83))"
+    state.withLock {
+      $0.refreshTokens[token] = Refresh(userID: userID, clientID: clientID)
+    }
+    return token
+  }
+
+  /// Uses a refresh token.
+  ///
+  /// - Parameter rotating: Ends it and gives a successor. Using an ended token again ends its
+  ///   successors too, since somebody has stolen it.
+  /// - Returns: Whose it is and the token to use from now on; nil if it is not good.
+  func refresh(
+    _ token: String, clientID: String, rotating: Bool
+  ) -> (userID: String, token: String)? {
+    state.withLock { state in
+      guard let refresh = state.refreshTokens[token] else {
+        var stolen = state.successors[token]
+        while let token = stolen {
+          state.refreshTokens[token] = nil
+          stolen = state.successors[token]
+        }
+        return nil
+      }
+      guard refresh.clientID == clientID else { return nil }
+      guard rotating else { return (refresh.userID, token) }
+      let next = "5Aep\(Self.randomText(83))"
+      state.refreshTokens[token] = nil
+      state.refreshTokens[next] = refresh
+      state.successors[token] = next
+      return (refresh.userID, next)
+    }
+  }
+
+  /// Ends an access token, or a refresh token with all sessions that came from it.
+  ///
+  /// - Returns: Whether the token was known.
+  func revoke(_ token: String) -> Bool {
+    state.withLock { state in
+      if state.sessions.removeValue(forKey: token) != nil { return true }
+      guard state.refreshTokens.removeValue(forKey: token) != nil else { return false }
+      state.sessions = state.sessions.filter { $0.value.refreshToken != token }
+      return true
+    }
+  }
+
+  /// Ends all refresh tokens.
+  func revokeRefreshTokens() { state.withLock { $0.refreshTokens = [:] } }
+
+  // MARK: Codes
+
+  /// Keeps a login and gives the code that fetches its tokens.
+  func makeCode(_ grant: AuthorizationGrant) -> String {
+    let code = "aPrx\(Self.randomText(60))"
+    state.withLock { $0.grants[code] = grant }
+    return code
+  }
+
+  /// Takes the login that a code stands for; a code works once.
+  func takeGrant(_ code: String) -> AuthorizationGrant? {
+    state.withLock { $0.grants.removeValue(forKey: code) }
+  }
+
+  private static let alphabet = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+
+  /// Letters and digits that nobody can guess.
+  static func randomText(_ length: Int) -> String {
+    var generator = SystemRandomNumberGenerator()
+    return String(
+      decoding: (0..<length).map { _ in alphabet.randomElement(using: &generator) ?? 0x41 },
+      as: UTF8.self)
+  }
+}
