@@ -6,11 +6,10 @@ import Testing
 /// refused; what the standard leaves open, `i_`, is decided here.
 struct PublicSuiteTests {
   private static let files: [URL] = {
-    let folder = Bundle.module.resourceURL?
+    let folder = Bundle.module.bundleURL
       .appendingPathComponent("Resources/json-test-suite/test_parsing")
-    let files = folder.flatMap {
-      try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)
-    }
+    let files = try? FileManager.default.contentsOfDirectory(
+      at: folder, includingPropertiesForKeys: nil)
     return (files ?? []).sorted { $0.lastPathComponent < $1.lastPathComponent }
   }()
 
