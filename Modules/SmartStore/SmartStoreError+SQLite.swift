@@ -6,7 +6,9 @@ extension SmartStoreError {
   ///
   /// Extended codes count as their primary code unless they say something of their own.
   static func code(forSQLite resultCode: Int32) -> Code {
-    switch resultCode & 0xFF {
+    // The file system's word for a page that is not what the store wrote.
+    if resultCode == StoreIOError.damagedPage { return .corrupt }
+    return switch resultCode & 0xFF {
     case SQLITE_PERM, SQLITE_READONLY: .readOnly
     case SQLITE_ABORT, SQLITE_INTERRUPT: .interrupted
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy

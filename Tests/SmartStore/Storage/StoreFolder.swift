@@ -44,10 +44,10 @@ final class StoreFolder: Sendable {
   }
 
   /// A copy of the store as it is on disk now, as a crash would leave it.
-  func snapshot(as name: String = UUID().uuidString) throws -> URL {
+  func snapshot(of directory: URL? = nil, as name: String = UUID().uuidString) throws -> URL {
     let copy = url.appendingPathComponent(name, isDirectory: true)
     try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
-    for (name, data) in try contents() where name != "store.lock" {
+    for (name, data) in try contents(of: directory) where name != "store.lock" {
       try data.write(to: copy.appendingPathComponent(name))
     }
     return copy

@@ -1,0 +1,149 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import Testing
+
+@testable import SmartStore
+
+/// What is left of a store when the disk fails or fills up? All that was acknowledged, nothing half.
+struct DiskFaultTests {
+  let folder: StoreFolder
+  let disk: FaultyDisk
+  let options: StoreDatabaseOptions
+
+  init() throws {
+    folder = try StoreFolder()
+    disk = try #require(FaultyDisk())
+    var options = StoreDatabaseOptions()
+    options.vfs = SealedVFS(over: disk.name)
+    // Small, so that a short session evicts pages and copies its log to the database.
+    options.checkpointPages = 20
+    options.writerCacheBytes = 40 << 10
+    self.options = options
+  }
+
+  /// Writes ten transactions of ten rows; the number of each is in its rows.
+  ///
+  /// - Returns: The transactions that were acknowledged, and those that failed.
+  private func session(_ store: StoreDatabase, from first: Int) -> (done: [Int], failed: [Int]) {
+    var done: [Int] = []
+    var failed: [Int] = []
+    for number in first..<first + 10 {
+      do {
+        try store.pool.write { database in
+          for _ in 0..<10 {
+            try database.execute(
+              sql: "INSERT INTO entry (body, rank) VALUES (?, ?)",
+              arguments: [String(repeating: "x", count: 1500), number])
+          }
+          try database.execute(sql: "UPDATE entry SET rank = rank WHERE id % 5 = 0")
+        }
+        done.append(number)
+      } catch {
+        failed.append(number)
+      }
+    }
+    return (done, failed)
+  }
+
+  /// The transactions whose ten rows are there; throws if one is there in part.
+  private func transactions(_ store: StoreDatabase) throws -> [Int] {
+    let counts = try store.pool.read { database in
+      try Row.fetchAll(
+        database,
+        sql: "SELECT rank, count(*) AS rows FROM entry GROUP BY rank ORDER BY rank")
+    }
+    for count in counts { #expect(count["rows"] == 10, "transaction \(count["rank"] as Int)") }
+    return counts.map { $0["rank"] }
+  }
+
+  private func makeStore() throws -> StoreDatabase {
+    let store = try folder.open(options)
+    try store.fill(0)
+    return store
+  }
+
+  @Test
+  func `a full disk is told as such, loses nothing, and the store goes on when there is room`()
+    throws
+  {
+    let store = try makeStore()
+    #expect(session(store, from: 0).failed == [])
+    disk.arm(.init(operations: [.write], after: 3, count: .max, code: SQLITE_FULL))
+    let error = #expect(throws: DatabaseError.self) { try store.fill(100) }
+    let told = try SmartStoreError(storage: #require(error), at: store.url.path)
+    #expect(told.code == .diskFull)
+    #expect(session(store, from: 10).done == [])
+    #expect(try transactions(store) == Array(0..<10))
+    disk.arm(nil)
+    #expect(session(store, from: 20).failed == [])
+    #expect(try transactions(store) == Array(0..<10) + Array(20..<30))
+    #expect(try store.integrity() == "ok")
+    try store.close()
+    let reopened = try folder.open()
+    #expect(try transactions(reopened) == Array(0..<10) + Array(20..<30))
+    try reopened.close()
+  }
+
+  @Test(arguments: [
+    (FaultyDisk.Operation.write, SQLITE_FULL, false), (.write, StoreIOError.write, true),
+    (.sync, SQLITE_IOERR | (4 << 8), false), (.read, StoreIOError.read, false),
+    (.truncate, StoreIOError.truncate, false),
+  ])
+  func `one failure at any operation of a session loses no acknowledged transaction`(
+    operation: FaultyDisk.Operation, code: Int32, tears: Bool
+  ) throws {
+    var step = 0
+    while true {
+      let directory = folder.url.appendingPathComponent("step-\(operation)-\(step)")
+      let store = try folder.open(options, at: directory)
+      try store.fill(0)
+      disk.arm(
+        .init(operations: [operation], after: step, count: 1, code: code, tearsWrites: tears))
+      let (done, _) = session(store, from: 0)
+      _ = try? store.checkpoint()
+      let failures = disk.failures
+      disk.arm(nil)
+      // The disk works again: the store does too, and after a crash at this point as well.
+      let crashed = try folder.snapshot(of: directory)
+      for check in [directory, crashed] {
+        let opened = check == directory ? store : try folder.open(at: crashed)
+        let found = try transactions(opened)
+        #expect(Set(found).isSuperset(of: done), "step \(step)")
+        #expect(try opened.integrity() == "ok", "step \(step)")
+        #expect(session(opened, from: 100).failed == [], "step \(step)")
+        try opened.close()
+      }
+      try FileManager.default.removeItem(at: directory)
+      try FileManager.default.removeItem(at: crashed)
+      if failures == 0 { break }
+      // Every operation at first, then a sample: the session repeats itself.
+      step += step < 40 ? 1 : 7
+    }
+    #expect(step > 0)
+  }
+
+  @Test(arguments: FaultyDisk.Operation.allCases)
+  func `a failure at any operation of opening leaves the store's files as they are`(
+    operation: FaultyDisk.Operation
+  ) throws {
+    let store = try makeStore()
+    #expect(session(store, from: 0).failed == [])
+    let crashed = try folder.snapshot(as: "crashed")
+    try store.close()
+    var step = 0
+    while true {
+      disk.arm(.init(operations: [operation], after: step, count: .max, code: SQLITE_IOERR))
+      let opened = try? folder.open(options, at: crashed)
+      let failures = disk.failures
+      disk.arm(nil)
+      if let opened { try opened.close() }
+      let reopened = try folder.open(at: crashed)
+      #expect(try transactions(reopened) == Array(0..<10), "step \(step)")
+      #expect(try reopened.integrity() == "ok", "step \(step)")
+      try reopened.close()
+      if failures == 0 { break }
+      step += 1
+    }
+  }
+}

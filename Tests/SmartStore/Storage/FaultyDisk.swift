@@ -1,0 +1,189 @@
+import Foundation
+import GRDBSQLite
+import Synchronization
+
+/// A VFS over the system's that fails one operation, or all from one on, as a bad or full disk does.
+/// The sealing VFS stands on it as on any other.
+///
+/// `@unchecked Sendable` because all that changes after `init` is in a `Mutex`.
+final class FaultyDisk: @unchecked Sendable {
+  /// What can fail.
+  enum Operation: CaseIterable, Sendable { case open, read, write, sync, truncate }
+
+  /// Which operations fail, and how.
+  struct Fault: Sendable {
+    var operations: Set<Operation>
+    /// How many of them succeed first.
+    var after: Int
+    /// How many fail then.
+    var count = 1
+    var code: Int32
+    /// A failing write leaves its first half on the disk.
+    var tearsWrites = false
+  }
+
+  let name = "faulty-\(UUID().uuidString.prefix(8))"
+  private let base: UnsafeMutablePointer<sqlite3_vfs>
+  private let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+  private let state = Mutex(State())
+
+  private struct State {
+    var fault: Fault?
+    var seen = 0
+    var failed = 0
+  }
+
+  init?() {
+    guard let base = sqlite3_vfs_find(nil) else { return nil }
+    self.base = base
+    // What does not touch a file goes to the system's VFS directly.
+    vfs.initialize(to: base.pointee)
+    vfs.pointee.iVersion = 2
+    vfs.pointee.pNext = nil
+    vfs.pointee.szOsFile = Int32(FaultyFile.headerSize) + base.pointee.szOsFile
+    vfs.pointee.zName = UnsafePointer(strdup(name))
+    vfs.pointee.pAppData = Unmanaged.passRetained(self).toOpaque()
+    vfs.pointee.xOpen = { vfs, name, file, flags, outFlags in
+      guard let data = vfs?.pointee.pAppData, let file else { return SQLITE_CANTOPEN }
+      let disk = Unmanaged<FaultyDisk>.fromOpaque(data).takeUnretainedValue()
+      return disk.open(name, file, flags, outFlags)
+    }
+    guard sqlite3_vfs_register(vfs, 0) == SQLITE_OK else { return nil }
+  }
+
+  /// Arms `fault` and counts from zero; nil heals the disk.
+  func arm(_ fault: Fault?) { state.withLock { $0 = State(fault: fault) } }
+
+  /// How many operations failed since ``arm(_:)``.
+  var failures: Int { state.withLock { $0.failed } }
+
+  /// The fault that this operation meets, if any.
+  fileprivate func meets(_ operation: Operation) -> Fault? {
+    state.withLock { state in
+      guard let fault = state.fault, fault.operations.contains(operation) else { return nil }
+      defer { state.seen += 1 }
+      guard state.seen >= fault.after, state.failed < fault.count else { return nil }
+      state.failed += 1
+      return fault
+    }
+  }
+
+  private func open(
+    _ name: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
+    _ outFlags: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    file.pointee.pMethods = nil
+    if let fault = meets(.open) { return fault.code }
+    let memory = UnsafeMutableRawPointer(file)
+    let below = FaultyFile.below(memory)
+    below.pointee.pMethods = nil
+    guard let open = base.pointee.xOpen else { return SQLITE_CANTOPEN }
+    let code = open(base, name, below, flags, outFlags)
+    guard code == SQLITE_OK else { return code }
+    memory.assumingMemoryBound(to: FaultyFile.self).pointee.disk = Unmanaged.passUnretained(self)
+    file.pointee.pMethods = UnsafePointer(FaultyFile.methods)
+    return SQLITE_OK
+  }
+}
+
+/// A file on a ``FaultyDisk``.
+private struct FaultyFile {
+  var file: sqlite3_file
+  var disk: Unmanaged<FaultyDisk>
+
+  static let headerSize = (MemoryLayout<FaultyFile>.size + 15) & ~15
+
+  static func below(_ memory: UnsafeMutableRawPointer) -> UnsafeMutablePointer<sqlite3_file> {
+    (memory + headerSize).assumingMemoryBound(to: sqlite3_file.self)
+  }
+
+  /// The file below, its methods and the disk.
+  static func parts(
+    _ file: UnsafeMutablePointer<sqlite3_file>?
+  ) -> (UnsafeMutablePointer<sqlite3_file>, sqlite3_io_methods, FaultyDisk) {
+    guard let file else { preconditionFailure("SQLite passes a file") }
+    let memory = UnsafeMutableRawPointer(file)
+    let below = below(memory)
+    let disk = memory.assumingMemoryBound(to: FaultyFile.self).pointee.disk
+    return (below, below.pointee.pMethods.pointee, disk.takeUnretainedValue())
+  }
+
+  nonisolated(unsafe) static let methods: UnsafeMutablePointer<sqlite3_io_methods> = {
+    // Written once, here; SQLite only reads it.
+    let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    methods.initialize(to: sqlite3_io_methods())
+    methods.pointee.iVersion = 2
+    methods.pointee.xRead = { file, buffer, count, offset in
+      let (below, methods, disk) = parts(file)
+      if let fault = disk.meets(.read) { return fault.code }
+      return methods.xRead(below, buffer, count, offset)
+    }
+    methods.pointee.xWrite = { file, buffer, count, offset in
+      let (below, methods, disk) = parts(file)
+      guard let fault = disk.meets(.write) else {
+        return methods.xWrite(below, buffer, count, offset)
+      }
+      if fault.tearsWrites { _ = methods.xWrite(below, buffer, count / 2, offset) }
+      return fault.code
+    }
+    methods.pointee.xSync = { file, flags in
+      let (below, methods, disk) = parts(file)
+      if let fault = disk.meets(.sync) { return fault.code }
+      return methods.xSync(below, flags)
+    }
+    methods.pointee.xTruncate = { file, size in
+      let (below, methods, disk) = parts(file)
+      if let fault = disk.meets(.truncate) { return fault.code }
+      return methods.xTruncate(below, size)
+    }
+    methods.pointee.xClose = { file in
+      let (below, methods, _) = parts(file)
+      return methods.xClose(below)
+    }
+    methods.pointee.xFileSize = { file, size in
+      let (below, methods, _) = parts(file)
+      return methods.xFileSize(below, size)
+    }
+    methods.pointee.xLock = { file, level in
+      let (below, methods, _) = parts(file)
+      return methods.xLock(below, level)
+    }
+    methods.pointee.xUnlock = { file, level in
+      let (below, methods, _) = parts(file)
+      return methods.xUnlock(below, level)
+    }
+    methods.pointee.xCheckReservedLock = { file, result in
+      let (below, methods, _) = parts(file)
+      return methods.xCheckReservedLock(below, result)
+    }
+    methods.pointee.xFileControl = { file, operation, argument in
+      let (below, methods, _) = parts(file)
+      return methods.xFileControl(below, operation, argument)
+    }
+    methods.pointee.xSectorSize = { file in
+      let (below, methods, _) = parts(file)
+      return methods.xSectorSize(below)
+    }
+    methods.pointee.xDeviceCharacteristics = { file in
+      let (below, methods, _) = parts(file)
+      return methods.xDeviceCharacteristics(below)
+    }
+    methods.pointee.xShmMap = { file, page, size, extend, output in
+      let (below, methods, _) = parts(file)
+      return methods.xShmMap(below, page, size, extend, output)
+    }
+    methods.pointee.xShmLock = { file, offset, count, flags in
+      let (below, methods, _) = parts(file)
+      return methods.xShmLock(below, offset, count, flags)
+    }
+    methods.pointee.xShmBarrier = { file in
+      let (below, methods, _) = parts(file)
+      methods.xShmBarrier(below)
+    }
+    methods.pointee.xShmUnmap = { file, delete in
+      let (below, methods, _) = parts(file)
+      return methods.xShmUnmap(below, delete)
+    }
+    return methods
+  }()
+}
