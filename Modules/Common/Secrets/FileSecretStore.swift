@@ -1,0 +1,125 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Keeps secrets in an encrypted file, shared by any number of processes (CA-6, CA-7).
+///
+/// Each secret is sealed for itself with AES-256-GCM, its name included, under a key derived from
+/// the master key. A change replaces the file as a whole, synced, under a lock; a reader sees the
+/// state before or after it. Damage to one record leaves the others readable. A whole file put back
+/// from an earlier day is not noticed.
+///
+/// ```swift
+/// let store = FileSecretStore(in: folder, masterKey: KeyFile(folder.appending(path: "master.key")))
+/// let key = try store.readOrCreate(SecretName(service: "orders")) { RandomBytes.make(32) }
+/// ```
+public struct FileSecretStore: SecretStore {
+  /// The name of the file in its folder.
+  public static let fileName = "keychain.db"
+  /// The most bytes that one secret may have: 1 MiB.
+  public static let maxSecretBytes = 1 << 20
+
+  /// The file. It is made by the first write.
+  public let url: URL
+  private let provider: any MasterKeyProvider
+  private let patience: Duration
+
+  /// Names the folder; nothing is read or made yet.
+  ///
+  /// - Parameters:
+  ///   - masterKey: Brings the key, when it is needed. It is asked to make one only while no
+  ///     secret exists.
+  ///   - patience: How long a change waits for other processes before it throws `locked`.
+  public init(
+    in folder: URL, masterKey: some MasterKeyProvider, patience: Duration = .seconds(5)
+  ) {
+    url = folder.appendingPathComponent(Self.fileName)
+    provider = masterKey
+    self.patience = patience
+  }
+
+  /// What the master key's provider says.
+  public var protection: SecretProtection { provider.protection }
+
+  public func read(_ name: SecretName) throws(SecretStoreError) -> [UInt8]? {
+    try load()?.secret(name, path: url.path)
+  }
+
+  @discardableResult
+  public func update(
+    _ name: SecretName,
+    _ change: (_ secret: [UInt8]?) throws(SecretStoreError) -> [UInt8]?
+  ) throws(SecretStoreError) -> [UInt8]? {
+    try store(name) { file throws(SecretStoreError) in
+      let old = try file?.secret(name, path: url.path)
+      return try change(old)
+    }.secret
+  }
+
+  public func write(_ secret: [UInt8], for name: SecretName) throws(SecretStoreError) {
+    _ = try store(name) { _ in secret }
+  }
+
+  @discardableResult
+  public func remove(_ name: SecretName) throws(SecretStoreError) -> Bool {
+    try store(name) { _ in nil }.existed
+  }
+
+  public func list() throws(SecretStoreError) -> [SecretName] { try load()?.names ?? [] }
+
+  /// Drops every record that cannot be read, after which those secrets count as absent. The only
+  /// call that gives up damaged data; a file with a damaged header stays as it is.
+  ///
+  /// - Returns: How many damaged records and stretches of bytes were dropped.
+  /// - Throws: ``SecretStoreError`` as ``write(_:for:)``.
+  @discardableResult
+  public func dropDamagedSecrets() throws(SecretStoreError) -> Int {
+    try whileLocked { () throws(SecretStoreError) in
+      guard var file = try load() else { return 0 }
+      let count = file.dropDamaged()
+      if count > 0 { try DurableFile(url).replace(with: file.bytes) }
+      return count
+    }
+  }
+
+  /// Changes one secret under the lock.
+  private func store(
+    _ name: SecretName, _ body: (SecretFile?) throws(SecretStoreError) -> [UInt8]?
+  ) throws(SecretStoreError) -> (secret: [UInt8]?, existed: Bool) {
+    try whileLocked { () throws(SecretStoreError) in
+      let old = try load()
+      let secret = try body(old)
+      guard (secret?.count ?? 0) <= Self.maxSecretBytes else {
+        throw SecretStoreError(
+          .tooLarge,
+          "A secret may have \(Self.maxSecretBytes) bytes; keep larger data elsewhere.")
+      }
+      if old == nil, secret == nil { return (nil, false) }
+      var file: SecretFile
+      if let old {
+        file = old
+      } else {
+        file = try SecretFile(masterKey: provider.masterKey(mayCreate: true))
+      }
+      let existed = try file.set(secret, for: name)
+      try DurableFile(url).replace(with: file.bytes)
+      return (secret, existed)
+    }
+  }
+
+  private func whileLocked<R>(
+    _ body: () throws(SecretStoreError) -> R
+  ) throws(SecretStoreError) -> R {
+    try DurableFile(url).makeFolder()
+    return try FileLock.hold(beside: url, patience: patience, body)
+  }
+
+  /// The file as it is now; nil if there is none.
+  private func load() throws(SecretStoreError) -> SecretFile? {
+    guard let bytes = try DurableFile(url).read() else { return nil }
+    return try SecretFile(
+      bytes, masterKey: provider.masterKey(mayCreate: false), path: url.path)
+  }
+}

@@ -1,0 +1,104 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The key that protects the secrets of a file: 32 bytes from a source of true randomness.
+///
+/// A pass phrase is none; stretch it first with a slow function such as scrypt or Argon2. Its
+/// description shows nothing of it.
+public struct MasterKey: Sendable, CustomStringConvertible, CustomReflectable {
+  /// How many bytes a key has.
+  public static let size = 32
+
+  let bytes: [UInt8]
+
+  /// Takes a key's bytes, or nil if they are not exactly ``size``.
+  public init?(_ bytes: [UInt8]) {
+    guard bytes.count == Self.size else { return nil }
+    self.bytes = bytes
+  }
+
+  /// A new key from the system's random generator.
+  public static func random() -> MasterKey {
+    MasterKey(checked: RandomBytes.make(size))
+  }
+
+  init(checked bytes: [UInt8]) { self.bytes = bytes }
+
+  /// `MasterKey`, without its bytes.
+  public var description: String { "MasterKey" }
+
+  /// Nothing: a dump must not show the key either.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Brings the master key of a ``FileSecretStore`` when it is needed.
+public protocol MasterKeyProvider: Sendable {
+  /// How well the key is kept.
+  var protection: SecretProtection { get }
+
+  /// The key.
+  ///
+  /// - Parameter mayCreate: Whether a new key may be made if there is none. False while secrets
+  ///   exist that only the old key opens.
+  /// - Throws: ``SecretStoreError`` `missingMasterKey` if there is none and none may be made;
+  ///   `locked`, `corrupt`, `exposedKeyFile`, `inputOutput`.
+  func masterKey(mayCreate: Bool) throws(SecretStoreError) -> MasterKey
+}
+
+/// A key that the caller holds: from a hardware module, a service, the environment.
+public struct CallerMasterKey: MasterKeyProvider {
+  private let key: MasterKey
+
+  /// Takes the key.
+  public init(_ key: MasterKey) { self.key = key }
+
+  /// `callerKey`.
+  public var protection: SecretProtection { .callerKey }
+
+  public func masterKey(mayCreate: Bool) throws(SecretStoreError) -> MasterKey { key }
+}
+
+/// A key in a file of its own, made on first use with access for this user alone.
+///
+/// It protects copies of the secret store that travel without the key file, such as backups, and
+/// nothing else. The file holds 64 hexadecimal digits and a line feed.
+public struct KeyFile: MasterKeyProvider {
+  /// Where the key is kept.
+  public let url: URL
+
+  /// Names the file. It is read, or made, when the key is first needed.
+  public init(_ url: URL) { self.url = url }
+
+  /// `keyFile`.
+  public var protection: SecretProtection { .keyFile }
+
+  public func masterKey(mayCreate: Bool) throws(SecretStoreError) -> MasterKey {
+    let file = DurableFile(url)
+    if let bytes = try file.read(refusingOthers: true) { return try parse(bytes) }
+    guard mayCreate else {
+      throw SecretStoreError(
+        .missingMasterKey,
+        "The key file \(url.path) is gone, and without it the secrets cannot be opened. "
+          + "Restore it from a backup; it is never made anew while secrets exist.")
+    }
+    let key = MasterKey.random()
+    guard try file.create(Array("\(Hex.encode(key.bytes))\n".utf8)) else {
+      // Another process was faster: its key is the one.
+      return try masterKey(mayCreate: false)
+    }
+    return key
+  }
+
+  private func parse(_ bytes: [UInt8]) throws(SecretStoreError) -> MasterKey {
+    let text = String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self)
+    guard let key = Hex.decode(text).flatMap({ MasterKey($0) }) else {
+      throw SecretStoreError(
+        .corrupt,
+        "The key file \(url.path) does not hold 64 hexadecimal digits. Restore it from a backup.")
+    }
+    return key
+  }
+}

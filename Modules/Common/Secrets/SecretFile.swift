@@ -1,0 +1,244 @@
+import Crypto
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The form of a secret store's file.
+///
+/// | bytes | header |
+/// | --- | --- |
+/// | 8 | `FFSECRET` |
+/// | 1 | version, 1 |
+/// | 1 | how keys are derived from the master key, 1: HKDF-SHA256 with the salt |
+/// | 2 | zero |
+/// | 32 | salt |
+/// | 28 | an empty text sealed with the record key: tells whether the master key is the right one |
+/// | 8 | start of the SHA-256 of the bytes above: tells damage from a wrong key |
+///
+/// Records follow in any order:
+///
+/// | bytes | record |
+/// | --- | --- |
+/// | 4 | `FFsr` |
+/// | 4 | length n of the sealed part, least byte first |
+/// | 4 | the same, every bit turned: finds the next record if one is damaged |
+/// | 16 | start of the HMAC-SHA256 of the name: tells whose record is damaged without showing names |
+/// | n | nonce 12, sealed name and secret, tag 16; bound to the salt and the 16 bytes above |
+struct SecretFile {
+  /// A record as it stands in the file.
+  struct Record {
+    let tag: [UInt8]
+    let sealed: [UInt8]
+  }
+
+  static let headerLength = 80
+  private static let magic = Array("FFSECRET".utf8)
+  private static let mark = Array("FFsr".utf8)
+  private static let frameLength = 28
+
+  private let salt: [UInt8]
+  private let header: [UInt8]
+  private let recordKey: SymmetricKey
+  private let nameKey: SymmetricKey
+  private(set) var records: [Record] = []
+  /// Bytes that are no record. While there are any, nobody knows which secrets they held.
+  private(set) var debris: [UInt8] = []
+
+  /// An empty file under a new salt.
+  init(masterKey: MasterKey) throws(SecretStoreError) {
+    salt = RandomBytes.make(32)
+    recordKey = Self.derive("secrets", masterKey, salt)
+    nameKey = Self.derive("names", masterKey, salt)
+    let start = Self.magic + [1, 1, 0, 0] + salt
+    let check = try Self.seal([], with: recordKey, binding: start)
+    let body = start + check
+    header = body + Digests.sha256(body).prefix(8)
+  }
+
+  /// Reads a file's bytes.
+  init(_ bytes: [UInt8], masterKey: MasterKey, path: String) throws(SecretStoreError) {
+    guard bytes.count >= Self.headerLength, bytes.starts(with: Self.magic) else {
+      throw SecretStoreError(
+        .corrupt, "\(path) is no secret store, or its start is lost. Restore it from a backup.")
+    }
+    header = Array(bytes.prefix(Self.headerLength))
+    guard header[8] == 1, header[9] == 1 else {
+      throw SecretStoreError(
+        .unknownFormat, "\(path) was written by a newer version. Update this program.")
+    }
+    guard Digests.sha256(Array(header.prefix(72))).prefix(8) == header.suffix(8) else {
+      throw SecretStoreError(
+        .corrupt, "The header of \(path) is damaged. Restore the file from a backup.")
+    }
+    salt = Array(header[12..<44])
+    recordKey = Self.derive("secrets", masterKey, salt)
+    nameKey = Self.derive("names", masterKey, salt)
+    guard Self.open(Array(header[44..<72]), with: recordKey, binding: Array(header[..<44])) != nil
+    else {
+      throw SecretStoreError(
+        .authenticationFailed,
+        "\(path) was made with another master key. Give the one it was made with.")
+    }
+    readRecords(bytes)
+  }
+
+  private mutating func readRecords(_ bytes: [UInt8]) {
+    var at = Self.headerLength
+    while at < bytes.count {
+      if let end = recordEnd(bytes, at) {
+        records.append(
+          Record(
+            tag: Array(bytes[(at + 12)..<(at + Self.frameLength)]),
+            sealed: Array(bytes[(at + Self.frameLength)..<end])))
+        at = end
+      } else {
+        debris.append(bytes[at])
+        at += 1
+      }
+    }
+  }
+
+  /// Where the record that starts at `at` ends; nil if none starts there.
+  private func recordEnd(_ bytes: [UInt8], _ at: Int) -> Int? {
+    guard at + Self.frameLength <= bytes.count, bytes[at..<(at + 4)].elementsEqual(Self.mark)
+    else { return nil }
+    let length = Self.number(bytes[(at + 4)..<(at + 8)])
+    guard length == ~Self.number(bytes[(at + 8)..<(at + 12)]) else { return nil }
+    let end = at + Self.frameLength + Int(length)
+    return end <= bytes.count ? end : nil
+  }
+
+  /// The whole file.
+  var bytes: [UInt8] {
+    var bytes = header
+    for record in records {
+      bytes += Self.mark
+      bytes += Self.bytes(of: UInt32(record.sealed.count))
+      bytes += Self.bytes(of: ~UInt32(record.sealed.count))
+      bytes += record.tag
+      bytes += record.sealed
+    }
+    return bytes + debris
+  }
+
+  /// The secret of a name; nil if there is none.
+  ///
+  /// - Throws: ``SecretStoreError`` `corrupt` if its record is damaged, or if it is not found while
+  ///   there is debris that may have been it.
+  func secret(_ name: SecretName, path: String) throws(SecretStoreError) -> [UInt8]? {
+    let tag = tag(of: name)
+    guard let record = records.first(where: { $0.tag == tag }) else {
+      guard debris.isEmpty else {
+        throw SecretStoreError(
+          .corrupt,
+          "\(path) is damaged and '\(name)' may be among what was lost. Restore the file from a "
+            + "backup, or write the secret anew.")
+      }
+      return nil
+    }
+    guard let (found, secret) = contents(of: record), found == name else {
+      throw SecretStoreError(
+        .corrupt,
+        "The record of '\(name)' in \(path) is damaged. Restore the file from a backup, or write "
+          + "the secret anew.")
+    }
+    return secret
+  }
+
+  /// The names of the records that can be read.
+  var names: [SecretName] { records.compactMap { contents(of: $0)?.name } }
+
+  /// Puts a secret in place of a name's record; nil removes it.
+  ///
+  /// - Returns: Whether there was a record.
+  mutating func set(_ secret: [UInt8]?, for name: SecretName) throws(SecretStoreError) -> Bool {
+    let tag = tag(of: name)
+    let place = records.firstIndex { $0.tag == tag }
+    guard let secret else {
+      if let place { records.remove(at: place) }
+      return place != nil
+    }
+    let text = Self.text(of: name)
+    let plain = Self.bytes(of: UInt32(text.count)) + text + secret
+    let record = Record(
+      tag: tag, sealed: try Self.seal(plain, with: recordKey, binding: salt + tag))
+    if let place { records[place] = record } else { records.append(record) }
+    return place != nil
+  }
+
+  /// Drops what cannot be read and returns how many pieces that were.
+  mutating func dropDamaged() -> Int {
+    let readable = records.filter { contents(of: $0) != nil }
+    let count = records.count - readable.count + (debris.isEmpty ? 0 : 1)
+    records = readable
+    debris = []
+    return count
+  }
+
+  private func contents(of record: Record) -> (name: SecretName, secret: [UInt8])? {
+    guard let plain = Self.open(record.sealed, with: recordKey, binding: salt + record.tag),
+      plain.count >= 4
+    else { return nil }
+    let length = Int(Self.number(plain[..<4]))
+    guard length <= plain.count - 4, let name = Self.name(Array(plain[4..<(4 + length)])) else {
+      return nil
+    }
+    return (name, Array(plain[(4 + length)...]))
+  }
+
+  private func tag(of name: SecretName) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: Self.text(of: name), using: nameKey).prefix(16))
+  }
+
+  /// A name as a JSON array, in which a missing part is null.
+  private static func text(of name: SecretName) -> [UInt8] {
+    let parts = [name.group, name.service, name.account]
+    return Array(JSONValue.array(parts.map { $0.map { .string($0) } ?? .null }).text.utf8)
+  }
+
+  private static func name(_ text: [UInt8]) -> SecretName? {
+    guard let parts = try? JSONSlice(parsing: text).value.array, parts.count == 3,
+      let service = parts[1].string
+    else { return nil }
+    return SecretName(service: service, account: parts[2].string, group: parts[0].string)
+  }
+
+  // MARK: Cipher
+
+  private static func derive(_ use: String, _ key: MasterKey, _ salt: [UInt8]) -> SymmetricKey {
+    HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: SymmetricKey(data: key.bytes), salt: salt,
+      info: Array("fieldforce secret store \(use)".utf8), outputByteCount: 32)
+  }
+
+  private static func seal(
+    _ plain: [UInt8], with key: SymmetricKey, binding context: [UInt8]
+  ) throws(SecretStoreError) -> [UInt8] {
+    do {
+      let box = try AES.GCM.seal(plain, using: key, authenticating: context)
+      return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
+    } catch {
+      throw SecretStoreError(.inputOutput, "The secret could not be sealed.", cause: error)
+    }
+  }
+
+  private static func open(
+    _ sealed: [UInt8], with key: SymmetricKey, binding context: [UInt8]
+  ) -> [UInt8]? {
+    guard let box = try? AES.GCM.SealedBox(combined: sealed),
+      let plain = try? AES.GCM.open(box, using: key, authenticating: context)
+    else { return nil }
+    return Array(plain)
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  private static func bytes(of number: UInt32) -> [UInt8] {
+    (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+  }
+}

@@ -1,0 +1,57 @@
+/// Why a secret could not be read or kept.
+///
+/// None of them means that the secret is absent: that is a nil, never an error. So whoever makes
+/// a new key only after a nil never replaces one that still protects data.
+public struct SecretStoreError: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String {
+      case locked, authenticationFailed, corrupt, missingMasterKey, exposedKeyFile, tooLarge
+      case unknownFormat, inputOutput
+    }
+    private let kind: Kind
+    /// The store is locked, or another process holds it for long. Retrying later helps.
+    public static let locked = Code(kind: .locked)
+    /// The master key is not the one that the store was made with. Give the right one.
+    public static let authenticationFailed = Code(kind: .authenticationFailed)
+    /// The bytes of this secret, of the store's header or of the key file are damaged. Restore them
+    /// from a backup, or remove the secret.
+    public static let corrupt = Code(kind: .corrupt)
+    /// The file of the master key is gone while secrets exist. Restore it from a backup.
+    public static let missingMasterKey = Code(kind: .missingMasterKey)
+    /// Other users of the machine may read the key file. Take that right away, then retry.
+    public static let exposedKeyFile = Code(kind: .exposedKeyFile)
+    /// The secret is larger than ``FileSecretStore/maxSecretBytes``.
+    public static let tooLarge = Code(kind: .tooLarge)
+    /// The file was written by a newer version. Update the program.
+    public static let unknownFormat = Code(kind: .unknownFormat)
+    /// The system refused to read or write; the message has its reason. Retrying may help.
+    public static let inputOutput = Code(kind: .inputOutput)
+
+    /// The name of the code, such as `locked`.
+    public var description: String { kind.rawValue }
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// What failed, on which file, and what to do; never a secret.
+  public let message: String
+  /// The error underneath.
+  public let cause: (any Error)?
+  /// The line that noticed the failure.
+  public let location: SourceLocation
+
+  /// Makes an error; the last two arguments are filled in by the compiler.
+  public init(
+    _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
+    line: Int = #line
+  ) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.location = SourceLocation(fileID: fileID, line: line)
+  }
+
+  /// The message.
+  public var description: String { message }
+}
