@@ -5,7 +5,9 @@ public import SalesforceSDKCommon
 public struct MockOrgError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public struct Code: Sendable, Hashable {
-    private enum Kind { case invalidSchema, invalidData, unreadable, storage, notListening }
+    private enum Kind {
+      case invalidSchema, invalidData, unreadable, storage, notListening, refused
+    }
     private let kind: Kind
     /// A description of an object is not one. Correct the file.
     public static let invalidSchema = Code(kind: .invalidSchema)
@@ -17,6 +19,8 @@ public struct MockOrgError: Error, Sendable, CustomStringConvertible {
     public static let storage = Code(kind: .storage)
     /// The server could not listen, as when the port is taken. Another port helps.
     public static let notListening = Code(kind: .notListening)
+    /// A rule of the org refuses a change; the message begins with the platform's code for it.
+    public static let refused = Code(kind: .refused)
   }
 
   /// What kind of failure this is.

@@ -34,7 +34,7 @@ struct OriginalRecords {
     _ transaction: OrgTransaction
   ) throws {
     guard let object = transaction.schema.object(named: name) else { return }
-    var row: [Int: DatabaseValue] = [:]
+    var row = [DatabaseValue](repeating: .null, count: object.table.columns.count)
     for (field, value) in values {
       guard let position = object.index(ofField: field).flatMap({ object.table.positions[$0] })
       else { continue }

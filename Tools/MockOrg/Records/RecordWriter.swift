@@ -26,23 +26,23 @@ struct RecordWriter {
     if let externalID, let position = position(of: externalID.field.name) {
       values[position] = externalID.value
     }
-    try applyDefaults(to: &values)
-    let missing = object.table.columns.enumerated().compactMap { position, index -> String? in
-      let field = object.fields[index]
-      return field.isRequired && (values[position] ?? .null).isNull ? field.name : nil
-    }
-    if !missing.isEmpty { throw ServerError.requiredFieldsMissing(missing) }
+    var row = [DatabaseValue](repeating: .null, count: object.table.columns.count)
+    for (position, value) in values { row[position] = value }
+    try complete(&row, given: values.keys)
     try checkReferences(in: values)
     try checkUniqueness(of: values, except: nil)
     let id = transaction.ids.next(prefix: prefix)
-    try insert(values, id: id)
+    try insert(row, id: id)
     return id
   }
 
-  /// Inserts values that have been checked, with system fields and derived fields.
-  func insert(_ values: [Int: DatabaseValue], id: String) throws {
-    var row = [DatabaseValue](repeating: .null, count: object.table.columns.count)
-    for (position, value) in values { row[position] = value }
+  /// Inserts a row whose values have been checked, with system fields and derived fields.
+  ///
+  /// - Parameter completing: Gives defaults to what is null, checks that nothing required is missing,
+  ///   and keeps the stamps that the row has: for data that come from elsewhere.
+  func insert(_ row: [DatabaseValue], id: String, completing: Bool = false) throws {
+    var row = row
+    if completing { try complete(&row, given: []) }
     let stamp = transaction.stamp.databaseValue
     let user = transaction.userID.databaseValue
     func set(_ name: String, _ value: DatabaseValue, onlyIfNull: Bool = false) {
@@ -51,8 +51,10 @@ struct RecordWriter {
     }
     set("Id", id.databaseValue)
     set("IsDeleted", false.databaseValue)
-    for name in ["CreatedDate", "LastModifiedDate", "SystemModstamp"] { set(name, stamp) }
-    for name in ["CreatedById", "LastModifiedById"] { set(name, user) }
+    for name in ["CreatedDate", "LastModifiedDate", "SystemModstamp"] {
+      set(name, stamp, onlyIfNull: completing)
+    }
+    for name in ["CreatedById", "LastModifiedById"] { set(name, user, onlyIfNull: completing) }
     if let name = object.nameField, row.isNull(at: position(of: name.name)) {
       if name.isNumbered {
         set(name.name, numberedName(of: id).databaseValue)
@@ -72,24 +74,31 @@ struct RecordWriter {
     return String(repeating: "0", count: max(0, 8 - number.count)) + number
   }
 
-  private func applyDefaults(to values: inout [Int: DatabaseValue]) throws {
-    for (position, index) in object.table.columns.enumerated() where values[position] == nil {
+  /// Gives defaults to the null places of a new row.
+  ///
+  /// - Parameter given: The places that the caller has set, to null perhaps.
+  /// - Throws: ``ServerError`` `REQUIRED_FIELD_MISSING`.
+  private func complete(_ row: inout [DatabaseValue], given: some Collection<Int>) throws {
+    var missing: [String] = []
+    for (position, index) in object.table.columns.enumerated() where row[position].isNull {
       let field = object.fields[index]
-      switch field.defaultValue {
-      case .text(let text)?: values[position] = text.databaseValue
-      case .number(let number)?:
-        values[position] =
-          field.type.storage == .integer ? Int64(number).databaseValue : number.databaseValue
-      case .boolean(let flag)?: values[position] = flag.databaseValue
-      case nil:
-        if field.type == .boolean {
-          values[position] = false.databaseValue
-        } else if field.name == "OwnerId" {
-          values[position] = transaction.userID.databaseValue
-        } else if let value = field.picklistValues.first(where: \.defaultValue) {
-          values[position] = value.value.databaseValue
-        }
-      }
+      if !given.contains(position) { row[position] = initialValue(of: field) }
+      if field.isRequired, row[position].isNull { missing.append(field.name) }
+    }
+    if !missing.isEmpty { throw ServerError.requiredFieldsMissing(missing) }
+  }
+
+  /// What a field has where the caller gives nothing.
+  private func initialValue(of field: FieldSchema) -> DatabaseValue {
+    switch field.defaultValue {
+    case .text(let text)?: return text.databaseValue
+    case .number(let number)?:
+      return field.type.storage == .integer ? Int64(number).databaseValue : number.databaseValue
+    case .boolean(let flag)?: return flag.databaseValue
+    case nil:
+      if field.type == .boolean { return false.databaseValue }
+      if field.name == "OwnerId" { return transaction.userID.databaseValue }
+      return field.picklistValues.first(where: \.defaultValue)?.value.databaseValue ?? .null
     }
   }
 

@@ -7,6 +7,8 @@ struct RecordTable: Sendable {
   let columns: [Int]
   /// The place of a field's column in `columns`, by the field's index; nil for a compound field.
   let positions: [Int?]
+  /// Every column's name and definition.
+  let definitions: [(column: String, sql: String)]
   /// `CREATE TABLE` and `CREATE INDEX` statements.
   let create: [String]
   /// `INSERT` of all columns.
@@ -19,7 +21,7 @@ struct RecordTable: Sendable {
     name = Self.quoted(object)
     var columns: [Int] = []
     var positions: [Int?] = []
-    var definitions: [String] = []
+    var definitions: [(column: String, sql: String)] = []
     var indexed: [String] = []
     for (index, field) in fields.enumerated() {
       guard field.hasColumn else {
@@ -28,18 +30,22 @@ struct RecordTable: Sendable {
       }
       positions.append(columns.count)
       columns.append(index)
-      definitions.append(Self.definition(of: field))
+      definitions.append((field.name, Self.definition(of: field)))
       if Self.isIndexed(field) { indexed.append(field.name) }
     }
     for system in Self.systemColumns where !fields.contains(where: { $0.name == system }) {
       definitions.append(
-        system == "IsDeleted" ? "\"IsDeleted\" INTEGER NOT NULL DEFAULT 0" : "\"\(system)\" TEXT")
+        (
+          system,
+          system == "IsDeleted" ? "\"IsDeleted\" INTEGER NOT NULL DEFAULT 0" : "\"\(system)\" TEXT"
+        ))
     }
     self.columns = columns
     self.positions = positions
+    self.definitions = definitions
     let table = name
     create =
-      ["CREATE TABLE IF NOT EXISTS \(table) (\(definitions.joined(separator: ", ")))"]
+      ["CREATE TABLE IF NOT EXISTS \(table) (\(definitions.map(\.sql).joined(separator: ", ")))"]
       + indexed.map {
         "CREATE INDEX IF NOT EXISTS \(Self.quoted("\(object) \($0)")) ON \(table) (\(Self.quoted($0)))"
       }

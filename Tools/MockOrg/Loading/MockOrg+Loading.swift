@@ -1,0 +1,93 @@
+public import Foundation
+import GRDB
+import SalesforceSDKCommon
+import Synchronization
+
+extension MockOrg {
+  /// How many records of an object were made.
+  public struct Loaded: Sendable, Hashable {
+    /// The object's API name.
+    public let object: String
+    public let count: Int
+  }
+
+  /// Adds objects from describe results, one a file, or puts them in the place of those with their
+  /// names.
+  ///
+  /// - Throws: ``MockOrgError`` `unreadable`, `invalidData`, `invalidSchema`; then nothing changed. An
+  ///   object that has records already cannot lose columns: `invalidSchema`.
+  public func load(describesIn folder: URL) async throws(MockOrgError) {
+    let objects = try DescribeFolder.objects(in: folder)
+    var schema = schema
+    for object in objects { schema.insert(object) }
+    try await change(to: schema, names: Set(objects.map(\.name)))
+  }
+
+  /// Loads the records of a plan with its tree files, or of one tree file, in one transaction.
+  ///
+  /// References between records (`@Ref`) are resolved whatever their order. Objects and fields that
+  /// the org does not know are made up from the data.
+  ///
+  /// - Returns: The number of records by object, in the plan's order.
+  /// - Throws: ``MockOrgError`` `unreadable` or `invalidData`; then nothing was loaded.
+  @discardableResult
+  public func load(plan: URL) async throws(MockOrgError) -> [Loaded] {
+    let data = try TreeData(plan: plan)
+    let references = TreeReferences(data)
+    var inference = SchemaInference(schema: schema)
+    inference.fit(data) { references.object(of: $0, from: $1, in: data) }
+    try await change(to: inference.schema, names: inference.changed)
+    let loader = TreeLoader(data: data, references: references, inference: inference)
+    do {
+      return try await database.write { [self] database in
+        try loader.load(transaction(database, userID: userID))
+      }
+    } catch let error as MockOrgError {
+      throw error
+    } catch {
+      throw MockOrgError(.storage, "The records of the plan cannot be written.", cause: error)
+    }
+  }
+
+  /// Takes a new schema and makes the tables that it needs.
+  func change(to schema: OrgSchema, names: Set<String>) async throws(MockOrgError) {
+    do {
+      try await database.write { database in
+        for name in names.sorted() {
+          guard let object = schema.object(named: name) else { continue }
+          try TableChange(object).apply(database)
+          try KeptSchema.write(object, database)
+        }
+      }
+    } catch let error as MockOrgError {
+      throw error
+    } catch {
+      throw MockOrgError(.storage, "The tables of new objects cannot be made.", cause: error)
+    }
+    schemaState.withLock { current in
+      // Objects that somebody else added meanwhile stay.
+      for object in schema.objects where names.contains(object.name) { current.insert(object) }
+    }
+  }
+}
+
+/// Brings the table of an object to its present fields.
+struct TableChange: Sendable {
+  let object: ObjectSchema
+
+  init(_ object: ObjectSchema) { self.object = object }
+
+  func apply(_ database: Database) throws {
+    let existing = try Row.fetchAll(
+      database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [object.name]
+    ).map { $0[0] as String }
+    if !existing.isEmpty {
+      for definition in object.table.definitions
+      where !existing.contains(definition.column) {
+        try database.execute(
+          sql: "ALTER TABLE \(object.table.name) ADD COLUMN \(definition.sql)")
+      }
+    }
+    for sql in object.table.create { try database.execute(sql: sql) }
+  }
+}
