@@ -21,7 +21,7 @@ public final class SmartStore: Sendable {
   /// The folder that holds the store's files and nothing else.
   public let directory: URL
 
-  private let pool: DatabasePool
+  private let database: StoreDatabase
   private let catalogs = SoupCatalogs()
   private let options: SmartStoreOptions
   private let state = Mutex(State())
@@ -32,20 +32,42 @@ public final class SmartStore: Sendable {
     var durability: Durability?
   }
 
+  private var pool: DatabasePool { database.pool }
+
   /// The name of the database file. A folder without it is no store.
   static let fileName = "store.sqlite"
 
-  init(
-    name: String, owner: StoreOwner, directory: URL,
+  /// Opens the store in a folder, or creates both.
+  ///
+  /// - Throws: ``SmartStoreError`` as ``SmartStoreManager/shared(withName:forUserAccount:)``.
+  public static func open(
+    name: String = defaultStoreName, owner: StoreOwner = .global, at directory: URL,
+    encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions()
+  ) async throws(SmartStoreError) -> SmartStore {
+    let result = await StoreQueue.run { () -> Result<SmartStore, SmartStoreError> in
+      do throws(SmartStoreError) {
+        return .success(
+          try SmartStore(
+            name: name, owner: owner, directory: directory, encryption: encryption,
+            options: options))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private init(
+    name: String, owner: StoreOwner, directory: URL, encryption: StoreEncryption,
     options: SmartStoreOptions
   ) throws(SmartStoreError) {
     self.name = name
     self.owner = owner
     self.directory = directory
     self.options = options
+    database = try StoreDatabase.open(at: directory, encryption: encryption)
     do {
-      pool = try DatabasePool(path: directory.appending(path: SmartStore.fileName).path)
-      try pool.writeWithoutTransaction { database in
+      try database.pool.writeWithoutTransaction { database in
         try database.inTransaction {
           let access = StoreAccess(
             database, catalog: SoupCatalog(schemaVersion: 0, soups: [:]), options: options,
@@ -55,6 +77,8 @@ public final class SmartStore: Sendable {
         }
       }
     } catch {
+      // The failure to open is the one to tell.
+      try? database.close()
       throw SmartStoreError(grdb: error)
     }
   }
@@ -76,8 +100,21 @@ public final class SmartStore: Sendable {
       return state.isClosed
     }
     guard !wasClosed else { return }
-    let result = await StoreQueue.run { [pool] in Result { try pool.close() } }
-    if case .failure(let error) = result { throw SmartStoreError(grdb: error) }
+    let result = await StoreQueue.run { [database] in
+      Result { () throws(SmartStoreError) in try database.close() }
+    }
+    try result.get()
+  }
+
+  /// The size of the store's files in bytes, with the log folded into the database.
+  ///
+  /// - Throws: ``SmartStoreError`` `closed`, `diskFull`, `io`.
+  public func databaseSize() async throws(SmartStoreError) -> UInt64 {
+    try checkOpen()
+    let result = await StoreQueue.run { [database] in
+      Result { () throws(SmartStoreError) in try database.size() }
+    }
+    return try result.get()
   }
 
   // MARK: Transactions

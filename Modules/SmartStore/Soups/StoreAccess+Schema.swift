@@ -2,14 +2,21 @@ extension StoreAccess {
   /// Refuses json1 paths that SQLite cannot follow, before a table depends on them.
   func checkExtractable(_ indexes: [SoupIndex]) throws(SmartStoreError) {
     for index in indexes where index.type == .json1 {
-      let statement = try StoreStatement(database, "SELECT json_extract('{}', '$.' || ?)")
+      // What is written at the path must be found there again.
+      let statement = try StoreStatement(
+        database, "SELECT json_extract(json_set('{}', '$.' || ?1, 1), '$.' || ?1)")
       statement.bind(index.path, at: 1)
+      var isFound = false
+      var cause: SmartStoreError?
       do throws(SmartStoreError) {
-        _ = try statement.step()
+        isFound = try statement.step() && statement.int64(0) == 1
       } catch {
+        cause = error
+      }
+      guard isFound else {
         throw SmartStoreError(
           .invalidIndexSpec,
-          "Invalid index spec: json1 cannot follow the path \"\(index.path)\".", cause: error)
+          "Invalid index spec: json1 cannot follow the path \"\(index.path)\".", cause: cause)
       }
     }
   }

@@ -27,7 +27,6 @@ enum StoreConnection {
       sql: """
         PRAGMA temp_store = MEMORY;
         PRAGMA cache_size = -\(cacheBytes >> 10);
-        PRAGMA trusted_schema = OFF;
         PRAGMA cell_size_check = ON;
         PRAGMA journal_size_limit = \(64 << 20);
         PRAGMA wal_autocheckpoint = \(options.checkpointPages);

@@ -37,7 +37,6 @@ package enum StoreEngine {
       "PRAGMA synchronous = FULL;",
       "PRAGMA cache_size = -\(options.writerCacheBytes >> 10);",
       "PRAGMA wal_autocheckpoint = \(options.checkpointPages);",
-      "PRAGMA trusted_schema = OFF;",
     ]
   }
 }

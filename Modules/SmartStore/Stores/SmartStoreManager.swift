@@ -1,0 +1,213 @@
+public import Foundation
+import Logging
+
+/// Opens, lists and removes the stores of one root folder.
+///
+/// Two who ask for the same name and owner get the same instance, until it is removed. A store
+/// belongs to the owner that it was asked for; who the current user is plays no part here. Make one
+/// manager for a root folder: the files of a store can be open for writing only once.
+///
+/// A store that cannot be read is never deleted or replaced. Asking for it fails with the reason and
+/// leaves its files as they are; only the `remove…` calls delete.
+public actor SmartStoreManager {
+  /// The folder that holds the app's stores and those of all accounts.
+  public nonisolated let root: URL
+
+  private struct Key: Hashable {
+    let name: String
+    let owner: StoreOwner
+  }
+
+  private let folders: StoreFolders
+  private let encryption: StoreEncryption
+  private let options: SmartStoreOptions
+  private let isLoggedIn: @Sendable (StoreOwner) async -> Bool
+  private let logger: Logger
+  private var stores: [Key: Task<SmartStore, any Error>] = [:]
+
+  /// - Parameters:
+  ///   - root: Created with the first store.
+  ///   - encryption: How the files of all stores are sealed.
+  ///   - isLoggedIn: Whether an account may open its stores now. A store that is open already is
+  ///     given out in any case.
+  public init(
+    root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
+    isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool = { _ in true }
+  ) {
+    self.root = root
+    self.folders = StoreFolders(root: root)
+    self.encryption = encryption
+    self.options = options
+    self.isLoggedIn = isLoggedIn
+    self.logger = Logger(label: "SmartStore")
+  }
+
+  // MARK: Getting
+
+  /// The store with this name, opened, and created if it does not exist.
+  ///
+  /// - Parameters:
+  ///   - name: One part of a path. Without one, ``SmartStore/defaultStoreName``.
+  ///   - owner: Without one there is no store: the result is nil and a warning is logged.
+  /// - Returns: Nil also for an account that is not logged in, unless its store is open already.
+  /// - Throws: ``SmartStoreError`` `invalidStoreName`, and what opening reports: `keyMissing`,
+  ///   `keyLocked`, `wrongKey`, `corruptKeyFile`, `corrupt`, `notADatabase`, `busyOtherProcess`,
+  ///   `diskFull`, `io`.
+  public func shared(
+    withName name: String? = nil, forUserAccount owner: StoreOwner?
+  ) async throws -> SmartStore? {
+    guard let owner else {
+      logger.warning("No user is given, so there is no user store. Use a global store instead.")
+      return nil
+    }
+    let key = Key(name: name ?? SmartStore.defaultStoreName, owner: owner)
+    if stores[key] == nil, !owner.isGlobal, await !isLoggedIn(owner) {
+      // Somebody may have opened it while we asked.
+      guard stores[key] != nil else {
+        logger.warning("The account is not logged in, so its store is not opened.")
+        return nil
+      }
+    }
+    return try await store(key)
+  }
+
+  /// The app's store with this name, opened, and created if it does not exist.
+  ///
+  /// - Throws: As ``shared(withName:forUserAccount:)``.
+  public func sharedGlobal(withName name: String? = nil) async throws -> SmartStore {
+    try await store(Key(name: name ?? SmartStore.defaultStoreName, owner: .global))
+  }
+
+  private func store(_ key: Key) async throws -> SmartStore {
+    let folder = try folders.folder(of: key.name, owner: key.owner)
+    let opening: Task<SmartStore, any Error>
+    if let known = stores[key] {
+      opening = known
+    } else {
+      opening = Task { [encryption, options] in
+        try await SmartStore.open(
+          name: key.name, owner: key.owner, at: folder, encryption: encryption, options: options)
+      }
+      stores[key] = opening
+    }
+    do {
+      return try await opening.value
+    } catch {
+      // The next one who asks tries again, unless somebody did so already.
+      if stores[key] == opening { stores[key] = nil }
+      throw error
+    }
+  }
+
+  // MARK: Listing
+
+  /// The names of an owner's stores, in no particular order. Nothing is opened or created.
+  ///
+  /// - Throws: ``SmartStoreError`` `io`, `invalidStoreName`.
+  public nonisolated func allStoreNames(
+    forUserAccount owner: StoreOwner?
+  ) throws(SmartStoreError) -> [String] {
+    guard let owner else { return [] }
+    return try folders.storeNames(of: owner)
+  }
+
+  /// The names of the app's stores, in no particular order.
+  public nonisolated func allGlobalStoreNames() throws(SmartStoreError) -> [String] {
+    try folders.storeNames(of: .global)
+  }
+
+  /// Whether a store's database file exists. Nothing is opened or created.
+  public nonisolated func storeExists(
+    withName name: String = SmartStore.defaultStoreName, forUserAccount owner: StoreOwner
+  ) throws(SmartStoreError) -> Bool {
+    try folders.exists(name, owner: owner)
+  }
+
+  /// Whether a store of the app exists.
+  public nonisolated func globalStoreExists(
+    withName name: String = SmartStore.defaultStoreName
+  ) throws(SmartStoreError) -> Bool {
+    try folders.exists(name, owner: .global)
+  }
+
+  // MARK: Removing
+
+  /// Closes a store and deletes its files. Its instance fails from then on; a store that does not
+  /// exist is no error.
+  ///
+  /// - Parameter owner: With a community, that community's store alone; without, the stores of this
+  ///   name in every community of the account. Nil does nothing but log a warning.
+  /// - Throws: ``SmartStoreError`` `io`, `invalidStoreName`.
+  public func removeShared(
+    withName name: String = SmartStore.defaultStoreName, forUserAccount owner: StoreOwner?
+  ) async throws {
+    guard let owner else {
+      logger.warning("No user is given, so no user store is removed.")
+      return
+    }
+    for scope in try scopes(of: owner) {
+      try await remove(Key(name: name, owner: scope))
+    }
+  }
+
+  /// Closes a store of the app and deletes its files.
+  public func removeSharedGlobal(
+    withName name: String = SmartStore.defaultStoreName
+  ) async throws {
+    try await remove(Key(name: name, owner: .global))
+  }
+
+  /// Removes all stores of an account in all its communities, and those of nobody else.
+  public func removeAll(forUserAccount owner: StoreOwner?) async throws {
+    guard case .user(let organization, let user, _)? = owner else {
+      logger.warning("No user is given, so no user store is removed.")
+      return
+    }
+    let account = StoreOwner.user(organizationId: organization, userId: user)
+    for scope in try scopes(of: account) { try await removeAll(of: scope) }
+  }
+
+  /// Removes all stores of the app.
+  public func removeAllGlobal() async throws {
+    try await removeAll(of: .global)
+  }
+
+  /// Closes all stores, whose instances fail from then on. Their files stay.
+  public func close() async throws {
+    let open = stores
+    stores = [:]
+    for opening in open.values {
+      if let store = try? await opening.value { try await store.close() }
+    }
+  }
+
+  private func removeAll(of owner: StoreOwner) async throws {
+    // A store that is being opened may have no file yet.
+    let opening = stores.keys.filter { $0.owner == owner }.map(\.name)
+    for name in Set(try folders.storeNames(of: owner) + opening) {
+      try await remove(Key(name: name, owner: owner))
+    }
+  }
+
+  private func remove(_ key: Key) async throws {
+    // Checked before anything is closed.
+    _ = try folders.folder(of: key.name, owner: key.owner)
+    if let opening = stores.removeValue(forKey: key), let store = try? await opening.value {
+      try await store.close()
+    }
+    let result = await StoreQueue.run { [folders] in
+      Result { () throws(SmartStoreError) in try folders.delete(key.name, owner: key.owner) }
+    }
+    try result.get()
+  }
+
+  /// The owners whose stores are meant by `owner`.
+  private func scopes(of owner: StoreOwner) throws -> [StoreOwner] {
+    guard case .user(let organization, let user, nil) = owner else { return [owner] }
+    let onDisk = try folders.scopes(ofOrganization: organization, user: user)
+    let open = stores.keys.map(\.owner).filter { known in
+      if case .user(organization, user, _) = known { true } else { false }
+    }
+    return Array(Set(onDisk + open + [owner]))
+  }
+}
