@@ -52,7 +52,7 @@ let package = Package(
       path: "Modules/Common", swiftSettings: settings),
     .testTarget(
       name: "CommonTests",
-      dependencies: ["SalesforceSDKCommon", "TestSupport"],
+      dependencies: ["SalesforceSDKCommon", "TestSupport", .logging],
       path: "Tests/Common", resources: [.copy("Resources")], swiftSettings: settings),
 
     .target(

@@ -1,0 +1,145 @@
+import Foundation
+import Logging
+import SalesforceSDKCommon
+import Synchronization
+import TestSupport
+import Testing
+
+/// What loggers write, and what they do not.
+struct LoggerTests {
+  /// Keeps what is written, as `level source message`.
+  private final class Recorder: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func append(_ line: String) { lines.withLock { $0.append(line) } }
+
+    func logger(_ level: LogLevel) -> SalesforceLogger {
+      let handler = Handler(recorder: self)
+      return SalesforceLogger(
+        component: "Test", level: level,
+        backend: Logger(label: "Test", factory: { _ in handler }))
+    }
+  }
+
+  private struct Handler: LogHandler {
+    let recorder: Recorder
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.critical
+
+    init(recorder: Recorder) { self.recorder = recorder }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      recorder.append("\(event.level) \(event.source) \(event.message)")
+    }
+  }
+
+  @Test func `CA-9 a record is written if its level reaches the logger's`() {
+    for threshold in LogLevel.allCases {
+      let recorder = Recorder()
+      let logger = recorder.logger(threshold)
+      logger.verbose("x")
+      logger.debug("x")
+      logger.info("x")
+      logger.notice("x")
+      logger.warning("x")
+      logger.error("x")
+      logger.fault("x")
+      let all = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+      #expect(recorder.all == all.dropFirst(Int(threshold.rawValue)).map { "\($0) Test x" })
+    }
+  }
+
+  @Test func `CA-11 the message of a record that is not written is never made`() {
+    let recorder = Recorder()
+    let logger = recorder.logger(.warn)
+    var made = 0
+    func message() -> String {
+      made += 1
+      return "text"
+    }
+    logger.debug(message())
+    #expect(made == 0 && recorder.all.isEmpty)
+    logger.level = .debug
+    logger.debug(message(), tag: "Sync", error: SecretStoreError(.locked, "is locked"))
+    #expect(made == 1 && recorder.all == ["debug Test Sync text: is locked"])
+  }
+
+  @Test func `CA-12 CA-20 a record is one line without tokens`() {
+    let recorder = Recorder()
+    recorder.logger(.info).error("a\r\nb access_token=1234567890&x=1")
+    #expect(recorder.all == [#"error Test a\r\nb access_token=******7890&x=1"#])
+  }
+
+  @Test func `CA-8 a component has one logger and its level is its own`() {
+    let logger = SalesforceLogger.logger(forComponent: "LoggerTests.one")
+    #expect(logger === SalesforceLogger.logger(forComponent: "LoggerTests.one"))
+    #expect(SalesforceLogger.components.contains("LoggerTests.one"))
+    let other = SalesforceLogger.logger(forComponent: "LoggerTests.two")
+    other.level = .off
+    #expect(logger.level == LogConfiguration.buildLevel && !other.isEnabled(.fault))
+    #expect(SalesforceLogger.default.component == "SFSDK")
+  }
+
+  @Test func `CA-9 the levels of both families have a place`() {
+    #expect(
+      [0, 1, 2, 16, 17, 3].map { LogLevel(osLogType: $0) } == [
+        .default, .info, .debug, .error, .fault, nil,
+      ])
+    #expect(
+      (0...6).map { LogLevel(androidLevel: $0) } == [
+        nil, .verbose, .debug, .info, .warn, .error, .off,
+      ])
+    for level in LogLevel.allCases { #expect(LogLevel(level.description) == level) }
+    #expect(LogLevel("WARNING") == .warn && LogLevel("loud") == nil)
+  }
+
+  @Test func `CA-9 the environment sets the level of one component or of all others`() {
+    let configuration = LogConfiguration("warn, SmartStore:debug,MobileSync : off,x:loud,,:")
+    #expect(configuration.level(of: "SmartStore") == .debug)
+    #expect(configuration.level(of: "MobileSync") == .off)
+    #expect(configuration.level(of: "x") == .warn)
+    #expect(LogConfiguration("").level(of: "x") == nil)
+  }
+}
+
+/// What is taken out of text before it is logged.
+struct RedactionTests {
+  @Test(arguments: [
+    (#"{"access_token":"00Dxx!AQ12","n":1}"#, #"{"access_token":"******AQ12","n":1}"#),
+    (#"{"Refresh_Token" : "abcd"}"#, #"{"Refresh_Token" : "****"}"#),
+    (#"{"sid":"a\"b12345","x":"sid"}"#, #"{"sid":"*****2345","x":"sid"}"#),
+    (#"{"cookie-sid_Client":"123456"}"#, #"{"cookie-sid_Client":"**3456"}"#),
+    (#"{\"id_token\":\"abcdefgh\",\"k\":\"v\"}"#, #"{\"id_token\":\"****efgh\",\"k\":\"v\"}"#),
+    ("POST /t?code=aPrx12345&state=1", "POST /t?code=*****2345&state=1"),
+    ("grant=x&refresh_token=5Aep861\nsid=1", "grant=x&refresh_token=***p861\nsid=*"),
+    ("Authorization: Bearer 00Dxx0123", "Authorization: Bearer *****0123"),
+    (#"["authorization": "OAuth abcdef"]"#, #"["authorization": "OAuth **cdef"]"#),
+    (
+      "encode=abcdefgh tokens=abcdefgh mycode=abcdefgh",
+      "encode=abcdefgh tokens=abcdefgh mycode=abcdefgh"
+    ),
+    (#"{"access_token":"cut of"#, #"{"access_token":"**t of"#), ("access_token", "access_token"),
+    (#"{"access_token":null}"#, #"{"access_token":null}"#), ("", ""), ("Grüße", "Grüße"),
+  ])
+  func `CA-20 tokens are masked to their last four characters`(text: String, expected: String) {
+    #expect(Redaction.redact(text) == expected)
+  }
+
+  @Test(arguments: [
+    ("https://x/a?b=1&Token=2&c", ["token"], "https://x/a?b=1&Token=[redacted]&c"),
+    ("https://x/a?b=1#b=2", ["b"], "https://x/a?b=[redacted]#b=2"),
+    ("https://x/a", ["b"], "https://x/a"),
+    ("https://x/a?b=1&&c=2=3", [], "https://x/a?b=1&&c=2=3"),
+    ("https://x/a?b=1&&c=2=3", ["c"], "https://x/a?b=1&&c=[redacted]"),
+  ])
+  func `CA-20 parameters of a URL are hidden by name`(
+    url: String, names: [String], expected: String
+  ) {
+    #expect(Redaction.url(url, hiding: names) == expected)
+  }
+}
