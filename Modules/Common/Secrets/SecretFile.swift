@@ -24,9 +24,9 @@ import Crypto
 /// | --- | --- |
 /// | 4 | `FFsr` |
 /// | 4 | length n of the sealed part, least byte first |
-/// | 4 | the same, every bit turned: finds the next record if one is damaged |
-/// | 16 | start of the HMAC-SHA256 of the name: tells whose record is damaged without showing names |
-/// | n | nonce 12, sealed name and secret, tag 16; bound to the salt and the 16 bytes above |
+/// | 4 | start of the SHA-256 of mark, length and tag: the next record is found behind damage |
+/// | 16 | tag, start of the HMAC-SHA256 of the name: tells whose the record is without showing it |
+/// | n | nonce 12, sealed name and secret, tag 16; bound to the salt and the tag |
 struct SecretFile {
   /// A record as it stands in the file.
   struct Record {
@@ -106,18 +106,25 @@ struct SecretFile {
     guard at + Self.frameLength <= bytes.count, bytes[at..<(at + 4)].elementsEqual(Self.mark)
     else { return nil }
     let length = Self.number(bytes[(at + 4)..<(at + 8)])
-    guard length == ~Self.number(bytes[(at + 8)..<(at + 12)]) else { return nil }
+    let tag = bytes[(at + 12)..<(at + Self.frameLength)]
+    guard bytes[at..<(at + 12)].elementsEqual(Self.frame(length: length, tag: tag)) else {
+      return nil
+    }
     let end = at + Self.frameLength + Int(length)
     return end <= bytes.count ? end : nil
+  }
+
+  /// What stands before a record's tag.
+  private static func frame(length: UInt32, tag: ArraySlice<UInt8>) -> [UInt8] {
+    let start = mark + bytes(of: length)
+    return start + Digests.sha256(start + tag).prefix(4)
   }
 
   /// The whole file.
   var bytes: [UInt8] {
     var bytes = header
     for record in records {
-      bytes += Self.mark
-      bytes += Self.bytes(of: UInt32(record.sealed.count))
-      bytes += Self.bytes(of: ~UInt32(record.sealed.count))
+      bytes += Self.frame(length: UInt32(record.sealed.count), tag: record.tag[...])
       bytes += record.tag
       bytes += record.sealed
     }
