@@ -135,7 +135,7 @@ let package = Package(
       path: "Tools/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
     .testTarget(
       name: "MockOrgTests",
-      dependencies: ["SalesforceMockOrg", "TestSupport"],
+      dependencies: ["SalesforceMockOrg", "TestSupport", .grdb],
       path: "Tests/MockOrg", swiftSettings: settings),
 
     .executableTarget(

@@ -1,5 +1,6 @@
 import struct Foundation.Date
 import GRDB
+import SalesforceSDKCommon
 
 /// Compiles one comparison, after checking that operator and literals suit the field.
 ///
@@ -221,15 +222,35 @@ struct SOQLComparer {
       case .pattern: break
       }
     }
-    // SQLite limits the number of question marks; one statement takes this many in any one list.
-    let longestList = 500
-    for start in stride(from: 0, to: singles.count, by: longestList) {
-      let list = Array(singles[start..<min(start + longestList, singles.count)])
-      let marks = Array(repeating: "?", count: list.count).joined(separator: ", ")
+    if !singles.isEmpty {
+      let list = list(Array(Set(singles)))
       alternatives.append(
-        SOQLFragment("\(sql(field, isASCII: isASCII)) IN (\(marks))", list))
+        SOQLFragment("\(sql(field, isASCII: isASCII)) IN (\(list.sql))", list.arguments))
     }
     return alternatives.isEmpty ? .never : .joined(alternatives, by: "OR")
+  }
+
+  /// What stands inside the parentheses of IN.
+  ///
+  /// SQLite limits the number of question marks, so a long list becomes one JSON array.
+  private func list(_ values: [DatabaseValue]) -> SOQLFragment {
+    guard values.count > 100 else {
+      return SOQLFragment(
+        Array(repeating: "?", count: values.count).joined(separator: ", "), values)
+    }
+    var array = JSONWriter()
+    array.beginArray()
+    for value in values {
+      switch value.storage {
+      case .int64(let number): array.integer(number)
+      // An infinite number equals no stored one and has no JSON form.
+      case .double(let number): try? array.double(number)
+      default: array.string(String.fromDatabaseValue(value) ?? "")
+      }
+    }
+    array.endArray()
+    let text = String(decoding: array.bytes, as: UTF8.self)
+    return SOQLFragment("SELECT value FROM json_each(?)", [text.databaseValue])
   }
 
   /// Whether all the values of one literal (`'A;B'`) are selected, for any of the literals.

@@ -1,7 +1,4 @@
 extension SOQLCompiler {
-  /// How deep ANDs, ORs and NOTs may lie in one another: the depth that SQLite's parser bears.
-  private static let maxDepth = 20
-
   /// Where a condition stands among the others.
   struct Level {
     enum Parent { case none, and, or, not }
@@ -17,7 +14,14 @@ extension SOQLCompiler {
   mutating func condition(
     _ condition: SOQLCondition, in clause: Clause, level: Level
   ) throws(ServerError) -> SOQLFragment {
-    guard level.depth <= Self.maxDepth else { throw .queryTooComplicated }
+    let fragment = try compiled(condition, in: clause, level: level)
+    guard fragment.depth <= SOQLFragment.maxDepth else { throw .queryTooComplicated }
+    return fragment
+  }
+
+  private mutating func compiled(
+    _ condition: SOQLCondition, in clause: Clause, level: Level
+  ) throws(ServerError) -> SOQLFragment {
     switch condition {
     case .and(let parts):
       // An AND inside an AND is the same list.
@@ -73,7 +77,7 @@ extension SOQLCompiler {
         "The inner and outer selects should not be on the same object type")
     }
     var compiler = try SOQLCompiler(
-      inner, object: innerObject, source: source, schema: schema, options: options,
+      inner, object: innerObject, source: source, schema: schema, options: innerOptions,
       aliasPrefix: "s\(innerSelects)_")
     guard inner.select.count == 1, case .operand(.field(let innerPath), nil)? = inner.select.first
     else {
@@ -94,7 +98,7 @@ extension SOQLCompiler {
     if let filter = try compiler.filter() { condition = .joined([filter, condition], by: "AND") }
     let fragment = SOQLFragment(
       "\(outer.sql) IN (SELECT \(field.sql) FROM \(compiler.scope.from) WHERE \(condition.sql))",
-      condition.arguments)
+      condition.arguments, depth: condition.depth + 10)
     return negated ? fragment.negated : fragment
   }
 

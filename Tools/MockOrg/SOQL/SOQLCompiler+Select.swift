@@ -145,10 +145,8 @@ extension SOQLCompiler {
         "MALFORMED_QUERY", at: inner.object.offset,
         "a query has at most \(Self.maxChildLevels) levels of relationships to children")
     }
-    var options = options
-    options.includeDeleted = includesDeleted
     var compiler = try SOQLCompiler(
-      inner, object: child, source: source, schema: schema, options: options)
+      inner, object: child, source: source, schema: schema, options: innerOptions)
     guard !compiler.isGrouped else {
       throw source.error(
         "MALFORMED_QUERY", at: inner.object.offset,

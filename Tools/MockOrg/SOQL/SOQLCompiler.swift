@@ -37,6 +37,13 @@ struct SOQLCompiler {
 
   var includesDeleted: Bool { options.includeDeleted || statement.allRows }
 
+  /// The options of the SELECTs inside this one: `ALL ROWS` holds for them too.
+  var innerOptions: SOQLOptions {
+    var options = options
+    options.includeDeleted = includesDeleted
+    return options
+  }
+
   /// The object that FROM names.
   static func object(
     of statement: SOQLStatement, source: SOQLSource, schema: OrgSchema
