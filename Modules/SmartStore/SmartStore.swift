@@ -126,6 +126,7 @@ public final class SmartStore: Sendable {
   ///
   /// - Parameter durability: ``Durability/full`` unless what is written can be had again.
   /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `diskFull`, `io`.
+  @discardableResult
   public func inTransaction<T: Sendable>(
     durability: Durability = .full,
     _ body: @Sendable (borrowing StoreTransaction) throws -> T

@@ -36,7 +36,7 @@ extension StoreReading where Self: ~Copyable {
       throw .notIndexed(fieldPath, soup)
     }
     let column = soup.expression(forPath: fieldPath)
-    let key = BoundValue(key: fieldValue ?? .null, type: type)
+    let key = BoundValue(indexed: fieldValue ?? .null, type: type)
     let isNull = key == .null
     let statement = try StoreStatement(
       access.database,

@@ -116,10 +116,28 @@ extension Soup {
   }
 }
 
+extension Int64 {
+  /// The number without its fraction; out of range, the nearest integer.
+  fileprivate init(clamping double: Double) {
+    self =
+      Int64(exactly: double.rounded(.towardZero))
+      ?? (double.isNaN ? 0 : double < 0 ? Int64.min : Int64.max)
+  }
+}
+
 extension BoundValue {
   /// An argument for a placeholder of a smart query.
   init(argument: JSONValue) {
     self = BoundValue(key: argument, type: .json1)
+  }
+
+  /// A value as an index of `type` would keep it.
+  init(indexed value: JSONValue, type: SoupIndexType) {
+    if type == .integer, value.int64 == nil, let double = value.double {
+      self = .integer(Int64(clamping: double))
+    } else {
+      self = BoundValue(key: value, type: type)
+    }
   }
 
   /// A key to compare with the values of an index, in the form in which the index keeps them.

@@ -98,6 +98,8 @@ struct StoreOpening {
     configuration.readonly = readonly
     configuration.maximumReaderCount = options.maximumReaderCount
     configuration.foreignKeysEnabled = false
+    // Smart SQL compares with the empty text as "" (SS-152).
+    configuration.acceptsDoubleQuotedStringLiterals = true
     // An encrypted store's temporary data would reach the disk outside the VFS.
     let options = options
     let isSealed = store != nil

@@ -13,6 +13,7 @@ public struct StoreTransaction: StoreReading, ~Copyable {
 
   /// Runs `body` as part of this transaction. If it throws, the whole transaction is rolled back,
   /// even if the error is caught.
+  @discardableResult
   public borrowing func inTransaction<T>(
     _ body: (borrowing StoreTransaction) throws -> T
   ) throws -> T {

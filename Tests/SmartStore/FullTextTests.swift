@@ -1,0 +1,177 @@
+import SalesforceSDKCommon
+import Testing
+
+@testable import SmartStore
+
+/// Searching words.
+@Suite struct FullTextTests {
+  private typealias Version = SmartStoreOptions.FullTextVersion
+
+  private func ids(
+    _ store: SmartStore, _ soup: String, _ path: String?, _ key: String
+  ) async throws -> [JSONValue] {
+    let elements = try await store.query(
+      using: .buildMatchQuerySpec(
+        soupName: soup, path: path, matchKey: key, orderPath: "_soupEntryId", pageSize: 100))
+    let selected = try await store.query(
+      using: .buildMatchQuerySpec(
+        soupName: soup, selectPaths: ["_soupEntryId"], path: path, matchKey: key,
+        orderPath: "_soupEntryId", pageSize: 100))
+    #expect(elements.map { $0["_soupEntryId"] } == selected.map { $0[0] })
+    return elements.compactMap { $0["_soupEntryId"] }
+  }
+
+  @Test(arguments: [Version.fts5, .fts4])
+  private func `SS-161 SS-162 SS-167 the animals of the guide`(version: Version) async throws {
+    try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
+      store async throws in
+      try await store.registerSoup(
+        withName: "animals", withIndices: [SoupIndex]("name:full_text", "color:full_text"))
+      try await store.upsert(
+        entries: [
+          ("cat", "black"), ("cat", "white"), ("dog", "black"), ("dog", "brown"), ("dog", "white"),
+        ]
+        .map { ["name": .string($0.0), "color": .string($0.1)] }, forSoupNamed: "animals")
+      let expected: [(String?, String, [JSONValue])] = [
+        (nil, "black", [1, 3]), (nil, "black cat", [1]), (nil, "black OR cat", [1, 2, 3]),
+        (nil, "b*", [1, 3, 4]), (nil, "black NOT cat", [3]),
+        (nil, "{animals:color}:black NOT cat", [3]), ("color", "black", [1, 3]),
+        ("color", "black cat", []), ("color", "black OR cat", [1, 3]), ("color", "b*", [1, 3, 4]),
+        ("color", "black NOT cat", [1, 3]),
+      ]
+      for (path, key, result) in expected {
+        #expect(try await ids(store, "animals", path, key) == result, "\(path ?? "nil") \(key)")
+      }
+    }
+  }
+
+  @Test(arguments: [Version.fts5, .fts4])
+  private func `SS-160 SS-168 the staff of the reference`(version: Version) async throws {
+    try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
+      store async throws in
+      try await store.registerSoup(
+        withName: "staff",
+        withIndices: [SoupIndex]("first:full_text", "last:full_text", "no:string"))
+      try await store.upsert(
+        entries: [("Ada", "Lovelace"), ("Alan", "Turing"), ("Grace", "Hopper"), ("Hopper", "Ada")]
+          .map { ["first": .string($0.0), "last": .string($0.1)] }, forSoupNamed: "staff")
+      let expected: [(String?, String, [JSONValue])] = [
+        (nil, "Hopper", [3, 4]), (nil, "Ada Hopper", [4]), (nil, "Ho*", [3, 4]),
+        (nil, "Ada OR Grace NOT Hopper", [1, 4]), (nil, "Hopper NOT Ada", [3]),
+        (nil, "{staff:first}:Hopper", [4]),
+        (nil, "{staff:last}:Hopper OR {staff:first}:Alan", [2, 3]), (nil, "Hopperr", []),
+        (nil, "hopper", [3, 4]), ("first", "A*", [1, 2]), ("first", "A* NOT Ada", [2]),
+        ("first", "Ada OR Grace", [1, 3]), ("last", "Turing", [2]),
+        (nil, "(Ada OR Grace) AND Lovelace", [1]),
+      ]
+      for (path, key, result) in expected {
+        #expect(try await ids(store, "staff", path, key) == result, "\(path ?? "nil") \(key)")
+      }
+      await expectFailure(.invalidQuerySpec) { _ = try await ids(store, "staff", "no", "x") }
+    }
+  }
+
+  @Test(arguments: [
+    ("abc", "F:abc"), ("{s:p2}:abc", "{s:p2}:abc"), ("abc AND def", "F:abc AND F:def"),
+    ("abc OR def", "F:abc OR F:def"), ("(abc AND def) OR ghi", "(F:abc AND F:def) OR F:ghi"),
+    ("((a AND {s:p2}:b) AND c) OR d", "((F:a AND {s:p2}:b) AND F:c) OR F:d"),
+    ("a  and(b)Or Not c", "F:a  and(F:b)Or Not F:c"), ("", ""), (" ( ", " ( "),
+    (#""united states" x*"#, #"F:"united states" F:x*"#), (#""open phrase"#, #"F:"open phrase"#),
+    ("android", "F:android"), ("{s:a b}:x y", "{s:a b}:x F:y"),
+  ])
+  func `SS-163 SS-164 qualifying aims every bare term`(key: String, qualified: String) {
+    #expect(MatchKey.qualified(key, field: "F") == qualified)
+    #expect(MatchKey.qualified(key, field: nil) == key)
+  }
+
+  @Test func `SS-164 a phrase is searched as one in its path`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(
+        withName: "a", withIndices: [SoupIndex]("x:full_text", "y:full_text"))
+      try await store.upsert(
+        entries: [
+          ["x": "the united states"], ["x": "states united"], ["y": "united states"],
+        ], forSoupNamed: "a")
+      #expect(try await ids(store, "a", "x", #""united states""#) == [1])
+      #expect(try await ids(store, "a", "x", "united states") == [1, 2])
+      #expect(try await ids(store, "a", nil, #""united states""#) == [1, 3])
+    }
+  }
+
+  @Test(arguments: [
+    "AND", "NOT cat", "\"open", "*", "cat AND", "(cat", "'", "'; drop table TABLE_1; --", "{", "{a",
+    "{b:x}:cat", "{a:nope}:cat", "a:b:c", "cat NOT", "^", "\\", "cat')",
+  ])
+  func `SS-165 a hostile key fails with the engine's words or finds nothing`(key: String)
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:full_text")])
+      try await store.upsert(entries: [["x": "cat"]], forSoupNamed: "a")
+      for path in [nil, "x"] {
+        do {
+          _ = try await ids(store, "a", path, key)
+          Issue.record("\(key) was accepted")
+        } catch let error as SmartStoreError {
+          #expect(error.number == 999)
+          #expect(error.code == .sql || error.code == .invalidReference, "\(error)")
+        }
+      }
+      #expect(try await store.elements(of: "a").count == 1)
+    }
+  }
+
+  @Test func `SS-124 SS-165 a quote in a phrase is data`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:full_text")])
+      try await store.upsert(entries: [["x": "o'brien {brace}"]], forSoupNamed: "a")
+      #expect(try await ids(store, "a", "x", #""o'brien""#) == [1])
+      #expect(try await ids(store, "a", "x", #""{brace}""#) == [1])
+      let spec = try QuerySpec.buildMatchQuerySpec(
+        soupName: "a", path: "x", matchKey: #""o'brien""#, pageSize: 9)
+      #expect(spec.smartSql.contains(#"MATCH '{a:x}:"o''brien"'"#))
+      #expect(try await store.query(spec.smartSql).count == 1)
+      #expect(try await store.query(spec.countSmartSql) == [[1]])
+      #expect(try await store.query(spec.idsSmartSql) == [[1]])
+    }
+  }
+
+  @Test func `SS-166 an empty match key is refused`() async {
+    for key in [nil, "", " \n"] {
+      await expectFailure(.invalidQuerySpec, "Invalid query spec") {
+        _ = try QuerySpec.buildMatchQuerySpec(soupName: "a", matchKey: key, pageSize: 9)
+      }
+    }
+  }
+
+  @Test func `SS-169 SS-170 arrays are searched through their text, in the order asked for`()
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(
+        withName: "a", withIndices: [SoupIndex]("attributes.color:full_text", "n:integer"))
+      try await store.upsert(
+        entries: [
+          ["n": 1, "attributes": ["color": ["red", "dark green"]]],
+          ["n": 2, "attributes": ["color": ["green"]]],
+          ["n": 3, "attributes": [["color": "blue"], ["color": "green"]]],
+        ], forSoupNamed: "a")
+      let found = try await store.query(
+        using: .buildMatchQuerySpec(
+          soupName: "a", selectPaths: ["n"], path: "attributes.color", matchKey: "green",
+          orderPath: "n", order: .descending, pageSize: 9))
+      #expect(found == [[3], [2], [1]])
+    }
+  }
+
+  @Test func `SS-172 a match reads the full-text index and the primary key`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:full_text")])
+      let spec = try QuerySpec.buildMatchQuerySpec(
+        soupName: "a", path: "x", matchKey: "cat", pageSize: 9)
+      let plan = try await store.plan(of: spec)
+      #expect(plan.contains("VIRTUAL TABLE INDEX"))
+      #expect(plan.contains("USING INTEGER PRIMARY KEY"))
+    }
+  }
+}

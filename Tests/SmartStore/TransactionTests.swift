@@ -1,0 +1,237 @@
+import Foundation
+import SalesforceSDKCommon
+import Testing
+
+@testable import SmartStore
+
+private struct Stop: Error {}
+
+/// Several calls in one transaction, roll-back, and many tasks at once.
+@Suite struct TransactionTests {
+  private let specs = [SoupIndex]("key:string", "n:integer", "t:full_text")
+
+  @Test func `SS-113 each call is atomic by itself`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      await expectFailure(.invalidEntry) {
+        try await store.upsert(entries: [["key": "x"], 5], forSoupNamed: "a")
+      }
+      #expect(try await store.elements(of: "a") == [])
+      #expect(try await store.column("select count(*) from TABLE_1_fts") == [0])
+    }
+  }
+
+  @Test func `SS-114 calls over several soups commit together`() async throws {
+    try await withStore { store async throws in
+      let specs = specs
+      let count = try await store.inTransaction { transaction in
+        for name in ["a", "b"] {
+          try transaction.registerSoup(withName: name, withIndices: specs)
+          try transaction.upsert(entries: [["key": "x", "t": "cat"]], forSoupNamed: name)
+        }
+        return try transaction.count(using: .buildAllQuerySpec(soupName: "b", pageSize: 1))
+      }
+      #expect(count == 1)
+      #expect(try await store.elements(of: "a").count == 1)
+      #expect(try await store.elements(of: "b").count == 1)
+    }
+  }
+
+  @Test func `SS-115 after a roll-back everything is as before`() async throws {
+    try await withStore { store async throws in
+      let specs = specs
+      try await store.registerSoup(withName: "kept", withIndices: specs)
+      try await store.registerSoup(withName: "doomed", withIndices: specs)
+      try await store.upsert(entries: [["key": "x", "t": "cat"]], forSoupNamed: "kept")
+      _ = try await store.column("select {doomed:key} from {doomed}")
+      let schema = try await store.rows("select name, sql from sqlite_master order by 1")
+      let before = try await store.elements(of: "kept")
+      await #expect(throws: Stop.self) {
+        try await store.inTransaction { transaction in
+          try transaction.removeSoup("doomed")
+          try transaction.registerSoup(withName: "new", withIndices: specs)
+          try transaction.upsert(entries: [["key": "y", "t": "dog"]], forSoupNamed: "new")
+          _ = try transaction.query(
+            using: .buildSmartQuerySpec(smartSql: "select {new:key} from {new}", pageSize: 1))
+          try transaction.clearSoup("kept")
+          try transaction.upsert(entries: [["key": "z"]], forSoupNamed: "kept")
+          throw Stop()
+        }
+      }
+      #expect(try await store.rows("select name, sql from sqlite_master order by 1") == schema)
+      #expect(try await store.elements(of: "kept") == before)
+      #expect(try await store.allSoupNames() == ["doomed", "kept"])
+      #expect(try await store.column("select {doomed:key} from {doomed}") == [])
+      await expectFailure(.unknownSoup, "Unknown soup new") {
+        _ = try await store.column("select {new:key} from {new}")
+      }
+      #expect(
+        try await store.count(
+          using: .buildMatchQuerySpec(soupName: "kept", matchKey: "cat", pageSize: 1)) == 1)
+      try await store.registerSoup(withName: "new", withIndices: specs)
+      try await store.upsert(entries: [["key": "y"]], forSoupNamed: "new")
+      #expect(try await store.column("select {new:key} from {new}") == ["y"])
+    }
+  }
+
+  @Test func `SS-115 a call that fails inside a transaction leaves its soup as it was`()
+    async throws
+  {
+    try await withStore { store async throws in
+      let specs = specs
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.inTransaction { transaction in
+        try transaction.upsert(entries: [["key": "one"]], forSoupNamed: "a")
+        #expect(throws: SmartStoreError.self) {
+          try transaction.upsert(entries: [["key": "two"], "no object"], forSoupNamed: "a")
+        }
+        #expect(throws: SmartStoreError.self) {
+          try transaction.registerSoup(
+            withName: "b", withIndices: [SoupIndex(path: "x..y", type: .json1)])
+        }
+        #expect(transaction.soupExists(forName: "b") == false)
+        try transaction.upsert(entries: [["key": "three"]], forSoupNamed: "a")
+      }
+      #expect(try await store.elements(of: "a").map { $0["key"] } == ["one", "three"])
+    }
+  }
+
+  @Test func `SS-116 a transaction sees its own writes and readers see none of them`()
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      let all = try QuerySpec.buildAllQuerySpec(soupName: "a", pageSize: 10)
+      // The reader runs while the writer is inside its transaction: each waits for the other's
+      // signal, never for its end.
+      let written = DispatchSemaphore(value: 0)
+      let seen = DispatchSemaphore(value: 0)
+      async let writing = store.inTransaction { transaction in
+        try transaction.upsert(entries: [["key": "x"]], forSoupNamed: "a")
+        #expect(try transaction.count(using: all) == 1)
+        written.signal()
+        #expect(seen.wait(timeout: .now() + 30) == .success)
+      }
+      await StoreQueue.run { written.wait() }
+      #expect(try await store.count(using: all) == 0)
+      seen.signal()
+      try await writing
+      #expect(try await store.count(using: all) == 1)
+    }
+  }
+
+  @Test func `SS-116 a nested transaction joins and its failure fails the outer one`()
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.inTransaction { outer in
+        try outer.upsert(entries: [["key": "x"]], forSoupNamed: "a")
+        try outer.inTransaction { inner in
+          try inner.upsert(entries: [["key": "y"]], forSoupNamed: "a")
+        }
+      }
+      #expect(try await store.elements(of: "a").count == 2)
+      await #expect(throws: (any Error).self) {
+        try await store.inTransaction { outer in
+          try outer.upsert(entries: [["key": "z"]], forSoupNamed: "a")
+          #expect(throws: Stop.self) {
+            try outer.inTransaction { _ in throw Stop() }
+          }
+        }
+      }
+      #expect(try await store.elements(of: "a").count == 2)
+    }
+  }
+
+  @Test func `SS-117 a helper neither commits the enclosing transaction nor hides its failure`()
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.upsert(entries: [["key": "x"]], forSoupNamed: "a")
+      await #expect(throws: Stop.self) {
+        try await store.inTransaction { transaction in
+          try transaction.clearSoup("a")
+          try transaction.removeAllSoups()
+          throw Stop()
+        }
+      }
+      #expect(try await store.elements(of: "a").count == 1)
+    }
+  }
+
+  @Test func `a cancelled transaction leaves nothing and throws CancellationError`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      let task = Task {
+        try await store.inTransaction { transaction in
+          try transaction.upsert(entries: [["key": "x"]], forSoupNamed: "a")
+          withUnsafeCurrentTask { $0?.cancel() }
+          _ = try transaction.count(using: .buildAllQuerySpec(soupName: "a", pageSize: 1))
+          try transaction.registerSoup(withName: "b", withIndices: [SoupIndex("x:string")])
+        }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(try await store.elements(of: "a") == [])
+      #expect(try await store.allSoupNames() == ["a"])
+    }
+  }
+
+  @Test(arguments: [(20, 20), (1, 0), (0, 1), (20, 1), (1, 20)])
+  func `SS-204 SS-205 SS-207 readers and writers at once see whole transactions only`(
+    readers: Int, writers: Int
+  ) async throws {
+    let perWriter = 20
+    try await withStore { store async throws in
+      try await store.registerSoup(
+        withName: "a", withIndices: [SoupIndex("writer:integer"), SoupIndex("seq:integer")])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for writer in 0..<writers {
+          group.addTask {
+            try await store.upsert(
+              entries: (0..<perWriter).map {
+                ["writer": .integer(Int64(writer)), "seq": .integer(Int64($0)), "end": "ok"]
+              }, forSoupNamed: "a")
+          }
+        }
+        for _ in 0..<readers {
+          group.addTask {
+            for _ in 0..<10 {
+              let rows = try await store.query(
+                "select {a:writer}, count(*) from {a} group by {a:writer}")
+              #expect(rows.allSatisfy { $0[1] == .integer(Int64(perWriter)) })
+              let elements = try await store.queryElements(
+                using: .buildAllQuerySpec(soupName: "a", pageSize: 25))
+              #expect(elements.allSatisfy { $0["end"]?.string == "ok" })
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      let pairs = try await store.rows("select distinct {a:writer}, {a:seq} from {a}")
+      #expect(pairs.count == writers * perWriter)
+      #expect(try await store.column("select count(*) from {a}") == [.integer(Int64(pairs.count))])
+    }
+  }
+
+  @Test func `SS-206 concurrent batches by external id leave one whole batch`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: [SoupIndex("key:string")])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for batch in 0..<30 {
+          group.addTask {
+            try await store.upsert(
+              entries: (0..<20).map { key in
+                ["key": .string("k\(key)"), "batch": .integer(Int64(batch))]
+              }, forSoupNamed: "a", withExternalIdPath: "key")
+          }
+        }
+        try await group.waitForAll()
+      }
+      let elements = try await store.elements(of: "a")
+      #expect(elements.count == 20)
+      #expect(Set(elements.map { $0["batch"] }).count == 1)
+    }
+  }
+}

@@ -1,0 +1,375 @@
+import Foundation
+import SalesforceSDKCommon
+import Testing
+
+@testable import SmartStore
+
+/// Writing elements.
+@Suite struct UpsertTests {
+  private let specs = [SoupIndex]("key:string", "n:integer", "f:floating", "j:json1", "t:full_text")
+
+  @Test func `SS-89 SS-90 SS-95 the store writes its own members and columns`() async throws {
+    let clock = TestClock()
+    try await withStore(options: SmartStoreOptions(now: { clock.now })) { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      let created = clock.now
+      let saved = try await store.upsert(
+        entries: [["key": "x", "_soupLastModifiedDate": 1, "_soupEntryId": nil]], forSoupNamed: "a")
+      #expect(
+        saved == [["key": "x", "_soupEntryId": 1, "_soupLastModifiedDate": .integer(created)]])
+      clock.advance()
+      try await store.upsert(entries: saved, forSoupNamed: "a")
+      #expect(
+        try await store.rows("select id, created, lastModified, soup from TABLE_1") == [
+          [
+            1, .integer(created), .integer(clock.now),
+            ["key": "x", "_soupEntryId": 1, "_soupLastModifiedDate": .integer(clock.now)],
+          ]
+        ])
+      #expect(SmartStore.date(lastModifiedValue: 1500) == Date(timeIntervalSince1970: 1.5))
+    }
+  }
+
+  @Test func `SS-91 everything else comes back as it was`() async throws {
+    let text = """
+      {"int":9223372036854775807,"neg":-9223372036854775808,"f":1.10,"big":123456789012345678901234567890, \
+      "e":1E5,"n":null,"t":true,"deep":{"a":[1,{"b":[]},null,"x"]},"s":"a/b\\/c \\u0041 \\"q\\" \\n 🐘",\
+      "":"empty key","it's":"quote","__local__":false}
+      """
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.upsert(slices: [JSONSlice(parsing: text)], soup: "a")
+      let stored = try await store.retrieve(usingSoupEntryIds: [1], fromSoupNamed: "a")[0]
+      #expect(stored.description.hasPrefix(text.dropLast()))
+      let saved = try await store.upsert(entries: [json(text)], forSoupNamed: "a")[0]
+      var expected = try json(text)
+      expected["_soupEntryId"] = 2
+      expected["_soupLastModifiedDate"] = saved["_soupLastModifiedDate"]
+      #expect(saved == expected)
+      #expect(
+        try await store.retrieve(usingSoupEntryIds: [2], fromSoupNamed: "a")[0].value == expected)
+    }
+  }
+
+  @Test(arguments: ["{}", "{ }", #"{"a":1}"#, #" { "a" : 1 } "#, #"{"_soupEntryId":null}"#])
+  func `SS-89 the smallest elements are stored as JSON`(text: String) async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.upsert(
+        slices: [JSONSlice(parsing: text)], setting: [("__local__", true)], soup: "a")
+      let stored = try await store.retrieve(usingSoupEntryIds: [1], fromSoupNamed: "a")[0]
+      #expect(stored["_soupEntryId"]?.int64 == 1)
+      #expect(stored["__local__"]?.bool == true)
+      #expect(try JSONSlice(parsing: stored.description) == stored)
+    }
+  }
+
+  @Test func `SS-92 ids are never used twice`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      func add() async throws -> JSONValue? {
+        try await store.upsert(entries: [["key": "x"]], forSoupNamed: "a")[0]["_soupEntryId"]
+      }
+      #expect(try await add() == 1)
+      #expect(try await add() == 2)
+      try await store.remove(entryIds: [2], forSoupNamed: "a")
+      #expect(try await add() == 3)
+      try await store.clearSoup("a")
+      #expect(try await add() == 4)
+      try await store.unsafelyExecute("UPDATE sqlite_sequence SET seq = 5000000000")
+      #expect(try await add() == 5_000_000_001)
+      #expect(
+        try await store.lookupSoupEntryId(
+          soupNamed: "a", fieldPath: "_soupEntryId", fieldValue: 5_000_000_001)
+          == 5_000_000_001)
+    }
+  }
+
+  @Test func `SS-93 SS-94 sync flags are plain data and true is found as 1`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("__local__:string"))
+      let saved = try await store.upsert(
+        entries: [["__local__": true, "__last_error__": "e"], ["__local__": false]],
+        forSoupNamed: "a")
+      #expect(saved[0]["__last_error__"] == "e")
+      #expect(
+        try await store.column("select {a:_soupEntryId} from {a} where {a:__local__} = '1'") == [1])
+      let byBool = try await store.query(
+        using: .buildExactQuerySpec(
+          soupName: "a", path: "__local__", matchKey: true, pageSize: 9))
+      #expect(byBool.map { $0["_soupEntryId"] } == [1])
+    }
+  }
+
+  @Test func `SS-96 a known id is replaced, an unknown one inserted under a new id`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.upsert(entries: [["key": "x", "n": 1, "extra": 1]], forSoupNamed: "a")
+      let saved = try await store.upsert(
+        entries: [
+          ["key": "y", "_soupEntryId": 1], ["key": "z", "_soupEntryId": 99],
+          ["key": "w", "_soupEntryId": "1"], ["key": "v", "_soupEntryId": 2.0],
+        ], forSoupNamed: "a")
+      #expect(saved.map { $0["_soupEntryId"] } == [1, 2, 1, 2])
+      let stored = try await store.elements(of: "a")
+      #expect(stored.map { $0["key"] } == ["w", "v"])
+      #expect(stored[0]["extra"] == nil)
+      #expect(try await store.column("select {a:n} from {a}") == [.null, .null])
+      for id: JSONValue in [true, 1.5, "one", [1], [:]] {
+        await expectFailure(.invalidEntry, "Invalid entry") {
+          try await store.upsert(entries: [["_soupEntryId": id]], forSoupNamed: "a")
+        }
+      }
+    }
+  }
+
+  @Test func `SS-97 an external id decides, and an id in the entry does not`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      let saved = try await store.upsert(
+        entries: [["key": "x", "n": 1], ["key": "y", "n": 2, "_soupEntryId": 1]],
+        forSoupNamed: "a", withExternalIdPath: "key")
+      #expect(saved.map { $0["_soupEntryId"] } == [1, 2])
+      let again = try await store.upsert(
+        entries: [["key": "y", "n": 3, "_soupEntryId": 1], ["key": "z", "n": 4]],
+        forSoupNamed: "a", withExternalIdPath: "key")
+      #expect(again.map { $0["_soupEntryId"] } == [2, 3])
+      #expect(try await store.column("select {a:n} from {a}") == [1, 3, 4])
+      let byEntryId = try await store.upsert(
+        entries: [["key": "w", "_soupEntryId": 3]], forSoupNamed: "a",
+        withExternalIdPath: "_soupEntryId")
+      #expect(byEntryId[0]["_soupEntryId"] == 3)
+    }
+  }
+
+  @Test func `SS-98 external id errors have their codes and texts and change nothing`()
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      let notIndexed = await expectFailure(
+        .notIndexed, "No index column defined for field 'other'."
+      ) {
+        try await store.upsert(
+          entries: [["other": 1]], forSoupNamed: "a", withExternalIdPath: "other")
+      }
+      #expect(notIndexed?.number == 2)
+      for entry: JSONValue in [["n": 1], ["key": nil]] {
+        let missing = await expectFailure(
+          .externalIdMissing,
+          "For upsert with external ID path 'key', value cannot be empty for any entries."
+        ) {
+          try await store.upsert(
+            entries: [["key": "fine"], entry], forSoupNamed: "a", withExternalIdPath: "key")
+        }
+        #expect(missing?.number == 3)
+      }
+      #expect(try await store.elements(of: "a") == [])
+      try await store.upsert(entries: [["key": "d"], ["key": "d"]], forSoupNamed: "a")
+      let ambiguous = await expectFailure(
+        .ambiguousMatch,
+        "Cannot update entry: the value 'd' for path 'key' does not represent a unique entry!"
+      ) {
+        try await store.upsert(
+          entries: [["key": "e"], ["key": "d"]], forSoupNamed: "a", withExternalIdPath: "key")
+      }
+      #expect(ambiguous?.number == 1)
+      #expect(try await store.elements(of: "a").count == 2)
+      try await store.upsert(
+        entries: [["key": ""], ["key": ""]], forSoupNamed: "a", withExternalIdPath: "key")
+      #expect(try await store.elements(of: "a").count == 3)
+    }
+  }
+
+  @Test(arguments: ["key", "n", "f", "j", "t"])
+  func `SS-99 an element just written is found again by the same value`(path: String) async throws {
+    let values: [JSONValue] =
+      switch path {
+      case "n": [1, 2.5, true, 1e20, -3]
+      case "f": [1, 2.5, true, -1e-9]
+      case "j": ["x", 1, 2.5, true, [1, "a"], ["k": [:]], "", "it's"]
+      default: ["x", 1, 2.5, true, false, [1, "a"], ["k": [:]], "", "it's", "1.0", "\u{1}🐘\"\\"]
+      }
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      for value in values {
+        try await store.clearSoup("a")
+        let first = try await store.upsert(
+          entries: [[path: value]], forSoupNamed: "a", withExternalIdPath: path)
+        let second = try await store.upsert(
+          entries: [[path: value, "again": true]], forSoupNamed: "a", withExternalIdPath: path)
+        #expect(first[0]["_soupEntryId"] == second[0]["_soupEntryId"], "\(value)")
+        #expect(
+          try await store.lookupSoupEntryId(soupNamed: "a", fieldPath: path, fieldValue: value)
+            == first[0]["_soupEntryId"]?.int64, "\(value)")
+      }
+    }
+  }
+
+  @Test func `SS-100 a later entry of a batch sees the earlier ones`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      let saved = try await store.upsert(
+        entries: [["key": "x", "n": 1], ["key": "x", "n": 2]], forSoupNamed: "a",
+        withExternalIdPath: "key")
+      #expect(saved.map { $0["_soupEntryId"] } == [1, 1])
+      #expect(try await store.elements(of: "a").map { $0["n"] } == [2])
+    }
+  }
+
+  @Test func `SS-101 SS-104 a batch is written completely or not at all`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.upsert(entries: [["key": "old", "t": "cat"]], forSoupNamed: "a")
+      let before = try await store.elements(of: "a")
+      let bad: [JSONValue] = [
+        .double(.nan), .double(.infinity), "text", 1, nil, [1], ["n": .double(.nan)],
+      ]
+      for entry in bad {
+        await expectFailure(.invalidEntry, "Invalid entry") {
+          try await store.upsert(
+            entries: [["_soupEntryId": 1, "key": "new"], ["key": "x", "t": "cat"], entry],
+            forSoupNamed: "a")
+        }
+      }
+      #expect(try await store.elements(of: "a") == before)
+      #expect(try await store.column("select count(*) from TABLE_1_fts") == [1])
+      await expectFailure(.invalidEntry, "Invalid entry") {
+        try await store.upsert(
+          slices: [JSONSlice(parsing: "{}"), JSONSlice(parsing: "[]")], soup: "a")
+      }
+      #expect(try await store.elements(of: "a") == before)
+    }
+  }
+
+  @Test func `SS-102 the result has the order and count of the input`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      #expect(try await store.upsert(entries: [], forSoupNamed: "a") == [])
+      let entries: [JSONValue] = (0..<50).map { ["n": $0 % 2 == 0 ? 1 : 2, "key": .integer($0)] }
+      let saved = try await store.upsert(entries: entries, forSoupNamed: "a")
+      #expect(saved.map { $0["key"] } == entries.map { $0["key"] })
+      #expect(entries[0]["_soupEntryId"] == nil)
+      let stored = try await store.retrieve(
+        usingSoupEntryIds: saved.compactMap { $0["_soupEntryId"]?.int64 }, fromSoupNamed: "a")
+      #expect(stored.map(\.value) == saved)
+    }
+  }
+
+  @Test func `SS-103 an unknown soup fails, for empty input too`() async throws {
+    try await withStore { store async throws in
+      for entries: [JSONValue] in [[], [["x": 1]]] {
+        let error = await expectFailure(.unknownSoup, "Soup: nope does not exist") {
+          try await store.upsert(entries: entries, forSoupNamed: "nope")
+        }
+        #expect(error?.number == 999)
+        #expect(error?.domain == "com.salesforce.smartstore.error")
+      }
+      await expectFailure(.unknownSoup, "Soup: nope does not exist") {
+        try await store.upsert(slices: [], soup: "nope")
+      }
+    }
+  }
+
+  @Test func `SS-105 create always inserts and update needs the element`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      let one = try await store.create(entry: ["key": "x"], inSoupNamed: "a")
+      let two = try await store.create(entry: one, inSoupNamed: "a")
+      #expect(two["_soupEntryId"] == 2)
+      let new = try await store.update(entry: ["key": "y"], withSoupEntryId: 2, inSoupNamed: "a")
+      #expect(new["_soupEntryId"] == 2)
+      await expectFailure(.noSuchEntry, "No such entry") {
+        try await store.update(entry: ["key": "z"], withSoupEntryId: 3, inSoupNamed: "a")
+      }
+      #expect(try await store.elements(of: "a").map { $0["key"] } == ["x", "y"])
+      for soup in ["b"] {
+        await expectFailure(.unknownSoup) { try await store.create(entry: [:], inSoupNamed: soup) }
+        await expectFailure(.unknownSoup) {
+          try await store.update(entry: [:], withSoupEntryId: 1, inSoupNamed: soup)
+        }
+      }
+    }
+  }
+
+  @Test func `SS-106 lookup finds the single match, null, or says why not`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.upsert(
+        entries: [["key": "x", "n": 1], ["key": "y", "n": 1], ["n": 2]], forSoupNamed: "a")
+      func lookup(_ path: String, _ value: JSONValue?) async throws -> Int64? {
+        try await store.lookupSoupEntryId(soupNamed: "a", fieldPath: path, fieldValue: value)
+      }
+      #expect(try await lookup("key", "x") == 1)
+      #expect(try await lookup("key", "nobody") == nil)
+      #expect(try await lookup("key", nil) == 3)
+      #expect(try await lookup("key", .null) == 3)
+      #expect(try await lookup("_soupEntryId", 2) == 2)
+      await expectFailure(.ambiguousMatch) { _ = try await lookup("n", 1) }
+      await expectFailure(.notIndexed) { _ = try await lookup("other", 1) }
+      await expectFailure(.unknownSoup) {
+        _ = try await store.lookupSoupEntryId(soupNamed: "b", fieldPath: "n", fieldValue: 1)
+      }
+    }
+  }
+
+  @Test func `SS-107 an element of several megabytes is stored intact`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      let entry = JSONValue.object(
+        JSONObject(
+          (0..<5).map { index in
+            (key: "m\(index)", value: .string(String(repeating: "\(index)é", count: 200_000)))
+          }))
+      try await store.upsert(entries: [entry], forSoupNamed: "a")
+      var stored = try await store.retrieve(usingSoupEntryIds: [1], fromSoupNamed: "a")[0].value
+      stored["_soupEntryId"] = nil
+      stored["_soupLastModifiedDate"] = nil
+      #expect(stored == entry)
+    }
+  }
+
+  @Test func `members of a whole batch are set, removed and indexed`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(
+        withName: "a",
+        withIndices: [SoupIndex](
+          "__local__:string", "Id:string", "attributes.type:string", "s.x:json1"))
+      let page = try JSONSlice(
+        parsing: """
+          [{"attributes":{"type":"Account"},"Id":"1","Name":"_a"},
+           {"Id":"2","__local__":true,"s":{"x":1},"attributes":{"type":"Account"}}]
+          """)
+      let ids = try await store.upsert(
+        slices: Array(page.elements),
+        setting: [("__local__", false), ("s", ["x": 5]), ("__local__", nil), ("__local__", true)],
+        removing: ["attributes", "s"], soup: "a", externalIdPath: "Id", durability: .normal)
+      #expect(ids == [1, 2])
+      #expect(
+        try await store.rows("select {a:__local__}, {a:attributes.type}, {a:s.x} from {a}") == [
+          ["1", .null, 5], ["1", .null, 5],
+        ])
+      for element in try await store.elements(of: "a") {
+        #expect(element["attributes"] == nil)
+        #expect(element["__local__"] == true)
+        #expect(element["s"] == ["x": 5])
+      }
+    }
+  }
+
+  @Test func `a member that is set for the batch can be the external id`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("k:string", "j.x:json1"))
+      for path in ["k", "j.x"] {
+        let elements = [try JSONSlice(parsing: #"{"k":1}"#)]
+        let first = try await store.upsert(
+          slices: elements, setting: [("k", "same"), ("j", ["x": "same"])], soup: "a",
+          externalIdPath: path)
+        let second = try await store.upsert(
+          slices: elements, setting: [("k", "same"), ("j", ["x": "same"])], soup: "a",
+          externalIdPath: path)
+        #expect(first == second)
+      }
+    }
+  }
+}
