@@ -1,0 +1,65 @@
+import Crypto
+import Foundation
+import SalesforceSDKCommon
+import Testing
+
+@testable import SmartStore
+
+/// Does a key in the secret store open what it sealed, and is none made over another?
+struct SecretStoreKeyProviderTests {
+  let folder: StoreFolder
+  let secrets = InMemorySecretStore()
+
+  init() throws { folder = try StoreFolder() }
+
+  private func open(_ name: String = "defaultStore") throws(SmartStoreError) -> StoreDatabase {
+    try StoreDatabase.open(
+      at: folder.url.appendingPathComponent(name),
+      encryption: .encrypted(SecretStoreKeyProvider(secrets)))
+  }
+
+  @Test func `SS-28 the first store makes one key of 256 bits, which all stores share`() throws {
+    let name = SecretName(service: "com.salesforce.smartstore.encryption.keyLabel")
+    #expect(SecretStoreKeyProvider.defaultName == name)
+    try open().close()
+    let key = try #require(try secrets.read(name))
+    #expect(key.count == 32)
+    try open("other").close()
+    #expect(try secrets.read(name) == key)
+    #expect(try secrets.list() == [name])
+    try open().close()
+  }
+
+  @Test func `SS-30 a lost key is told, and a store made since does not hide it`() throws {
+    let store = try open()
+    try store.fill(10)
+    try store.close()
+    let key = try #require(try secrets.read(SecretStoreKeyProvider.defaultName))
+    try secrets.remove(SecretStoreKeyProvider.defaultName)
+    var error = #expect(throws: SmartStoreError.self) { _ = try open() }
+    #expect(error?.code == .keyMissing)
+    #expect(try secrets.list() == [])
+
+    try open("other").close()
+    error = #expect(throws: SmartStoreError.self) { _ = try open() }
+    #expect(error?.code == .wrongKey)
+
+    try secrets.write(key, for: SecretStoreKeyProvider.defaultName)
+    let restored = try open()
+    #expect(try restored.count() == 10)
+    try restored.close()
+  }
+
+  @Test func `SS-12 a locked secret store is told, and its unlocking is all it takes`() throws {
+    let store = try open()
+    try store.fill(10)
+    try store.close()
+    secrets.setLocked(true)
+    let error = #expect(throws: SmartStoreError.self) { _ = try open() }
+    #expect(error?.code == .keyLocked)
+    secrets.setLocked(false)
+    let unlocked = try open()
+    #expect(try unlocked.count() == 10)
+    try unlocked.close()
+  }
+}
