@@ -1,3 +1,4 @@
+public import Foundation
 import Synchronization
 
 /// Keeps accounts, so that they are there after a restart.
@@ -64,13 +65,13 @@ public struct StoredAccounts: Sendable {
 /// An account file that could not be read, and where it is now. It is never deleted.
 public struct UnreadableAccount: Sendable {
   /// The file: where it was if a key may still open it, or under a new name if it is damaged.
-  public let path: String
+  public let url: URL
   /// Why.
   public let error: AccountError
 
   /// Makes a report.
-  public init(path: String, error: AccountError) {
-    self.path = path
+  public init(url: URL, error: AccountError) {
+    self.url = url
     self.error = error
   }
 }

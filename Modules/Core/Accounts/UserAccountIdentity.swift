@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 
 /// Which user of which org: the name of an account.
 ///
@@ -30,33 +31,8 @@ public struct UserAccountIdentity: Sendable {
 
   /// The form that decides about equality.
   fileprivate var normalized: (organization: String, user: String) {
-    (Self.normalize(organizationId), Self.normalize(userId))
+    (SalesforceId.canonical(organizationId), SalesforceId.canonical(userId))
   }
-
-  private static func normalize(_ id: String) -> String {
-    (eighteenCharacters(of: id) ?? id).lowercased()
-  }
-
-  /// The form with 18 characters of a valid id; `nil` for anything else. The three letters at the
-  /// end tell which of the first 15 are capitals, five a letter.
-  static func eighteenCharacters(of id: String) -> String? {
-    let characters = Array(id.utf8)
-    guard characters.count == 15 || characters.count == 18,
-      characters.allSatisfy({ isDigit($0) || isCapital($0) || isSmall($0) })
-    else { return nil }
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345".utf8)
-    var suffix: [UInt8] = []
-    for start in stride(from: 0, to: 15, by: 5) {
-      let bits = (0..<5).reduce(0) { isCapital(characters[start + $1]) ? $0 | 1 << $1 : $0 }
-      suffix.append(alphabet[bits])
-    }
-    if characters.count == 18 { return id }
-    return String(decoding: characters + suffix, as: UTF8.self)
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
-  private static func isCapital(_ byte: UInt8) -> Bool { (65...90).contains(byte) }
-  private static func isSmall(_ byte: UInt8) -> Bool { (97...122).contains(byte) }
 }
 
 extension UserAccountIdentity: Hashable, Comparable {

@@ -1,4 +1,5 @@
 public import Foundation
+import SalesforceSDKCommon
 
 /// Where the data of orgs, users and communities lies below one root (CO-88).
 ///
@@ -33,7 +34,7 @@ public struct UserFolders: Sendable, Hashable {
 
   /// An id as part of a path: both forms of an id give the same, and characters that mean something in one become `_`.
   static func part(_ id: String) -> String {
-    let id = UserAccountIdentity.eighteenCharacters(of: id) ?? id
+    let id = SalesforceId.longForm(of: id) ?? id
     let safe = String(id.map { #"/\?%*|"<>:@"#.contains($0) || $0.isNewline ? "_" : $0 })
     return safe.allSatisfy { $0 == "." } ? "_" + safe : safe
   }

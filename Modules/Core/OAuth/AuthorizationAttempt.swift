@@ -1,4 +1,5 @@
 public import Foundation
+import SalesforceSDKCommon
 
 /// One login on its way through the browser: makes the address to show, and judges the redirect
 /// that comes back (CO-26 to CO-30).

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SalesforceSDKCommon
 
 /// The proof that the program which redeems a code is the one that asked for it (CO-27).
 ///
@@ -22,14 +23,4 @@ struct PKCE: Sendable, Equatable {
 /// Random bytes for secrets; the generator must be one for cryptography, as the system's is.
 func randomBytes(_ count: Int, using generator: inout some RandomNumberGenerator) -> [UInt8] {
   (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-}
-
-/// Base64 with the alphabet for addresses, without padding.
-enum Base64URL {
-  static func encode(_ bytes: [UInt8]) -> String {
-    Data(bytes).base64EncodedString()
-      .replacingOccurrences(of: "+", with: "-")
-      .replacingOccurrences(of: "/", with: "_")
-      .replacingOccurrences(of: "=", with: "")
-  }
 }

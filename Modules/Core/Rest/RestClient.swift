@@ -62,7 +62,7 @@ public final class RestClient: Sendable {
   /// Sends `request` and returns the answer, whatever its status.
   ///
   /// - Throws: ``RestError`` if there is no answer; ``OAuthError`` if the token had expired and
-  ///   could not be refreshed; `CancellationError` if the task was cancelled, which closes the
+  ///   could not be refreshed; ``AccountError`` if new tokens could not be written; `CancellationError` if the task was cancelled, which closes the
   ///   request's connection and leaves a refresh that others wait for running.
   public func response(to request: RestRequest) async throws -> RestResponse {
     guard request.requiresAuthentication || accounts != nil else {
@@ -72,14 +72,28 @@ public final class RestClient: Sendable {
       throw RestError(
         .notAuthenticated, "\(request) needs an account and this client has none; log in first")
     }
-    let account = try await accounts.session(of: identity)
+    let account = try await session(of: identity, in: accounts, for: request)
     let response = try await exchange(request, as: account)
-    guard request.requiresAuthentication, response.asksForRefresh(of: request) else {
-      return response
-    }
+    guard request.requiresAuthentication, request.headers[.authorization] == nil,
+      response.asksForRefresh(of: request)
+    else { return response }
     let refreshed = try await accounts.refreshedSession(
       of: identity, replacing: account.credentials.accessToken)
     return try await exchange(request, as: refreshed)
+  }
+
+  /// The account with its tokens as they are now.
+  private func session(
+    of identity: UserAccountIdentity, in accounts: UserAccountManager, for request: RestRequest
+  ) async throws -> UserAccount {
+    do {
+      return try await accounts.session(of: identity)
+    } catch let error as AccountError
+      where [.unknownAccount, .notLoggedIn, .closed].contains(error.code)
+    {
+      throw RestError(
+        .notAuthenticated, "\(request) cannot be sent: \(error.message)", cause: error)
+    }
   }
 
   /// One exchange, with the tokens and hosts that `account` has now.

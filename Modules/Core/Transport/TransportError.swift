@@ -45,13 +45,13 @@ public struct TransportError: Error, Sendable {
 
   /// Makes an error; a transport of your own throws these.
   public init(
-    _ code: Code, _ message: String, cause: (any Error)? = nil, file: String = #fileID,
+    _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
     line: Int = #line
   ) {
     self.code = code
     self.message = message
     self.cause = cause
-    self.location = SourceLocation(fileID: file, line: line)
+    self.location = SourceLocation(fileID: fileID, line: line)
   }
 }
 

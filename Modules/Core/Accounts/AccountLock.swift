@@ -8,7 +8,7 @@
 
 /// A lock that processes share by a file. The system frees it when its holder ends, however that
 /// happens.
-enum FileLock {
+enum AccountLock {
   /// How long to wait between two tries, at first and at most.
   private static let firstPause: Duration = .milliseconds(2)
   private static let longestPause: Duration = .milliseconds(100)

@@ -1,0 +1,74 @@
+import Foundation
+import SalesforceSDKCommon
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The files of accounts: each is either as it was or as it shall be, also after a power cut.
+enum AccountDisk {
+  /// The content; `nil` if there is no such file.
+  ///
+  /// - Throws: ``AccountError`` `readFailed`.
+  static func read(_ url: URL) throws(AccountError) -> [UInt8]? {
+    do throws(SecretStoreError) {
+      return try DurableFile(url).read()
+    } catch {
+      throw AccountError(.readFailed, error.message, cause: error)
+    }
+  }
+
+  /// Replaces the content, and makes the folder if it is missing.
+  ///
+  /// - Throws: ``AccountError`` `writeFailed`; then the old content is still there.
+  static func write(_ bytes: [UInt8], to url: URL) throws(AccountError) {
+    do throws(SecretStoreError) {
+      let file = DurableFile(url)
+      try file.makeFolder()
+      try file.replace(with: bytes)
+    } catch {
+      throw AccountError(.writeFailed, error.message, cause: error)
+    }
+  }
+
+  /// Makes the folder of a file, for its owner alone.
+  ///
+  /// - Throws: ``AccountError`` `writeFailed`.
+  static func makeFolder(of url: URL) throws(AccountError) {
+    do throws(SecretStoreError) {
+      try DurableFile(url).makeFolder()
+    } catch {
+      throw AccountError(.writeFailed, error.message, cause: error)
+    }
+  }
+
+  /// Gives a file another name in its folder.
+  ///
+  /// - Throws: ``AccountError`` `writeFailed`.
+  static func move(_ url: URL, to newURL: URL) throws(AccountError) {
+    guard rename(url.path, newURL.path) == 0 else { throw failure("renamed", url) }
+  }
+
+  /// Removes a file; one that is missing is no error.
+  ///
+  /// - Throws: ``AccountError`` `writeFailed`.
+  static func remove(_ url: URL) throws(AccountError) {
+    guard unlink(url.path) == 0 || errno == ENOENT || errno == ENOTDIR else {
+      throw failure("removed", url)
+    }
+  }
+
+  /// Removes a folder if it is empty; otherwise it stays.
+  static func removeFolderIfEmpty(_ url: URL) {
+    rmdir(url.path)
+  }
+
+  private static func failure(_ what: String, _ url: URL) -> AccountError {
+    let reason = String(cString: strerror(errno))
+    return AccountError(.writeFailed, "\(url.path) could not be \(what): \(reason)")
+  }
+}

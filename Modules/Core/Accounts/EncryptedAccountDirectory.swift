@@ -1,0 +1,175 @@
+import Crypto
+public import Foundation
+public import SalesforceSDKCommon
+
+/// Keeps accounts in encrypted files below one folder, and their secrets in a secret store.
+///
+/// What the server granted last is always the whole of one login: secrets are written before the
+/// file that names them, the file changes in one step, and the secrets of a former login go last.
+/// Several processes may use the same folder.
+///
+/// A file that cannot be read is never deleted. If its key may come back it stays where it is; if
+/// it is damaged it gets another name beside its place. Both are reported.
+public struct EncryptedAccountDirectory: AccountPersister {
+  /// Where the files of each user lie.
+  public let folders: UserFolders
+  private let secrets: AccountSecrets
+
+  /// Keeps accounts below `root`.
+  public init(root: URL, secrets: any SecretStore) {
+    self.folders = UserFolders(root: root)
+    self.secrets = AccountSecrets(store: secrets)
+  }
+
+  // MARK: - Reading
+
+  public func fetchAll() async throws(AccountError) -> StoredAccounts {
+    let files = accountFiles()
+    var result = StoredAccounts(current: try readCurrent())
+    guard !files.isEmpty else { return result }
+    let key = try existingKey()
+    for url in files {
+      do throws(AccountError) {
+        if let account = try open(url, with: key) {
+          result.accounts.append(try secrets.fill(account))
+        }
+      } catch {
+        // A locked secret store concerns all accounts, and passes.
+        if error.code == .keyUnavailable { throw error }
+        result.unreadable.append(setAside(url, error))
+      }
+    }
+    return result
+  }
+
+  public func fetch(_ identity: UserAccountIdentity) async throws(AccountError) -> UserAccount? {
+    let url = accountFile(of: identity)
+    guard try AccountDisk.read(url) != nil else { return nil }
+    guard let account = try open(url, with: try existingKey()) else { return nil }
+    return try secrets.fill(account)
+  }
+
+  // MARK: - Writing
+
+  public func save(_ account: UserAccount) async throws(AccountError) {
+    let url = accountFile(of: account.identity)
+    let key = try key()
+    var former: UserAccount?
+    do throws(AccountError) {
+      former = try open(url, with: key)
+    } catch {
+      guard error.code == .damagedFile || error.code == .wrongKey else { throw error }
+      // The place is taken by a file that cannot be read here; it makes room and is kept.
+      try AccountDisk.move(url, to: asideName(for: url))
+    }
+    try secrets.write(account.credentials)
+    let place = placeName(of: url)
+    try AccountDisk.write(try AccountFile.seal(account, at: place, with: key), to: url)
+    if let former, former.credentials.identifier != account.credentials.identifier {
+      try secrets.remove(former.credentials)
+    }
+  }
+
+  public func delete(_ account: UserAccount) async throws(AccountError) {
+    try AccountDisk.remove(accountFile(of: account.identity))
+    try secrets.remove(account.credentials)
+    // Only what is empty goes: the user's other data belongs to others.
+    AccountDisk.removeFolderIfEmpty(folders.folder(of: account.identity))
+    AccountDisk.removeFolderIfEmpty(folders.folder(ofOrganization: account.organizationId))
+  }
+
+  public func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
+    guard let identity else { return try AccountDisk.remove(currentFile) }
+    var text = JSONWriter()
+    text.beginObject()
+    text.text("userId", identity.userId)
+    text.text("organizationId", identity.organizationId)
+    text.endObject()
+    try AccountDisk.write(text.bytes, to: currentFile)
+  }
+
+  public func withExclusiveAccess<Result: Sendable>(
+    to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
+  ) async throws -> Result {
+    // The lock outlives the account: a lock file that is removed while others wait for it would
+    // let two in.
+    let lock = folders.root.appending(
+      path: "locks/\(placeName(of: accountFile(of: identity)).replacing("/", with: "-")).lock")
+    try AccountDisk.makeFolder(of: lock)
+    return try await AccountLock.withLock(at: lock.path, body)
+  }
+
+  // MARK: - Places
+
+  private static let fileName = "UserAccount.sealed"
+
+  private var currentFile: URL { folders.root.appending(path: "current-user.json") }
+
+  private func accountFile(of identity: UserAccountIdentity) -> URL {
+    folders.folder(of: identity).appending(path: Self.fileName)
+  }
+
+  /// `<org>/<user>`, which is sealed into the file.
+  private func placeName(of url: URL) -> String {
+    url.pathComponents.dropLast().suffix(2).joined(separator: "/")
+  }
+
+  /// All account files: whatever the ids look like, in every folder that holds one (CO-94).
+  private func accountFiles() -> [URL] {
+    func children(_ folder: URL) -> [URL] {
+      (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil))
+        ?? []
+    }
+    return children(folders.root).flatMap(children)
+      .map { $0.appending(path: Self.fileName) }
+      .filter { FileManager.default.fileExists(atPath: $0.path) }
+      .sorted { $0.path < $1.path }
+  }
+
+  private func readCurrent() throws(AccountError) -> UserAccountIdentity? {
+    guard let text = try AccountDisk.read(currentFile), let json = try? JSONSlice(parsing: text),
+      let user = json["userId"]?.string, let org = json["organizationId"]?.string
+    else { return nil }
+    return UserAccountIdentity(userId: user, organizationId: org)
+  }
+
+  // MARK: - Keys and files
+
+  /// The account in a file, without its secrets; `nil` if there is no file.
+  private func open(
+    _ url: URL, with key: SymmetricKey
+  ) throws(AccountError) -> UserAccount? {
+    guard let bytes = try AccountDisk.read(url) else { return nil }
+    return try AccountFile.open(bytes, at: placeName(of: url), with: key)
+  }
+
+  private func existingKey() throws(AccountError) -> SymmetricKey {
+    guard let key = try secrets.accountKey() else {
+      throw AccountError(
+        .keyMissing,
+        "there are account files below \(folders.root.path), but the "
+          + "secret store has no key for them; restore the secret store, or move the files away")
+    }
+    return key
+  }
+
+  /// The key; made if there is neither key nor file. A new key beside old files would make them
+  /// unreadable for good.
+  private func key() throws(AccountError) -> SymmetricKey {
+    if let key = try secrets.accountKey() { return key }
+    guard accountFiles().isEmpty else { return try existingKey() }
+    return try secrets.makeAccountKey()
+  }
+
+  /// Reports an unreadable file, and gives a damaged one another name.
+  private func setAside(_ url: URL, _ error: AccountError) -> UnreadableAccount {
+    guard error.code == .damagedFile else { return UnreadableAccount(url: url, error: error) }
+    let name = asideName(for: url)
+    let isMoved = (try? AccountDisk.move(url, to: name)) != nil
+    return UnreadableAccount(url: isMoved ? name : url, error: error)
+  }
+
+  private func asideName(for url: URL) -> URL {
+    url.appendingPathExtension("unreadable-\(UUID().uuidString.prefix(8))")
+  }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import HTTPTypes
+import SalesforceSDKCommon
+import Synchronization
+import Testing
+
+@testable import SalesforceSDKCore
+
+/// CO-84 to CO-86, CO-37, CO-38 and ruling 1: a logout erases one account, and only if nothing is
+/// lost silently.
+@Suite struct LogoutTests {
+  private let other = UserAccountIdentity(
+    userId: "005000000000002AAA", organizationId: "00D000000000001EAA")
+
+  @Test func `CO-84 a logout erases data, account and token, and touches nobody else`() async throws
+  {
+    let org = TestOrg()
+    let transport = org.transport()
+    let manager = try await org.manager(
+      [org.account(), org.account(identity: other)], transport: transport)
+    try await manager.setCurrent(TestOrg.identity)
+    let observer = CountingObserver()
+    await manager.addLogoutObserver(observer)
+    let events = await manager.events()
+    let client = RestClient(account: org.account(), accounts: manager, transport: transport)
+    let report = try await manager.logOut(TestOrg.identity, reason: .userLogout)
+    #expect(report.isRevoked == true)
+    #expect(report.unsyncedRecords == 0)
+    #expect(report.failures.isEmpty)
+    #expect(report.account.credentials.refreshToken == nil)
+    #expect(observer.erased.withLock { $0 } == [TestOrg.identity])
+    #expect(await manager.accounts.map(\.identity) == [other])
+    #expect(await manager.current == nil)
+    let revocation = try #require(transport.requests.last)
+    #expect(form(revocation) == ["token": "refresh-1", "revoke_reason": "user_logout"])
+    #expect(revocation.headers[.authorization] == nil)
+    // A client kept after the logout fails and does not crash.
+    let error = await #expect(throws: RestError.self) { try await client.send(.limits()) }
+    #expect(error?.code == .notAuthenticated)
+    await manager.close()
+    var kinds: [String] = []
+    for await event in events {
+      kinds.append("\(event.kind)".prefix { $0 != "(" }.description)
+      #expect(event.account.userId == TestOrg.identity.userId)
+    }
+    #expect(kinds == ["willLogOut", "didResignCurrent", "didLogOut"])
+  }
+
+  @Test func `ruling 1: a logout that would lose records is refused and changes nothing`()
+    async throws
+  {
+    let org = TestOrg()
+    let transport = org.transport()
+    let manager = try await org.manager(transport: transport)
+    try await manager.setCurrent(TestOrg.identity)
+    let first = CountingObserver(unsynced: 3), second = CountingObserver(unsynced: 4)
+    await manager.addLogoutObserver(first)
+    await manager.addLogoutObserver(second)
+    #expect(try await manager.unsyncedRecords(of: TestOrg.identity) == 7)
+    let error = await #expect(throws: AccountError.self) {
+      try await manager.logOut(TestOrg.identity)
+    }
+    #expect(error?.code == .unsyncedRecords)
+    #expect(error?.unsyncedRecords == 7)
+    #expect(first.erased.withLock { $0 }.isEmpty && second.erased.withLock { $0 }.isEmpty)
+    #expect(await manager.current?.loginState == .loggedIn)
+    #expect(transport.requests.isEmpty)
+    let report = try await manager.logOut(TestOrg.identity, force: true)
+    #expect(report.unsyncedRecords == 7)
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `ruling 1: records that cannot be counted refuse the logout too`() async throws {
+    let org = TestOrg()
+    let manager = try await org.manager()
+    await manager.addLogoutObserver(CountingObserver(unsynced: nil))
+    let error = await #expect(throws: AccountError.self) {
+      try await manager.logOut(TestOrg.identity)
+    }
+    #expect(error?.code == .unsyncedRecords)
+    #expect(error?.unsyncedRecords == nil)
+    #expect(error?.cause is CountingObserver.Failure)
+    let report = try await manager.logOut(TestOrg.identity, force: true)
+    #expect(report.unsyncedRecords == nil)
+  }
+
+  @Test func `CO-37 a logout works without a network`() async throws {
+    let org = TestOrg()
+    let manager = try await org.manager(
+      transport: ScriptedTransport { _ in throw TransportError(.unreachable, "no network") })
+    let report = try await manager.logOut(TestOrg.identity)
+    #expect(report.isRevoked == false)
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `CO-37 nothing is sent without a refresh token`() async throws {
+    let org = TestOrg()
+    let transport = org.transport()
+    let manager = try await org.manager([org.account(refreshToken: nil)], transport: transport)
+    #expect(try await manager.logOut(TestOrg.identity).isRevoked == nil)
+    #expect(transport.requests.isEmpty)
+  }
+
+  @Test func `CO-112 an observer that fails or hangs does not stop the logout`() async throws {
+    let org = TestOrg()
+    let clock = HandClock()
+    let manager = try await org.manager(clock: clock)
+    await manager.addLogoutObserver(CountingObserver(failsToErase: true))
+    let hanging = HangingObserver()
+    await manager.addLogoutObserver(hanging)
+    let last = CountingObserver()
+    await manager.addLogoutObserver(last)
+    let logout = Task { try await manager.logOut(TestOrg.identity) }
+    try await hanging.isErasing.wait()
+    clock.fire()
+    let report = try await logout.value
+    #expect(report.failures.count == 2)
+    #expect((report.failures.last as? AccountError)?.code == .observerTimedOut)
+    #expect(last.erased.withLock { $0 } == [TestOrg.identity])
+    #expect(await manager.accounts.isEmpty)
+    hanging.release.open()
+  }
+
+  @Test func `CO-85 all are logged out, the current user last`() async throws {
+    let org = TestOrg()
+    let manager = try await org.manager([org.account(), org.account(identity: other)])
+    try await manager.setCurrent(TestOrg.identity)
+    let observer = CountingObserver()
+    await manager.addLogoutObserver(observer)
+    let reports = try await manager.logOutAll(reason: .userLogout)
+    #expect(reports.map(\.account.identity) == [other, TestOrg.identity])
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `CO-84 nobody who is not there can be logged out`() async throws {
+    let manager = try await TestOrg().manager()
+    let error = await #expect(throws: AccountError.self) { try await manager.logOut(other) }
+    #expect(error?.code == .unknownAccount)
+  }
+
+  @Test func `a refresh that a logout overtakes does not bring the account back`() async throws {
+    let org = TestOrg()
+    org.tokenGate.close()
+    let transport = org.transport()
+    let manager = try await org.manager(transport: transport)
+    let refresh = Task { try await manager.refresh(TestOrg.identity) }
+    await until { await manager.waitingForRefresh(of: TestOrg.identity) == 1 }
+    try await manager.logOut(TestOrg.identity)
+    await #expect(throws: (any Error).self) { try await refresh.value }
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test(arguments: [
+    (LogoutReason.corruptState, "corrupt_state"), (.unknown, "unknown"),
+    (.refreshTokenExpired, "refresh_token_expired"), (.ssdkLogoutPolicy, "ssdk_logout_policy"),
+    (.timeout, "timeout"), (.unexpected, "unexpected"), (.userLogout, "user_logout"),
+    (.unexpectedResponse, "unexpected_response"), (.refreshTokenRotated, "refresh_token_rotated"),
+    (.corruptStateMSDK, "corrupt_state_msdk"), (.corruptStateAppOther, "corrupt_state_app_other"),
+  ])
+  func `CO-38 reasons have their words`(reason: LogoutReason, word: String) {
+    #expect(reason.rawValue == word)
+  }
+}
+
+/// An observer that counts and remembers.
+final class CountingObserver: LogoutObserver {
+  struct Failure: Error {}
+  let unsynced: Int?
+  let failsToErase: Bool
+  let erased = Mutex<[UserAccountIdentity]>([])
+
+  init(unsynced: Int? = 0, failsToErase: Bool = false) {
+    self.unsynced = unsynced
+    self.failsToErase = failsToErase
+  }
+
+  func unsyncedRecords(of account: UserAccount) async throws -> Int {
+    guard let unsynced else { throw Failure() }
+    return unsynced
+  }
+
+  func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws {
+    if failsToErase { throw Failure() }
+    erased.withLock { $0.append(account.identity) }
+  }
+}
+
+/// An observer that does not even heed cancellation.
+final class HangingObserver: LogoutObserver {
+  let isErasing = Gate()
+  let release = Gate()
+
+  func unsyncedRecords(of account: UserAccount) async throws -> Int { 0 }
+
+  func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws {
+    isErasing.open()
+    let release = release
+    await Task.detached { try? await release.wait() }.value
+  }
+}
+
+/// A clock that moves by hand: `fire` ends every sleep of now, and none of later.
+final class HandClock: Clock {
+  typealias Duration = Swift.Duration
+  struct Instant: InstantProtocol {
+    var offset: Swift.Duration
+    func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
+    func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+    static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  private let gate = Mutex(Gate())
+  var now: Instant { Instant(offset: .zero) }
+  var minimumResolution: Swift.Duration { .zero }
+
+  func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
+    try await gate.withLock { $0 }.wait()
+  }
+
+  func fire() {
+    let current = gate.withLock { gate in
+      defer { gate = Gate() }
+      return gate
+    }
+    current.open()
+  }
+}
