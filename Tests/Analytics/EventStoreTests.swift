@@ -1,4 +1,5 @@
 import SalesforceAnalytics
+import SalesforceSDKCommon
 import Testing
 
 @Suite struct EventStoreTests {
