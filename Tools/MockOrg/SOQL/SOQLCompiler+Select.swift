@@ -99,7 +99,7 @@ extension SOQLCompiler {
       guard let schema = target.object.field(named: part.field), schema.hasColumn else {
         return nil
       }
-      let column = columns.index(of: "\(target.alias).\(schema.name.quotedForSQL)")
+      let column = columns.index(of: "\(target.alias).\(RecordTable.quoted(schema.name))")
       return SOQLRecordShape.CompoundColumn(key: part.key, column: column, type: schema.type)
     }
   }
@@ -153,7 +153,7 @@ extension SOQLCompiler {
         "aggregate functions are not allowed in a query of children")
     }
     var query = try compiler.records(level: level)
-    let parent = "\(compiler.scope.rootAlias).\(reference.name.quotedForSQL) = ?"
+    let parent = "\(compiler.scope.rootAlias).\(RecordTable.quoted(reference.name)) = ?"
     query.condition = query.condition.map { "(\($0)) AND \(parent)" } ?? parent
     return (name, query)
   }

@@ -14,17 +14,18 @@ struct SOQLDate: Sendable, Hashable, Comparable {
 
   /// Nil if there is no such day.
   init?(year: Int, month: Int, day: Int) {
-    guard (1...9999).contains(year), (1...12).contains(month),
-      (1...Self.length(ofMonth: month, in: year)).contains(day)
+    guard (1...9999).contains(year),
+      let days = DateText.days(year: year, month: month, day: day)
     else { return nil }
-    daysSince1970 = Self.days(year: year, month: month, day: day)
+    daysSince1970 = days
   }
 
   /// The first day of a month that may lie in another year: month 13 is January of the next.
   init(firstOfMonth month: Int, year: Int) {
     let months = min(max(year, -100_000), 100_000) * 12 + min(max(month, -1_000_000), 1_000_000) - 1
     let year = Int((Double(months) / 12).rounded(.down))
-    self.init(daysSince1970: Self.days(year: year, month: months - year * 12 + 1, day: 1))
+    let days = DateText.days(year: year, month: months - year * 12 + 1, day: 1)
+    self.init(daysSince1970: days ?? 0)
   }
 
   static func < (a: SOQLDate, b: SOQLDate) -> Bool { a.daysSince1970 < b.daysSince1970 }
@@ -68,35 +69,5 @@ struct SOQLDate: Sendable, Hashable, Comparable {
       + padded(milliseconds / 1000 % 60, 2) + "." + padded(milliseconds % 1000, 3)
   }
 
-  // The proleptic Gregorian calendar in eras of 400 years that begin in March, so that the leap day is
-  // the last of its year.
-
-  private static func days(year: Int, month: Int, day: Int) -> Int {
-    let shifted = month <= 2 ? year - 1 : year
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
-  }
-
-  private var civil: (year: Int, month: Int, day: Int) {
-    let days = daysSince1970 + 719_468
-    let era = (days >= 0 ? days : days - 146_096) / 146_097
-    let dayOfEra = days - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-  }
-
-  private static func length(ofMonth month: Int, in year: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
+  private var civil: (year: Int, month: Int, day: Int) { DateText.civil(days: daysSince1970) }
 }

@@ -66,8 +66,3 @@ struct SOQLFragment: Sendable {
     return opposite
   }
 }
-
-extension String {
-  /// The name as an SQL identifier.
-  var quotedForSQL: String { "\"" + replacing("\"", with: "\"\"") + "\"" }
-}

@@ -36,7 +36,7 @@ struct SOQLScope {
 
   /// All that stands behind FROM, once every path is resolved.
   var from: String {
-    ([object.name.quotedForSQL + " AS " + rootAlias] + joins).joined(separator: " ")
+    ([RecordTable.quoted(object.name) + " AS " + rootAlias] + joins).joined(separator: " ")
   }
 
   /// The names of a path from the object of FROM on: aliases replaced, the object's own name removed.
@@ -106,8 +106,8 @@ struct SOQLScope {
         guard joins.count < Self.maxJoins else { throw .queryTooComplicated }
         let parentAlias = aliasPrefix + String(joins.count + 1)
         joins.append(
-          "LEFT JOIN \(parent.name.quotedForSQL) AS \(parentAlias)"
-            + " ON \(parentAlias).\"Id\" = \(alias).\(field.name.quotedForSQL)")
+          "LEFT JOIN \(RecordTable.quoted(parent.name)) AS \(parentAlias)"
+            + " ON \(parentAlias).\"Id\" = \(alias).\(RecordTable.quoted(field.name))")
         targets.append((parent, parentAlias))
       }
       let parent = SOQLEntity(targets: targets, isPolymorphic: field.referenceTo.count > 1)
@@ -150,7 +150,7 @@ struct SOQLEntity {
     }
     guard let first = found.first else { return nil }
     let columns = found.filter(\.schema.hasColumn).map {
-      "\($0.alias).\($0.schema.name.quotedForSQL)"
+      "\($0.alias).\(RecordTable.quoted($0.schema.name))"
     }
     return (first.schema, (Self.firstNonNull(of: columns), columns.count == 1))
   }
