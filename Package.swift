@@ -93,8 +93,18 @@ let package = Package(
       path: "Modules/MobileSync", swiftSettings: settings),
     .testTarget(
       name: "MobileSyncTests",
-      dependencies: ["MobileSync", "TestSupport"],
+      dependencies: [
+        "MobileSync", "SoqlSyncDown", "CollectionSyncUp", "StandardSyncTargets",
+        "MobileSyncTestSupport", "TestSupport",
+      ],
       path: "Tests/MobileSync", swiftSettings: settings),
+    .target(
+      name: "MobileSyncTestSupport",
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
+        "MobileSync", "StandardSyncTargets", "TestSupport", .httpTypes,
+      ],
+      path: "Tests/MobileSyncSupport", swiftSettings: settings),
 
     // Plugins: public API alone.
     .target(
@@ -103,7 +113,7 @@ let package = Package(
       path: "Plugins/SoqlSyncDown", swiftSettings: settings),
     .testTarget(
       name: "SoqlSyncDownTests",
-      dependencies: ["SoqlSyncDown", "TestSupport"],
+      dependencies: ["SoqlSyncDown", "MobileSyncTestSupport", "TestSupport"],
       path: "Tests/SoqlSyncDown", swiftSettings: settings),
 
     .target(
@@ -112,7 +122,7 @@ let package = Package(
       path: "Plugins/CollectionSyncUp", swiftSettings: settings),
     .testTarget(
       name: "CollectionSyncUpTests",
-      dependencies: ["CollectionSyncUp", "TestSupport"],
+      dependencies: ["CollectionSyncUp", "MobileSyncTestSupport", "TestSupport"],
       path: "Tests/CollectionSyncUp", swiftSettings: settings),
 
     .target(

@@ -1,4 +1,3 @@
-import Logging
 import SalesforceAnalytics
 import SalesforceSDKCommon
 import SmartStore

@@ -1,4 +1,3 @@
-import Logging
 public import SalesforceSDKCommon
 
 /// How a sync runs: the merge mode and, for a sync up, the fields to send.

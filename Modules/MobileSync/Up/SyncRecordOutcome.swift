@@ -73,11 +73,13 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     guard let syncId = json["syncId"]?.int64, let soupName = json["soupName"]?.string,
       let entryId = json["entryId"]?.int64, let kind = json["outcome"]?.string
     else { return nil }
+    var error = json["error"]?.value
+    if error == .null { error = JSONValue?.none }
     self.init(
       syncId: syncId, soupName: soupName, entryId: entryId, recordId: json["recordId"]?.string,
       action: json["action"]?.string.flatMap(SyncUpAction.init(rawValue:)),
       kind: Kind(rawValue: kind), time: json["time"]?.int64 ?? 0,
-      error: json["error"].flatMap { $0.isNull ? nil : $0.value })
+      error: error)
   }
 
   /// Whether the server may have made this record without being heard.

@@ -1,0 +1,169 @@
+import CollectionSyncUp
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import Testing
+
+@Suite struct CollectionSyncUpTargetTests {
+  private func run(
+    _ device: Device, _ target: CollectionSyncUpTarget = CollectionSyncUpTarget(),
+    _ fields: [String] = ["Name"], _ mode: SyncMergeMode = .overwrite
+  ) async throws -> SyncRun {
+    try await device.manager.syncUp(
+      target: target, options: SyncOptions(mergeMode: mode, fieldlist: fields),
+      soupName: Device.soup)
+  }
+
+  private func row(_ type: String, _ id: String, _ flag: String, _ more: JSONObject = [:])
+    -> JSONValue
+  {
+    var row: JSONObject = [
+      "Id": .string(id), "Name": .string(id), "attributes": ["type": .string(type)],
+      SyncKeys.local: true,
+    ]
+    row[flag] = true
+    for (key, value) in more { row[key] = value }
+    return .object(row)
+  }
+
+  @Test func `MS-229 MS-230 MS-231 kinds go up in order and attributes stand first`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.store.upsert(
+      entries: [
+        row("Account", "0015", SyncKeys.locallyDeleted),
+        row("Account", "local_1", SyncKeys.locallyCreated, ["Ext__c": "e1"]),
+        row("Account", "0016", SyncKeys.locallyUpdated),
+        row("Account", "local_2", SyncKeys.locallyCreated),
+      ], forSoupNamed: Device.soup)
+    let target = CollectionSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))
+    _ = try await run(device, target, ["Name", "Ext__c"]).finished()
+    // The updated record does not exist on this server, so it is made anew at the end.
+    #expect(
+      org.lines == [
+        "POST /{v}/composite/sobjects", "PATCH /{v}/composite/sobjects",
+        "PATCH /{v}/composite/sobjects/Account/Ext__c", "DELETE /{v}/composite/sobjects",
+        "POST /{v}/composite/sobjects",
+      ])
+    let bodies = org.requests.map(\.body)
+    #expect(
+      bodies[0]
+        == #"{"allOrNone":false,"records":[{"attributes":{"type":"Account"},"Name":"local_2"}]}"#)
+    #expect(
+      bodies[1]
+        == #"{"allOrNone":false,"records":[{"attributes":{"type":"Account"},"Id":"0016","Name":"0016"}]}"#
+    )
+    #expect(
+      bodies[2]
+        == #"{"allOrNone":false,"records":[{"attributes":{"type":"Account"},"Ext__c":"e1","Name":"local_1"}]}"#
+    )
+    #expect(org.requests[3].query == ["allOrNone": "false", "ids": "0015"])
+    #expect(org.requests[0].headers["Content-Type"] == "application/json")
+  }
+
+  @Test func `MS-233 types are grouped inside a request, MS-232 upserts have one each`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.store.upsert(
+      entries: ["A", "B", "A", "B"].enumerated().flatMap { index, type in
+        [
+          row(type, "local_\(index)", SyncKeys.locallyCreated),
+          row(type, "local_x\(index)", SyncKeys.locallyCreated, ["Ext__c": .string("\(index)")]),
+        ]
+      }, forSoupNamed: Device.soup)
+    let target = CollectionSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))
+    _ = try await run(device, target).finished()
+    #expect(
+      org.lines == [
+        "POST /{v}/composite/sobjects", "PATCH /{v}/composite/sobjects/A/Ext__c",
+        "PATCH /{v}/composite/sobjects/B/Ext__c",
+      ])
+    let names = try JSONValue(parsing: org.requests[0].body)["records"]?.array?
+      .compactMap { $0["Name"]?.string }
+    #expect(names == ["local_0", "local_2", "local_1", "local_3"])
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test func `MS-233 more than ten types are sent in several requests`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.store.upsert(
+      entries: (0..<11).map { row("T\($0)", "local_\($0)", SyncKeys.locallyCreated) },
+      forSoupNamed: Device.soup)
+    _ = try await run(device).finished()
+    #expect(org.requests.count == 2)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test func `MS-200 dates are asked in bulk, not for records made here`() async throws {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a"])
+    let device = try await Device.open(org)
+    try await device.store.upsert(
+      entries: [
+        row(
+          "Account", id, SyncKeys.locallyUpdated,
+          ["LastModifiedDate": "2015-01-01T00:00:00.000+0000"]),
+        row("Account", "local_1", SyncKeys.locallyCreated),
+      ], forSoupNamed: Device.soup)
+    _ = try await run(device, CollectionSyncUpTarget(), ["Name"], .leaveIfChanged).finished()
+    #expect(org.lines == ["POST /{v}/composite/sobjects/Account", "POST /{v}/composite/sobjects"])
+    #expect(org.requests[0].body == #"{"ids":["\#(id)"],"fields":["LastModifiedDate"]}"#)
+    #expect(org.record("Account", id)?["Name"] == "a")
+  }
+
+  @Test(
+    arguments: [(nil, 200), (0, 200), (-1, 200), (200, 200), (201, 200), (25, 25)]
+      as [(Int64?, Int)])
+  func `MS-214 MS-228 the batch size is at most 200`(given: Int64?, expected: Int) throws {
+    var configuration: JSONObject = [:]
+    configuration["maxBatchSize"] = given.map { .integer($0) }
+    #expect(try CollectionSyncUpTarget(configuration: configuration).maxBatchSize == expected)
+  }
+
+  @Test func `MS-258 MS-259 MS-266 the stored form names class and lists, and reads back equal`()
+    throws
+  {
+    let target = CollectionSyncUpTarget(
+      fields: SyncUpFields(
+        createFieldlist: ["A"], updateFieldlist: [], externalIdFieldName: "Ext__c"),
+      maxBatchSize: 100)
+    #expect(
+      JSONValue.object(target.json) == [
+        "maxBatchSize": 100, "createFieldlist": ["A"], "updateFieldlist": [],
+        "externalIdFieldName": "Ext__c", "type": "rest", "iOSImpl": "SFCollectionSyncUpTarget",
+        "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+      ])
+    #expect(try CollectionSyncUpTarget(configuration: target.json) == target)
+  }
+
+  @Test(arguments: ["createFieldlist", "updateFieldlist"])
+  func `MS-267 a field list that is none is refused by its key`(key: String) {
+    #expect {
+      try CollectionSyncUpTarget(configuration: [key: [1]])
+    } throws: { error in
+      (error as? SyncError)?.message.contains("'\(key)'") == true
+    }
+  }
+
+  @Test func `MS-236 a lookup that points nowhere is tried once more and then refused`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.store.upsert(
+      entries: [row("Account", "0019", SyncKeys.locallyUpdated)], forSoupNamed: Device.soup)
+    let refusal =
+      #"[{"success":false,"errors":[{"statusCode":"INVALID_CROSS_REFERENCE_KEY","message":"x","fields":[]}]}]"#
+    org.intervene { _, _ in .answer(status: 200, body: refusal) }
+    let run = try await run(device)
+    _ = try await run.finished()
+    #expect(org.lines == ["PATCH /{v}/composite/sobjects", "POST /{v}/composite/sobjects"])
+    let stored = try #require(try await device.rows().first)
+    #expect(stored[SyncKeys.local] == true && stored["Id"] == "0019")
+    #expect(stored[SyncKeys.lastError]?.string?.contains("INVALID_CROSS_REFERENCE_KEY") == true)
+  }
+}

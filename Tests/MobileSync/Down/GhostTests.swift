@@ -1,0 +1,161 @@
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceAnalytics
+import SalesforceSDKCommon
+import SoqlSyncDown
+import Testing
+
+@Suite struct GhostTests {
+  private func down(_ device: Device, where condition: String? = nil) async throws -> Int64 {
+    let query =
+      "select Id, Name, Phone, LastModifiedDate from Account"
+      + (condition.map { " where \($0)" } ?? "")
+    let run = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: query), soupName: Device.soup)
+    return try await run.finished().id
+  }
+
+  private func names(_ device: Device) async throws -> [String] {
+    try await device.rows().compactMap { $0["Name"]?.string }
+  }
+
+  @Test func `MS-92 MS-95 only clean records that the server lost are removed`() async throws {
+    let org = InMemoryOrg()
+    let ids = ["a", "b", "c", "d"].map { org.create("Account", ["Name": .string($0)]) }
+    let device = try await Device.open(org)
+    let sync = try await down(device)
+    try await device.edit(ids[1], ["Phone": "1"])
+    try await device.create([["Name": "new"]])
+    for id in ids[0...1] { org.delete("Account", id) }
+    let before = try await device.manager.syncStatus(forId: sync)
+    #expect(try await device.manager.cleanResyncGhosts(forId: sync) == 1)
+    #expect(try await names(device) == ["b", "c", "d", "new"])
+    // MS-98: the stored sync is as it was.
+    #expect(try await device.manager.syncStatus(forId: sync) == before)
+  }
+
+  @Test func `MS-97 each sync cleans what it downloaded last`() async throws {
+    let org = InMemoryOrg()
+    var ids: [String] = []
+    for number in 0...5 {
+      ids.append(
+        org.create(
+          "Account",
+          ["Name": .string("id\(number)"), "Phone": number < 3 ? "low" : "high"]))
+    }
+    let device = try await Device.open(org)
+    let first = try await down(device, where: "Phone = 'low'")
+    org.update("Account", ids[2], ["Phone": "high"])
+    let second = try await down(device, where: "Phone = 'high'")
+    for id in [ids[0], ids[2], ids[5]] { org.delete("Account", id) }
+    #expect(try await device.manager.cleanResyncGhosts(forId: first) == 1)
+    #expect(try await names(device) == ["id1", "id2", "id3", "id4", "id5"])
+    #expect(try await device.manager.cleanResyncGhosts(forId: second) == 2)
+    #expect(try await names(device) == ["id1", "id3", "id4"])
+  }
+
+  @Test func `MS-94 without an index on the sync's id the whole soup counts`() async throws {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a", "Phone": "low"])
+    org.create("Account", ["Name": "b", "Phone": "high"])
+    let device = try await Device.open(org, withSyncIdIndex: false)
+    _ = try await down(device, where: "Phone = 'low'")
+    let second = try await down(device, where: "Phone = 'high'")
+    org.delete("Account", id)
+    #expect(try await device.manager.cleanResyncGhosts(forId: second) == 1)
+    #expect(try await names(device) == ["b"])
+  }
+
+  @Test func `MS-94 with no local records the server is not asked`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let sync = try await down(device)
+    org.forgetRequests()
+    #expect(try await device.manager.cleanResyncGhosts(forId: sync) == 0)
+    #expect(org.requests.isEmpty)
+  }
+
+  @Test func `MS-96 an empty answer makes all records ghosts and a failed one none`() async throws {
+    let org = InMemoryOrg()
+    org.create("Account", ["Name": "a"])
+    let device = try await Device.open(org)
+    let sync = try await down(device)
+    for intervention in [
+      InMemoryOrg.Intervention.unreachable, .answer(status: 500, body: ""),
+      .answer(status: 200, body: "{}"), .answer(status: 200, body: #"{"records":[{}]}"#),
+    ] {
+      org.intervene { _, _ in intervention }
+      #expect(
+        await syncErrorCode { _ = try await device.manager.cleanResyncGhosts(forId: sync) } != nil)
+      #expect(try await device.rows().count == 1)
+    }
+    org.intervene { _, _ in .answer(status: 200, body: #"{"totalSize":0,"records":[]}"#) }
+    #expect(try await device.manager.cleanResyncGhosts(forId: sync) == 1)
+  }
+
+  @Test func `MS-73 long lists of ghosts are removed in slices`() async throws {
+    let org = InMemoryOrg()
+    for number in 0..<1_203 { org.create("Account", ["Name": .string("it's \(number)")]) }
+    let device = try await Device.open(org)
+    let sync = try await down(device)
+    for record in org.records("Account").dropFirst(2) {
+      org.delete("Account", record["Id"]?.string ?? "")
+    }
+    #expect(try await device.manager.cleanResyncGhosts(forId: sync) == 1_201)
+    #expect(try await device.rows().count == 2)
+  }
+
+  @Test func `MS-93 MS-42 ghosts are for syncs down, and existence is checked first`() async throws
+  {
+    let device = try await Device.open(InMemoryOrg())
+    let up = try await device.manager.createSyncUp(
+      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup)
+    let code = await syncErrorCode {
+      _ = try await device.manager.cleanResyncGhosts(forId: up.id)
+    }
+    #expect(code == .ghostsNeedSyncDown)
+    await device.manager.stop()
+    #expect(
+      await syncErrorCode { _ = try await device.manager.cleanResyncGhosts(forId: -1) }
+        == .doesNotExist)
+    #expect(
+      await syncErrorCode { _ = try await device.manager.cleanResyncGhosts(forId: up.id) }
+        == .managerStopped)
+  }
+
+  @Test func `MS-100 a stop during the cleaning ends it and frees the sync`() async throws {
+    let org = InMemoryOrg()
+    for number in 0..<30 { org.create("Account", ["Name": .string("\(number)")]) }
+    let device = try await Device.open(org)
+    let sync = try await down(device)
+    org.pageSize = 10
+    org.forgetRequests()
+    let gate = Gate()
+    org.intervene { number, _ in
+      if number == 2 { await gate.pass() }
+      return .none
+    }
+    let cleaning = Task { try await device.manager.cleanResyncGhosts(forId: sync) }
+    await gate.arrival()
+    #expect(
+      await syncErrorCode { _ = try await device.manager.reSync(id: sync) } == .alreadyRunning)
+    await device.manager.stop()
+    gate.open()
+    #expect(await syncErrorCode { _ = try await cleaning.value } == .stopped)
+    #expect(await device.manager.isStopped)
+    #expect(org.requests.count == 2)
+    #expect(try await device.rows().count == 30)
+  }
+
+  @Test func `MS-101 cleaning tells an event`() async throws {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a"])
+    let device = try await Device.open(org)
+    let sync = try await down(device)
+    org.delete("Account", id)
+    _ = try await device.manager.cleanResyncGhosts(forId: sync)
+    let event = try #require(device.events.events.last)
+    #expect(event.name == "cleanResyncGhosts")
+    #expect(event.attributes["numRecords"] == 1 && event.attributes["syncTarget"] == "soql")
+  }
+}

@@ -1,0 +1,328 @@
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceAnalytics
+import SalesforceSDKCommon
+import SmartStore
+import SoqlSyncDown
+import StandardSyncTargets
+import Testing
+
+@Suite struct SyncManagerTests {
+  private func target() throws -> SoqlSyncDownTarget {
+    try SoqlSyncDownTarget(query: Device.query)
+  }
+
+  private func org(_ count: Int, pageSize: Int = 2_000) -> InMemoryOrg {
+    let org = InMemoryOrg()
+    org.pageSize = pageSize
+    for number in 0..<count { org.create("Account", ["Name": .string("\(number)")]) }
+    return org
+  }
+
+  // MARK: Stored syncs
+
+  @Test func `MS-17 syncs live in a soup with three json1 indexes`() async throws {
+    let device = try await Device.open(org(0))
+    let indexes = try await device.store.indices(forSoupNamed: "syncs_soup")
+    #expect(indexes.map(\.path) == ["type", "name", "status"])
+    #expect(indexes.allSatisfy { $0.type == .json1 })
+  }
+
+  @Test func `MS-18 a new manager turns running syncs into stopped ones and no others`()
+    async throws
+  {
+    let device = try await Device.open(org(0))
+    var ids: [Int64: SyncStatus] = [:]
+    for status in [SyncStatus.new, .stopped, .running, .done, .failed] {
+      for isUp in [false, true] {
+        let sync =
+          isUp
+          ? try await device.manager.createSyncUp(soupName: Device.soup)
+          : try await device.manager.createSyncDown(target: try target(), soupName: Device.soup)
+        var json = sync.json
+        json["status"] = .string(status.rawValue)
+        try await device.store.upsert(entries: [.object(json)], forSoupNamed: "syncs_soup")
+        ids[sync.id] = status
+      }
+    }
+    let manager = try await device.restartProcess()
+    for (id, status) in ids {
+      let expected = status == .running ? .stopped : status
+      #expect(try await manager.syncStatus(forId: id)?.status == expected)
+    }
+  }
+
+  @Test func `MS-23 a name is used once, across both directions`() async throws {
+    let device = try await Device.open(org(0))
+    _ = try await device.manager.createSyncDown(
+      target: try target(), soupName: Device.soup, syncName: "mine")
+    let error = await #expect(throws: SyncError.self) {
+      try await device.manager.createSyncUp(soupName: Device.soup, syncName: "mine")
+    }
+    #expect(error?.code == .nameInUse)
+    #expect(error?.message.contains("already a sync with name: mine") == true)
+    #expect(try await device.manager.syncs().count == 1)
+    // MS-24: no name and an empty one are not names.
+    for name in [nil, "", ""] as [String?] {
+      _ = try await device.manager.createSyncUp(soupName: Device.soup, syncName: name)
+    }
+    #expect(try await device.manager.syncs().count == 4)
+  }
+
+  @Test func `MS-25 MS-26 unknown syncs are nil, deleted ones are gone`() async throws {
+    let device = try await Device.open(org(0))
+    let manager = device.manager
+    #expect(try await manager.syncStatus(forId: -1) == nil)
+    #expect(try await manager.syncStatus(forName: "x") == nil)
+    #expect(try await !manager.hasSync(forName: "x"))
+    let sync = try await manager.createSyncDown(
+      target: try target(), soupName: Device.soup, syncName: "x")
+    #expect(try await manager.hasSync(forName: "x"))
+    #expect(try await manager.syncStatus(forName: "x") == sync)
+    try await manager.deleteSync(forName: "x")
+    #expect(try await manager.syncStatus(forId: sync.id) == nil)
+    try await manager.deleteSync(forId: sync.id)
+    try await manager.deleteSync(forName: "x")
+  }
+
+  @Test func `MS-27 all syncs with a status are found, however many`() async throws {
+    let device = try await Device.open(org(0))
+    let sync = try await device.manager.createSyncDown(target: try target(), soupName: Device.soup)
+    var json = sync.json
+    json["_soupEntryId"] = nil
+    try await device.store.upsert(
+      entries: Array(repeating: .object(json), count: 1_100), forSoupNamed: "syncs_soup")
+    #expect(try await device.manager.syncs(with: .new).count == 1_101)
+    #expect(try await device.manager.syncs(with: .done).isEmpty)
+  }
+
+  @Test func `MS-37 making a sync runs nothing`() async throws {
+    let org = org(1)
+    let device = try await Device.open(org)
+    let sync = try await device.manager.createSyncDown(target: try target(), soupName: Device.soup)
+    #expect(sync.status == .new && org.requests.isEmpty)
+  }
+
+  // MARK: Running
+
+  @Test func `MS-38 MS-56 a refused call leaves no sync behind`() async throws {
+    let device = try await Device.open(org(0))
+    let stored = try await device.manager.createSyncDown(
+      target: try target(), soupName: Device.soup, syncName: "old")
+    await device.manager.stop()
+    let calls: [() async throws -> Void] = [
+      { _ = try await device.manager.syncDown(target: try target(), soupName: Device.soup) },
+      { _ = try await device.manager.syncUp(soupName: Device.soup) },
+      { _ = try await device.manager.reSync(id: stored.id) },
+      { _ = try await device.manager.reSync(named: "old") },
+      { _ = try await device.manager.cleanResyncGhosts(forName: "old") },
+      { try await device.manager.checkAcceptingSyncs() },
+    ]
+    for call in calls { #expect(await syncErrorCode(call) == .managerStopped) }
+    #expect(try await device.manager.syncs().count == 1)
+    _ = try await device.manager.createSyncUp(soupName: Device.soup)
+    try await device.manager.deleteSync(forName: "old")
+  }
+
+  @Test func `MS-42 existence is checked before anything else`() async throws {
+    let device = try await Device.open(org(0))
+    await device.manager.stop()
+    #expect(await syncErrorCode { _ = try await device.manager.reSync(id: 99) } == .doesNotExist)
+    #expect(
+      await syncErrorCode { _ = try await device.manager.reSync(named: "no") } == .doesNotExist)
+  }
+
+  @Test func `MS-41 MS-26 an active sync is neither run again nor deleted`() async throws {
+    let org = org(1)
+    let device = try await Device.open(org)
+    let gate = Gate()
+    org.intervene { _, _ in
+      await gate.pass()
+      return .none
+    }
+    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    #expect(run.state.status == .running && run.state.progress == 0 && run.state.totalSize == -1)
+    let id = run.state.id
+    #expect(await syncErrorCode { _ = try await device.manager.reSync(id: id) } == .alreadyRunning)
+    #expect(
+      await syncErrorCode { _ = try await device.manager.cleanResyncGhosts(forId: id) }
+        == .alreadyRunning)
+    #expect(
+      await syncErrorCode { try await device.manager.deleteSync(forId: id) } == .alreadyRunning)
+    gate.open()
+    #expect(try await run.finished().status == .done)
+    #expect(try await device.manager.reSync(id: id).finished().id == id)
+  }
+
+  @Test func `MS-50 a sync can be started again as soon as its last update is seen`() async throws {
+    let device = try await Device.open(org(3))
+    var run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    for _ in 0..<5 {
+      for await state in run.updates where state.status == .done {
+        run = try await device.manager.reSync(id: state.id)
+        break
+      }
+    }
+    _ = try await run.finished()
+  }
+
+  @Test func `MS-43 a waiter that is cancelled leaves the run alone`() async throws {
+    let org = org(1)
+    let device = try await Device.open(org)
+    let gate = Gate()
+    org.intervene { _, _ in
+      await gate.pass()
+      return .none
+    }
+    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let waiter = Task { try await run.finished() }
+    await gate.arrival()
+    waiter.cancel()
+    await #expect(throws: CancellationError.self) { try await waiter.value }
+    gate.open()
+    #expect(try await run.finished().status == .done)
+  }
+
+  @Test func `MS-315 a run tells one event with its counts and times`() async throws {
+    let device = try await Device.open(org(3))
+    let done = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+      .finished()
+    let event = try #require(device.events.events.last)
+    #expect(device.events.events.count == 1 && event.name == "syncDown")
+    #expect(event.attributes["numRecords"] == 3 && event.attributes["syncTarget"] == "soql")
+    #expect(event.attributes["syncId"] == .integer(done.id))
+    #expect(event.startTime == done.startTime && event.endTime == done.endTime)
+  }
+
+  // MARK: Stop and restart
+
+  @Test func `MS-14 MS-330 syncs run one after the other; stop and restart take them in order`()
+    async throws
+  {
+    let org = org(30, pageSize: 10)
+    let device = try await Device.open(org)
+    let gate = Gate()
+    org.intervene { number, _ in
+      if number == 2 { await gate.pass() }
+      return .none
+    }
+    let first = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let second = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    await gate.arrival()
+    #expect(org.requests.count == 2)
+    // The first page is saved before the stop.
+    for await state in first.updates where state.progress == 33 { break }
+    await device.manager.stop()
+    #expect(await device.manager.isStopping)
+    gate.open()
+    #expect(await second.allUpdates() == ["RUNNING 0/-1", "STOPPED 0/-1"])
+    #expect(await syncErrorCode { _ = try await first.finished() } == .stopped)
+    let stopped = try #require(try await device.manager.syncStatus(forId: first.state.id))
+    #expect(stopped.status == .stopped && stopped.progress == 33 && stopped.totalSize == 30)
+    #expect(try await device.rows().count == 10)
+    #expect(await device.manager.isStopped)
+
+    org.intervene(nil)
+    let runs = try await device.manager.restart(restartStoppedSyncs: true)
+    #expect(runs.map(\.state.id) == [first.state.id, second.state.id])
+    let ends = [try await runs[0].finished(), try await runs[1].finished()]
+    #expect(ends[0].endTime <= ends[1].endTime)
+    #expect(try await device.rows().count == 30)
+  }
+
+  @Test func `MS-59 a stopped sync goes on with the record that carries the saved date`()
+    async throws
+  {
+    let org = org(10, pageSize: 1)
+    let device = try await Device.open(org)
+    let gate = Gate()
+    org.intervene { number, _ in
+      if number == 6 { await gate.pass() }
+      return .none
+    }
+    let run = try await device.manager.syncDown(
+      target: try target(), soupName: Device.soup, syncName: "a")
+    for await state in run.updates where state.progress == 50 { break }
+    await device.manager.stop()
+    gate.open()
+    #expect(await syncErrorCode { _ = try await run.finished() } == .stopped)
+    let stopped = try #require(try await device.manager.syncStatus(forName: "a"))
+    #expect(stopped.maxTimeStamp == org.now - 5_000 && stopped.progress == 50)
+    #expect(try await device.rows().count == 5)
+    org.intervene(nil)
+    try await device.manager.restart(restartStoppedSyncs: false)
+    let again = try await device.manager.reSync(named: "a")
+    #expect(
+      await again.allUpdates() == [
+        "RUNNING 0/-1", "RUNNING 0/6", "RUNNING 16/6", "RUNNING 33/6", "RUNNING 50/6",
+        "RUNNING 66/6", "RUNNING 83/6", "DONE 100/6",
+      ])
+    #expect(try await device.rows().count == 10)
+  }
+
+  @Test func `MS-57 restart without re-running leaves stopped syncs, and needs a stop`()
+    async throws
+  {
+    let device = try await Device.open(org(0))
+    let manager = device.manager
+    #expect(
+      await syncErrorCode { _ = try await manager.restart(restartStoppedSyncs: true) }
+        == .cannotRestart)
+    await manager.stop()
+    #expect(await manager.isStopped)
+    #expect(try await manager.restart(restartStoppedSyncs: false).isEmpty)
+    try await manager.checkAcceptingSyncs()
+  }
+
+  @Test func `MS-13 MS-363 a closed manager stores and delivers nothing more`() async throws {
+    let org = org(30, pageSize: 10)
+    let device = try await Device.open(org)
+    let gate = Gate()
+    org.intervene { number, _ in
+      if number == 2 { await gate.pass() }
+      return .none
+    }
+    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    await gate.arrival()
+    let manager = device.manager
+    let closing = Task { await manager.close() }
+    await Task.yield()
+    gate.open()
+    await closing.value
+    let sync = try #require(try await manager.syncStatus(forId: run.state.id))
+    #expect(sync.status == .running)
+    #expect(await run.lastState() == nil)
+    #expect(await syncErrorCode { _ = try await run.finished() } == .closed)
+    #expect(await syncErrorCode { _ = try await manager.reSync(id: sync.id) } == .closed)
+  }
+
+  // MARK: Instances
+
+  @Test func `MS-9 MS-12 MS-13 there is one manager per store until it is removed`() async throws {
+    let device = try await Device.open(org(0))
+    let other = try await Device.open(org(0))
+    let managers = SyncManagers(registry: device.registry)
+    let first = try await managers.sharedInstance(store: device.store, sender: device.org)
+    let again = try await managers.sharedInstance(store: device.store, sender: device.org)
+    let second = try await managers.sharedInstance(store: other.store, sender: other.org)
+    #expect(first === again && first !== second)
+    await managers.removeSharedInstance(store: device.store)
+    #expect(await syncErrorCode { try await first.checkAcceptingSyncs() } == .closed)
+    #expect(await syncErrorCode { try await second.checkAcceptingSyncs() } == nil)
+    let new = try await managers.sharedInstance(store: device.store, sender: device.org)
+    #expect(new !== first)
+    await managers.removeSharedInstances(owner: .user(organizationId: "00D", userId: "005"))
+    #expect(await syncErrorCode { try await new.checkAcceptingSyncs() } == nil)
+    await managers.removeSharedInstances(owner: .global)
+    #expect(await syncErrorCode { try await new.checkAcceptingSyncs() } == .closed)
+    #expect(await syncErrorCode { try await second.checkAcceptingSyncs() } == .closed)
+  }
+
+  @Test func `MS-3 local ids are made here and do not repeat`() async throws {
+    let device = try await Device.open(org(0))
+    let ids = Set((0..<10_000).map { _ in device.manager.createLocalId() })
+    #expect(ids.count == 10_000)
+    #expect(ids.allSatisfy { SyncKeys.isLocalId($0) })
+    #expect(!SyncKeys.isLocalId("001local_"))
+  }
+}

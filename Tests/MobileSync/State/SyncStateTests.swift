@@ -1,0 +1,148 @@
+import SalesforceSDKCommon
+import Testing
+
+@testable import MobileSync
+
+@Suite struct SyncStateTests {
+  private func state(_ type: SyncType = .syncDown, name: String? = nil) -> SyncState {
+    SyncState(
+      type: type, name: name, soupName: "accounts", target: ["type": "soql"],
+      options: SyncOptions())
+  }
+
+  private func stored(_ json: String) throws -> SyncState {
+    try SyncState(json: JSONSlice(parsing: json))
+  }
+
+  @Test func `MS-19 the stored form has the platform's keys in order`() throws {
+    var sync = SyncState(
+      type: .syncDown, name: "mySync", soupName: "accounts", target: ["type": "soql"],
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]))
+    sync.id = 12
+    let text =
+      #"{"_soupEntryId":12,"type":"syncDown","name":"mySync","soupName":"accounts","target":{"type":"soql"},"options":{"fieldlist":["Name"],"mergeMode":"OVERWRITE"},"status":"NEW","progress":0,"totalSize":-1,"maxTimeStamp":-1,"startTime":0,"endTime":0,"error":""}"#
+    #expect(JSONValue.object(sync.json).text == text)
+    #expect(try stored(text) == sync)
+  }
+
+  @Test func `MS-20 a new sync has the values of one that never ran`() {
+    let sync = state(.syncUp)
+    #expect(sync.status == .new && sync.progress == 0 && sync.totalSize == -1)
+    #expect(sync.maxTimeStamp == -1 && sync.startTime == 0 && sync.endTime == 0)
+    #expect(sync.error.isEmpty)
+  }
+
+  @Test func `MS-20 an absent maxTimeStamp reads as -1`() throws {
+    let sync = try stored(#"{"_soupEntryId":1,"type":"syncUp","soupName":"s","status":"DONE"}"#)
+    #expect(sync.maxTimeStamp == -1 && sync.totalSize == -1 && sync.status == .done)
+  }
+
+  @Test func `MS-21 an unknown type is refused`() {
+    #expect {
+      try stored(#"{"_soupEntryId":1,"type":"syncSideways","soupName":"s"}"#)
+    } throws: {
+      ($0 as? SyncError)?.code == .invalidState
+    }
+  }
+
+  @Test func `MS-22 an unknown status reads as failed`() throws {
+    let sync = try stored(
+      #"{"_soupEntryId":1,"type":"syncUp","soupName":"s","status":"SLEEPING"}"#)
+    #expect(sync.status == .failed)
+  }
+
+  @Test func `MS-24 an empty name is no name`() throws {
+    #expect(state(name: "").name == nil)
+    #expect(state(name: "").json["name"] == nil)
+  }
+
+  @Test func `MS-28 a snapshot does not change with the sync`() {
+    var sync = state()
+    let snapshot = sync
+    sync.submit(at: 5)
+    #expect(snapshot.status == .new && sync.status == .running)
+  }
+
+  @Test func `MS-29 times are those of the run`() {
+    var sync = state()
+    sync.submit(at: 100)
+    #expect(sync.startTime == 100 && sync.endTime == 0)
+    sync.finish(.done, at: 90)
+    #expect(sync.endTime == 100 && sync.progress == 100)
+    sync.submit(at: 200)
+    #expect(sync.startTime == 200 && sync.endTime == 0)
+    sync.finish(.stopped, at: 250)
+    #expect(sync.endTime == 250)
+  }
+
+  @Test func `MS-30 a new run clears the error`() {
+    var sync = state()
+    sync.submit(at: 1)
+    sync.finish(.failed, error: "x", at: 2)
+    #expect(sync.error == "x")
+    sync.submit(at: 3)
+    #expect(sync.error.isEmpty)
+  }
+
+  @Test func `MS-30 an error is stored as a JSON object with code, message and body`() throws {
+    let error = SyncError(.server, "refused", status: 500, body: #"[{"errorCode":"X"}]"#)
+    #expect(error.stored == #"{"code":500,"message":"refused","body":[{"errorCode":"X"}]}"#)
+    let transport = SyncError(.transport, "no network")
+    #expect(transport.stored == #"{"code":0,"message":"no network","body":null}"#)
+    let text = SyncError(.server, "no JSON", status: 502, body: "<html>")
+    #expect(try JSONValue(parsing: text.stored)["body"]?.string == "<html>")
+  }
+
+  @Test(arguments: [
+    (SyncStatus.stopped, Int64(100), Int64(99)), (.failed, 100, 99), (.done, 100, 100),
+    (.new, -1, -1), (.stopped, -1, -1), (.stopped, 0, -1),
+  ])
+  func `MS-59 MS-88 an interrupted run lowers the watermark by a millisecond, not below -1`(
+    status: SyncStatus, before: Int64, after: Int64
+  ) {
+    var sync = state()
+    sync.status = status
+    sync.maxTimeStamp = before
+    sync.submit(at: 1)
+    #expect(sync.maxTimeStamp == after)
+  }
+
+  @Test func `MS-33 MS-268 options are written with a field list only when set`() {
+    #expect(JSONValue.object(SyncOptions().json).text == #"{"mergeMode":"OVERWRITE"}"#)
+    let options = SyncOptions(mergeMode: .leaveIfChanged, fieldlist: [])
+    #expect(
+      JSONValue.object(options.json).text == #"{"fieldlist":[],"mergeMode":"LEAVE_IF_CHANGED"}"#)
+    #expect(SyncOptions(json: .object(options.json)) == options)
+  }
+
+  @Test(arguments: [nil, JSONValue.null, [:], ["mergeMode": "MIX"]] as [JSONValue?])
+  func `MS-35 MS-36 absent options and an unknown merge mode mean overwrite`(json: JSONValue?) {
+    #expect(SyncOptions(json: json) == SyncOptions(mergeMode: .overwrite, fieldlist: nil))
+  }
+
+  @Test(arguments: [
+    (SyncError.Code.managerStopped, 900, "SyncManagerStoppedError"),
+    (.cannotRestart, 901, "SyncManagerCannotRestartError"),
+    (.alreadyRunning, 902, "SyncAlreadyRunningError"), (.doesNotExist, 903, "SyncNotExistError"),
+    (.ghostsNeedSyncDown, 904, "SyncManagerCanOnlyRunCleanGhostsForSyncDown"),
+  ])
+  func `MS-310 the manager's errors have the platform's numbers and texts`(
+    code: SyncError.Code, number: Int, text: String
+  ) {
+    let error = SyncError(code, "…")
+    #expect(error.number == number && error.text == text)
+    #expect(SyncError.domain == "com.salesforce.MobileSync.ErrorDomain")
+    #expect(SyncError(.store, "…").number == nil)
+  }
+
+  @Test(arguments: [
+    ("true", true), ("1", true), (#""1""#, true), (#""true""#, true), ("false", false),
+    ("0", false), ("null", false), (#""yes""#, false), ("2", false), ("[]", false),
+  ])
+  func `MS-75 flags are read leniently`(text: String, expected: Bool) throws {
+    let flags = RecordFlags(
+      of: try JSONSlice(parsing: #"{"__local__":\#(text),"__locally_deleted__":\#(text)}"#))
+    #expect(flags.local == expected && flags.deleted == expected)
+    #expect(!flags.created && !flags.updated)
+  }
+}

@@ -1,0 +1,199 @@
+import SalesforceSDKCommon
+import Testing
+
+@testable import MobileSync
+
+@Suite struct SyncUpDecisionTests {
+  private struct Target: SyncUpTarget {
+    static let kind = SyncTargetKind(.syncUp, typeName: "t", implementationName: "T")
+    var fields = SyncUpFields()
+    init(fields: SyncUpFields) { self.fields = fields }
+    init(configuration: JSONObject) throws {}
+    var configuration: JSONObject { [:] }
+    func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome] {
+      []
+    }
+    func remoteDates(of: [SyncUpRecord], in: SyncContext) async throws -> [RemoteDate] { [] }
+  }
+
+  private func choice(
+    _ fields: SyncUpFields = SyncUpFields(), options: [String]? = ["Name"]
+  ) throws -> SyncUpFieldChoice {
+    try SyncUpFieldChoice(target: Target(fields: fields), options: SyncOptions(fieldlist: options))
+  }
+
+  private func decide(
+    _ members: String, _ fields: SyncUpFields = SyncUpFields()
+  ) throws -> SyncUpDecision {
+    let record = try JSONSlice(
+      parsing: #"{"attributes":{"type":"Account"},"__local__":true,\#(members)}"#)
+    return SyncUpDecision(entryId: 1, record: record, fields: try choice(fields))
+  }
+
+  private func action(_ members: String, _ fields: SyncUpFields = SyncUpFields()) throws -> String {
+    switch try decide(members, fields) {
+    case .send(let record): record.action.rawValue
+    case .removeRow: "removeRow"
+    case .nothing: "nothing"
+    case .refuse: "refuse"
+    }
+  }
+
+  @Test(arguments: [
+    (#""Id":"001","__locally_updated__":true"#, "update"),
+    (#""Id":"local_1","__locally_created__":true,"__locally_updated__":true"#, "create"),
+    (#""Id":"001","__locally_deleted__":true,"__locally_updated__":true"#, "delete"),
+    (#""Id":"001","__locally_deleted__":true,"__locally_created__":true"#, "removeRow"),
+    (#""Id":"local_1","__locally_deleted__":true"#, "removeRow"),
+    (#""__locally_created__":true"#, "create"),
+    (#""Id":"local_2","__locally_updated__":true"#, "create"),
+    (#""Id":"001""#, "nothing"),
+  ])
+  func `MS-63 MS-183 MS-187 flags say what a record needs, deleted before created before updated`(
+    members: String, expected: String
+  ) throws {
+    #expect(try action(members) == expected)
+  }
+
+  @Test func `MS-190 a record without an object type is refused without a request`() throws {
+    let record = try JSONSlice(
+      parsing: #"{"Id":"001","__local__":true,"__locally_updated__":true}"#)
+    guard
+      case .refuse(_, let error) = SyncUpDecision(
+        entryId: 1, record: record, fields: try choice())
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(error["message"]?.string?.contains("attributes.type") == true)
+  }
+
+  @Test(arguments: [
+    (#""Ext__c":"7""#, "upsert"), (#""Ext__c":7"#, "upsert"), (#""Ext__c":null"#, "create"),
+    (#""Ext__c":"""#, "create"), (#""Ext__c":"local_3""#, "create"), (#""Other":"x""#, "create"),
+  ])
+  func `MS-210 a create becomes an upsert if the record has a value for the external id`(
+    member: String, expected: String
+  ) throws {
+    let fields = SyncUpFields(externalIdFieldName: "Ext__c")
+    #expect(
+      try action(#""Id":"local_1","__locally_created__":true,\#(member)"#, fields) == expected)
+    #expect(try action(#""Id":"001","__locally_updated__":true,\#(member)"#, fields) == "update")
+  }
+
+  @Test func `MS-206 creates use the create list, updates the update list, else the options'`()
+    throws
+  {
+    let fields = try choice(SyncUpFields(createFieldlist: ["A"]), options: ["C"])
+    #expect(fields.create == ["A"] && fields.update == ["C"])
+    let both = try choice(
+      SyncUpFields(createFieldlist: ["A"], updateFieldlist: ["B"]), options: nil)
+    #expect(both.create == ["A"] && both.update == ["B"])
+  }
+
+  @Test func `MS-207 no list at all is an error and an empty list is not`() throws {
+    #expect {
+      try choice(SyncUpFields(createFieldlist: ["A"]), options: nil)
+    } throws: {
+      ($0 as? SyncError)?.code == .noFields
+    }
+    #expect(try choice(options: []).update == [])
+  }
+
+  @Test func `MS-208 MS-209 fields are cut out of the stored text as written`() throws {
+    let record = try JSONSlice(
+      parsing: """
+        {"attributes":{"type":"T"},"Id":"001","LastModifiedDate":"x","Name":"A\\u0041","N":1.50,\
+        "Empty":null,"Owner":{"Name":"Ann"},"__local__":true,"__locally_updated__":true,"_soupEntryId":4}
+        """)
+    let fields = try choice(options: [
+      "Id", "LastModifiedDate", "Name", "N", "Empty", "Missing", "Owner.Name", "__local__",
+      "_soupEntryId", "attributes",
+    ])
+    guard
+      case .send(let dirty) = SyncUpDecision(entryId: 4, record: record, fields: fields)
+    else {
+      Issue.record("not sent")
+      return
+    }
+    #expect(
+      dirty.values.map { "\($0.name)=\($0.value)" } == [
+        #"Name="A\u0041""#, "N=1.50", "Empty=null", #"Owner.Name="Ann""#,
+      ])
+  }
+
+  @Test(
+    arguments: [
+      (nil, false, RemoteDate.modified(9), true), (5, false, .modified(5), true),
+      (5, false, .modified(4), true), (5, false, .modified(6), false), (5, false, .gone, false),
+      (5, true, .gone, true), (5, true, .modified(6), false), (5, false, .unknown, false),
+      (5, true, .unknown, false), (nil, false, .gone, true),
+    ] as [(Int64?, Bool, RemoteDate, Bool)])
+  func `MS-196 MS-197 a record is newer by the date that came down with it`(
+    local: Int64?, isDeleted: Bool, remote: RemoteDate, expected: Bool
+  ) {
+    #expect(
+      ConflictRule.isNewer(localDate: local, isDeleted: isDeleted, than: remote) == expected)
+  }
+
+  @Test func `MS-219 an outcome says what becomes of the row`() {
+    let error: JSONValue = ["message": "no"]
+    for mayRecreate in [true, false] {
+      func settled(_ outcome: SyncUpOutcome, _ action: SyncUpAction) -> SyncUpSettlement {
+        SyncUpSettlement(outcome, of: action, mayRecreate: mayRecreate)
+      }
+      #expect(settled(.succeeded(id: nil), .delete) == .removeRow)
+      #expect(settled(.gone(error), .delete) == .removeRow)
+      #expect(settled(.succeeded(id: "7"), .create) == .clean(newId: "7"))
+      #expect(settled(.succeeded(id: "7"), .upsert) == .clean(newId: "7"))
+      #expect(settled(.succeeded(id: "7"), .update) == .clean(newId: nil))
+      #expect(
+        settled(.gone(error), .update) == (mayRecreate ? .recreate : .keepError(error)))
+      #expect(settled(.gone(error), .create) == .keepError(error))
+      for action in [SyncUpAction.create, .update, .upsert, .delete] {
+        #expect(settled(.rejected(error), action) == .keepError(error))
+        #expect(settled(.unanswered, action) == .unanswered)
+      }
+    }
+  }
+
+  @Test func `MS-70 a row that changed on its way keeps its edit and takes the id`() throws {
+    func row(_ name: String, _ flags: String) throws -> JSONSlice {
+      try JSONSlice(parsing: #"{"Name":"\#(name)","__local__":true,\#(flags)}"#)
+    }
+    let created = #""__locally_created__":true"#
+    let sent = try row("a", created)
+    #expect(RowChange.accepted(sent: sent, now: sent, newId: "1") == .write(.clean, id: "1"))
+    #expect(
+      RowChange.accepted(sent: sent, now: try row("b", created), newId: "1")
+        == .write(RecordFlags(local: true, created: false, updated: true, deleted: false), id: "1"))
+    #expect(
+      RowChange.accepted(
+        sent: sent, now: try row("a", created + #","__locally_deleted__":true"#), newId: "1")
+        == .write(RecordFlags(local: true, created: false, updated: false, deleted: true), id: "1"))
+    let updated = try row("a", #""__locally_updated__":true"#)
+    #expect(RowChange.accepted(sent: updated, now: updated, newId: nil) == .write(.clean, id: nil))
+    #expect(
+      RowChange.accepted(
+        sent: updated, now: try row("b", #""__locally_updated__":true"#), newId: nil) == .leave)
+    let deleted = try row("a", #""__locally_deleted__":true"#)
+    #expect(RowChange.deleted(sent: deleted, now: deleted) == .remove)
+    #expect(
+      RowChange.deleted(sent: deleted, now: try row("b", #""__locally_updated__":true"#))
+        == .write(RecordFlags(local: true, created: true, updated: true, deleted: false), id: nil))
+  }
+
+  @Test func `MS-47 every record but the last reports its share, however they are grouped`() {
+    for total in 1...12 {
+      for size in 1...total {
+        var progress = SyncUpProgress(total: total)
+        var steps: [Int] = []
+        for start in stride(from: 0, to: total, by: size) {
+          steps += progress.advance(by: min(size, total - start))
+        }
+        let expected: [Int] = (1..<total).map { $0 * 100 / total }
+        #expect(steps == expected)
+      }
+    }
+  }
+}

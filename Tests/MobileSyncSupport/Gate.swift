@@ -1,0 +1,50 @@
+import Synchronization
+
+/// Holds a request until a test lets it go.
+public final class Gate: Sendable {
+  private struct State {
+    var isOpen = false
+    var hasArrived = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    var watching: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  public init() {}
+
+  /// Waits until the gate is opened.
+  public func pass() async {
+    await withCheckedContinuation { continuation in
+      let (isOpen, watching) = state.withLock { state in
+        state.hasArrived = true
+        if !state.isOpen { state.waiting.append(continuation) }
+        defer { state.watching = [] }
+        return (state.isOpen, state.watching)
+      }
+      if isOpen { continuation.resume() }
+      for watcher in watching { watcher.resume() }
+    }
+  }
+
+  /// Waits until somebody waits at the gate.
+  public func arrival() async {
+    await withCheckedContinuation { continuation in
+      let hasArrived = state.withLock { state in
+        if !state.hasArrived { state.watching.append(continuation) }
+        return state.hasArrived
+      }
+      if hasArrived { continuation.resume() }
+    }
+  }
+
+  /// Lets everybody go, now and later.
+  public func open() {
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for waiter in waiting { waiter.resume() }
+  }
+}

@@ -1,0 +1,152 @@
+import HTTPTypes
+public import MobileSync
+public import SalesforceSDKCommon
+public import SalesforceSDKCore
+import Synchronization
+
+/// A server for tests of sync: records in memory, the platform's answers, and a log of every request.
+///
+/// It knows single-object queries with `and`, `>`, `>=`, `=` and one order, paging, and the collection
+/// resource. It refuses what the platform refuses: more than 200 records, `attributes` that do not come first,
+/// missing names, names of more than 255 characters.
+public final class InMemoryOrg: SyncRequestSender {
+  /// What happens to one request.
+  public enum Intervention: Sendable {
+    /// It is answered as usual.
+    case none
+    /// The connection fails before the server sees it.
+    case unreachable
+    /// The server does what it is asked to and the answer is lost.
+    case dropAnswer
+    /// Something else answers.
+    case answer(status: Int, body: String)
+  }
+
+  /// A request as it came.
+  public struct Request: Sendable {
+    /// Method and path, such as `POST /{v}/composite/sobjects`.
+    public let line: String
+    /// The query's values by name.
+    public let query: [String: String]
+    /// The headers by name.
+    public let headers: [String: String]
+    /// The body as text.
+    public let body: String
+    /// The mark in the user agent.
+    public let qualifier: String?
+
+    /// How often a text stands in the body.
+    public func count(of text: String) -> Int { body.ranges(of: text).count }
+  }
+
+  struct State {
+    var objects: [String: [String: JSONObject]] = [:]
+    var deleted: Set<String> = []
+    var cursors: [String: [JSONObject]] = [:]
+    var totals: [String: Int] = [:]
+    var requests: [Request] = []
+    var clock: Int64 = 1_700_000_000_000
+    var lastNumber = 0
+    var pageSize = 2_000
+    var intervene: (@Sendable (Int, Request) async -> Intervention)?
+  }
+
+  let state = Mutex(State())
+
+  public init() {}
+
+  // MARK: What tests do
+
+  /// Every request so far.
+  public var requests: [Request] { state.withLock { $0.requests } }
+
+  /// Methods and paths of every request so far.
+  public var lines: [String] { requests.map(\.line) }
+
+  /// Forgets the requests.
+  public func forgetRequests() { state.withLock { $0.requests = [] } }
+
+  /// How many records a page has.
+  public var pageSize: Int {
+    get { state.withLock { $0.pageSize } }
+    set { state.withLock { $0.pageSize = newValue } }
+  }
+
+  /// Decides, by number and content, what happens to each request; it may wait or do other things first.
+  public func intervene(_ body: (@Sendable (Int, Request) async -> Intervention)?) {
+    state.withLock { $0.intervene = body }
+  }
+
+  /// Makes a record as somebody else would; a second passes.
+  @discardableResult
+  public func create(_ type: String, _ fields: JSONObject) -> String {
+    state.withLock { $0.create(type, fields) }
+  }
+
+  /// Changes a record as somebody else would; a second passes.
+  public func update(_ type: String, _ id: String, _ fields: JSONObject) {
+    state.withLock { $0.update(type, id, fields) }
+  }
+
+  /// Deletes a record as somebody else would.
+  public func delete(_ type: String, _ id: String) {
+    state.withLock { $0.delete(type, id) }
+  }
+
+  /// The record with this id.
+  public func record(_ type: String, _ id: String) -> JSONObject? {
+    state.withLock { $0.objects[type]?[id] }
+  }
+
+  /// All records of a type, by id.
+  public func records(_ type: String) -> [JSONObject] {
+    state.withLock { state in
+      (state.objects[type] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+    }
+  }
+
+  /// The time on the server, in milliseconds since 1970.
+  public var now: Int64 { state.withLock { $0.clock } }
+
+  // MARK: Answering
+
+  public func response(to request: RestRequest) async throws -> RestResponse {
+    let seen = Request(
+      line: "\(request.method) \(request.path)",
+      query: Dictionary(
+        request.query.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last }),
+      headers: Dictionary(
+        request.headers.map { ($0.name.rawName, $0.value) },
+        uniquingKeysWith: { _, last in last }),
+      body: request.body.map { String(decoding: $0, as: UTF8.self) } ?? "",
+      qualifier: request.userAgentQualifier)
+    let (number, intervene) = state.withLock { state in
+      state.requests.append(seen)
+      return (state.requests.count, state.intervene)
+    }
+    try Task.checkCancellation()
+    switch await intervene?(number, seen) ?? .none {
+    case .none:
+      try Task.checkCancellation()
+      return try state.withLock { try $0.answer(seen) }
+    case .unreachable:
+      throw TransportError(.unreachable, "the server cannot be reached")
+    case .dropAnswer:
+      _ = try state.withLock { try $0.answer(seen) }
+      throw TransportError(.truncated, "the connection broke")
+    case .answer(let status, let body):
+      return RestResponse(status: status, body: Array(body.utf8))
+    }
+  }
+}
+
+extension InMemoryOrg {
+  /// Sets the time on the server, in milliseconds since 1970.
+  public func setClock(_ milliseconds: Int64) { state.withLock { $0.clock = milliseconds } }
+}
+
+/// The time of this machine.
+public enum SalesforceDateNow: Sendable {
+  /// In milliseconds since 1970.
+  public static var milliseconds: Int64 { SyncEnvironment().now() }
+}

@@ -1,0 +1,164 @@
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SoqlSyncDown
+import Testing
+
+@Suite struct SoqlSyncDownTargetTests {
+  private func query(_ soql: String, id: String = "", date: String = "") throws -> String {
+    try SoqlSyncDownTarget(query: soql, idFieldName: id, modificationDateFieldName: date).query
+  }
+
+  @Test func `MS-105 a query is completed with id, date and order`() throws {
+    #expect(
+      try query("select FirstName, LastName from Contact limit 100")
+        == "select Id,LastModifiedDate,FirstName, LastName from Contact order by LastModifiedDate limit 100"
+    )
+  }
+
+  @Test(arguments: [
+    "SELECT Id, LastModifiedDate FROM Account  ORDER BY Name",
+    "select LastModifiedDate, Name, Id\nfrom Contact where Name like 'from %' order by LastModifiedDate desc",
+  ])
+  func `MS-105 a complete query stays byte for byte`(soql: String) throws {
+    #expect(try query(soql) == soql)
+  }
+
+  @Test(arguments: [
+    "select Name from Account", "SELECT Id FROM A WHERE B = 'order by' LIMIT 3",
+    "select (select Id, LastModifiedDate from Contacts order by Name) from Account",
+  ])
+  func `MS-106 completion is idempotent`(soql: String) throws {
+    let completed = try query(soql)
+    #expect(completed != soql)
+    #expect(try query(completed) == completed)
+  }
+
+  @Test func `MS-116 what a sub-select selects does not complete the query`() throws {
+    #expect(
+      try query("select Name, (select Id, LastModifiedDate from Contacts) from Account")
+        == "select Id,LastModifiedDate,Name, (select Id, LastModifiedDate from Contacts) from Account order by LastModifiedDate"
+    )
+  }
+
+  @Test func `MS-107 custom fields are used for the completion, also from JSON`() throws {
+    let expected = "select Key,Changed,Name from X order by Changed"
+    #expect(try query("select Name from X", id: "Key", date: "Changed") == expected)
+    let target = try SoqlSyncDownTarget(configuration: [
+      "type": "soql", "query": "select Name from X", "idFieldName": "Key",
+      "modificationDateFieldName": "Changed",
+    ])
+    #expect(target.query == expected && target.idFieldName == "Key")
+  }
+
+  @Test(arguments: [
+    ("order by LastModifiedDate", true), ("ORDER BY LastModifiedDate", true),
+    ("order by lastmodifieddate", false), ("order by LastModifiedDate desc", false),
+    ("order by LastModifiedDate, Id", false), ("", true),
+  ])
+  func `MS-108 only the date alone counts as sorted`(order: String, expected: Bool) throws {
+    let target = try SoqlSyncDownTarget(query: "select Id, LastModifiedDate from T \(order)")
+    #expect(target.isSortedByModificationDate == expected)
+  }
+
+  @Test func `MS-112 a re-sync asks for what changed, in front of the condition`() throws {
+    let target = try SoqlSyncDownTarget(
+      query: "select Id, LastModifiedDate from Account where Name = 'John' limit 100")
+    #expect(
+      target.query(since: 1_423_170_723_956)
+        == "select Id, LastModifiedDate from Account where LastModifiedDate > 2015-02-05T21:12:03.956+0000 and Name = 'John' order by LastModifiedDate limit 100"
+    )
+    #expect(target.query(since: -1) == target.query && target.query(since: 0) == target.query)
+  }
+
+  @Test func `MS-113 alternatives are put in parentheses before the date is added`() throws {
+    let target = try SoqlSyncDownTarget(query: "select Id from T where A = 1 or B = 2")
+    #expect(
+      target.query(since: 1_423_170_723_956)
+        == "select LastModifiedDate,Id from T where LastModifiedDate > 2015-02-05T21:12:03.956+0000 and (A = 1 or B = 2) order by LastModifiedDate"
+    )
+  }
+
+  @Test func `MS-114 MS-115 ghosts are looked for by id alone, in order only with a limit`() throws
+  {
+    #expect(
+      try SoqlSyncDownTarget(query: "SELECT Name FROM Account WHERE Name = 'James Bond'")
+        .remoteIdsQuery == "select Id from Account where Name = 'James Bond'")
+    #expect(
+      try SoqlSyncDownTarget(query: "SELECT Name FROM Account LIMIT 5").remoteIdsQuery
+        == "select Id from Account order by LastModifiedDate limit 5")
+  }
+
+  @Test func `MS-104 MS-257 MS-259 the stored form names the type and the platform's class`() throws
+  {
+    let target = try SoqlSyncDownTarget(
+      query: "select Id, LastModifiedDate from T order by LastModifiedDate", maxBatchSize: 500)
+    #expect(
+      JSONValue.object(target.json) == [
+        "query": "select Id, LastModifiedDate from T order by LastModifiedDate",
+        "maxBatchSize": 500, "type": "soql", "iOSImpl": "SFSoqlSyncDownTarget", "idFieldName": "Id",
+        "modificationDateFieldName": "LastModifiedDate",
+      ])
+    // MS-266
+    #expect(try SoqlSyncDownTarget(configuration: target.json) == target)
+  }
+
+  @Test(arguments: [[:], ["query": ""], ["query": 5], ["query": "find {x}"]] as [JSONObject])
+  func `MS-267 a target without a query cannot be made`(configuration: JSONObject) {
+    #expect {
+      try SoqlSyncDownTarget(configuration: configuration)
+    } throws: { error in
+      (error as? SyncError)?.code == .invalidTarget
+        && (error as? SyncError)?.message.contains("'query'") == true
+    }
+  }
+
+  @Test(
+    arguments: [
+      (2_000, nil), (5_000, nil), (200, "batchSize=200"), (50, "batchSize=200"),
+      (500, "batchSize=500"),
+    ] as [(Int, String?)])
+  func `MS-109 the page size is asked for only if it is not the server's own`(
+    size: Int, header: String?
+  ) async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let target = try SoqlSyncDownTarget(query: Device.query, maxBatchSize: size)
+    let run = try await device.manager.syncDown(target: target, soupName: Device.soup)
+    _ = try await run.finished()
+    #expect(org.requests[0].headers["Sforce-Query-Options"] == header)
+    #expect(org.lines == ["GET /{v}/query"] && org.requests[0].query["q"] == target.query)
+  }
+
+  @Test func `MS-111 following pages are fetched as the server names them`() async throws {
+    let org = InMemoryOrg()
+    for number in 0..<3 { org.create("Account", ["Name": .string("\(number)")]) }
+    org.pageSize = 1
+    let device = try await Device.open(org)
+    let run = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query, maxBatchSize: 200),
+      soupName: Device.soup)
+    _ = try await run.finished()
+    #expect(org.requests.count == 3)
+    for request in org.requests.dropFirst() {
+      #expect(request.line.hasPrefix("GET /services/data/v66.0/query/01g"))
+      #expect(request.headers.isEmpty && request.query.isEmpty)
+    }
+  }
+
+  @Test func `MS-117 child records are stored nested as they came`() async throws {
+    let org = InMemoryOrg()
+    let record =
+      #"{"Id":"001","LastModifiedDate":"2015-02-05T21:12:03.956+0000","Contacts":{"totalSize":1,"done":true,"records":[{"Id":"003"}]}}"#
+    org.intervene { _, _ in
+      .answer(status: 200, body: #"{"totalSize":1,"done":true,"records":[\#(record)]}"#)
+    }
+    let device = try await Device.open(org)
+    let run = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: "select Id, (select Id from Contacts) from Account"),
+      soupName: Device.soup)
+    _ = try await run.finished()
+    let row = try #require(try await device.rows().first)
+    #expect(row["Contacts"]?["records"]?[0]?["Id"] == "003")
+  }
+}
