@@ -28,7 +28,7 @@ enum StoreConnection {
         PRAGMA temp_store = MEMORY;
         PRAGMA cache_size = -\(cacheBytes >> 10);
         PRAGMA cell_size_check = ON;
-        PRAGMA journal_size_limit = \(64 << 20);
+        PRAGMA journal_size_limit = \(options.checkpointPages * PageFormat.frameSize);
         PRAGMA wal_autocheckpoint = \(options.checkpointPages);
         """)
     try allowAttached(0, on: database)

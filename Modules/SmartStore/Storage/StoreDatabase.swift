@@ -69,8 +69,9 @@ package struct StoreDatabase: Sendable {
       try pool.barrierWriteWithoutTransaction { database in
         // VACUUM attaches a database in memory; otherwise nothing may be attached.
         try StoreConnection.allowAttached(1, on: database)
-        try database.execute(sql: "VACUUM")
+        let result = Result { try database.execute(sql: "VACUUM") }
         try StoreConnection.allowAttached(0, on: database)
+        try result.get()
       }
     } catch {
       throw SmartStoreError(storage: error, at: url.path)

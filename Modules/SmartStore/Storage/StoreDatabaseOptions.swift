@@ -15,9 +15,12 @@ package struct StoreDatabaseOptions: Sendable {
   /// Page cache of each reading connection.
   package var readerCacheBytes = 16 << 20
   package var maximumReaderCount = 4
-  /// Pages in the log after which a commit copies them to the database: 16 MB.
-  package var checkpointPages = 4000
-  /// How long a reader waits while another connection recovers the log.
+  /// Pages in the log after which a commit copies them to the database: 32 MB. A page that changes
+  /// often is copied once, so a long log saves work; it takes disk, and time to read after a crash.
+  package var checkpointPages = 8000
+  /// Seconds to wait while a connection of another process recovers the log or closes.
+  package var busyTimeout = 5.0
+  /// Seals the pages.
   package var cipher: any StoreCipher = AESGCMCipher()
   /// The VFS of encrypted stores; another one stands over a faulty disk.
   package var vfs: SealedVFS? = .standard

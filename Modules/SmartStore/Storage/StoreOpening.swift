@@ -32,6 +32,7 @@ struct StoreOpening {
       if try size(paths.keyFile) != nil {
         throw encrypted()
       }
+      if isNew { try reserveDatabase() }
       location = paths.database
       session = StoreSession(token: nil, lock: lock)
     case .encrypted(let provider):
@@ -148,6 +149,15 @@ struct StoreOpening {
     let page = UnsafeRawBufferPointer(start: sealer.pageBytes, count: PageFormat.pageSize)
     do {
       try DurableFile.write(Array(page), to: paths.database)
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.database)
+    }
+  }
+
+  /// Makes the empty file of a plaintext store: SQLite would let others read it.
+  private func reserveDatabase() throws(SmartStoreError) {
+    do {
+      try DurableFile.write([], to: paths.database)
     } catch {
       throw SmartStoreError(storage: error, at: paths.database)
     }

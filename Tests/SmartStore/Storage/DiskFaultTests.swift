@@ -118,7 +118,7 @@ struct DiskFaultTests {
       try FileManager.default.removeItem(at: crashed)
       if failures == 0 { break }
       // Every operation at first, then a sample: the session repeats itself.
-      step += step < 40 ? 1 : 7
+      step += step < 20 ? 1 : 9
     }
     #expect(step > 0)
   }

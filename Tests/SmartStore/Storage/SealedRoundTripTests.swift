@@ -15,6 +15,8 @@ struct SealedRoundTripTests {
     var store = try folder.open()
     try store.fill(1000)
     try store.close()
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.store.path)
+    #expect(names.sorted() == ["store.key", "store.lock", "store.sqlite"])
 
     store = try folder.open()
     #expect(try store.count() == 1000)
@@ -22,8 +24,11 @@ struct SealedRoundTripTests {
     try store.close()
   }
 
-  @Test func `SS-10 a new store's folder and files belong to the owner alone`() throws {
-    let store = try folder.open()
+  @Test(arguments: [true, false])
+  func `SS-10 a new store's folder and files belong to the owner alone`(isEncrypted: Bool) throws {
+    let store =
+      try isEncrypted
+      ? folder.open() : StoreDatabase.open(at: folder.store, encryption: .plaintext)
     try store.fill(1)
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.store.path) {
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name).path)
