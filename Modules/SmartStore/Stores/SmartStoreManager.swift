@@ -1,5 +1,5 @@
 public import Foundation
-import Logging
+package import SalesforceSDKCommon
 
 /// Opens, lists and removes the stores of one root folder.
 ///
@@ -22,7 +22,7 @@ public actor SmartStoreManager {
   private let encryption: StoreEncryption
   private let options: SmartStoreOptions
   private let isLoggedIn: @Sendable (StoreOwner) async -> Bool
-  private let logger: Logger
+  private let logger: SalesforceLogger
   private var stores: [Key: Task<SmartStore, any Error>] = [:]
 
   /// - Parameters:
@@ -34,12 +34,22 @@ public actor SmartStoreManager {
     root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
     isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool = { _ in true }
   ) {
+    self.init(
+      root: root, encryption: encryption, options: options, isLoggedIn: isLoggedIn,
+      logger: .logger(forComponent: "SmartStore"))
+  }
+
+  package init(
+    root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
+    isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool = { _ in true },
+    logger: SalesforceLogger
+  ) {
     self.root = root
     self.folders = StoreFolders(root: root)
     self.encryption = encryption
     self.options = options
     self.isLoggedIn = isLoggedIn
-    self.logger = Logger(label: "SmartStore")
+    self.logger = logger
   }
 
   // MARK: Getting
