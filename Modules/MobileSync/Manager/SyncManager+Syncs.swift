@@ -1,5 +1,6 @@
 import SalesforceAnalytics
 public import SalesforceSDKCommon
+import SmartStore
 
 extension SyncManager {
   // MARK: Making syncs
@@ -162,6 +163,23 @@ extension SyncManager {
   /// How many records of the sync up's last run ended in which way.
   public func outcomeCounts(forId id: Int64) async throws -> SyncOutcomeCounts {
     try await Self.storeErrors { try await OutcomeStore(store: store).counts(syncId: id) }
+  }
+
+  /// How many records of each soup have not reached the server: what would be lost with the store.
+  ///
+  /// Soups without an index on `__local__` cannot be synced up and are not asked; soups with nothing to
+  /// send are left out.
+  public func unsyncedRecords() async throws -> [String: Int] {
+    try await Self.storeErrors {
+      var counts: [String: Int] = [:]
+      for soup in try await store.allSoupNames() {
+        let records = SoupRecords(soupName: soup, idField: SyncKeys.defaultIdField)
+        guard try await records.indexedPaths(in: store).contains(SyncKeys.local) else { continue }
+        let count = try await records.dirtyCount(in: store)
+        if count > 0 { counts[soup] = count }
+      }
+      return counts
+    }
   }
 
   /// Removes a sync. One that does not exist is no error; the records that it brought stay.

@@ -82,12 +82,15 @@ enum EditProtection: Sendable {
 
   /// The ids, among those of a page, of the records that must stay as they are.
   func protectedIds(
-    among ids: Set<String>, _ records: SoupRecords,
+    among pageIds: [String], _ records: SoupRecords,
     in transaction: borrowing StoreTransaction
   ) throws -> Set<String> {
+    let dirtyRecords = try records.dirty(in: transaction)
+    if dirtyRecords.isEmpty { return [] }
+    let ids = Set(pageIds)
     var protected: Set<String> = []
     var unchangedByDate: [Int64: String] = [:]
-    for dirty in try records.dirty(in: transaction) {
+    for dirty in dirtyRecords {
       guard let id = dirty.id, ids.contains(id) else { continue }
       if case .editsSince(let marks) = self,
         marks[dirty.entryId]?.lastModified == dirty.lastModified
@@ -117,7 +120,7 @@ enum PageWriter {
     protection: EditProtection, in transaction: borrowing StoreTransaction
   ) throws {
     guard !page.records.isEmpty else { return }
-    let protected = try protection.protectedIds(among: Set(page.ids), records, in: transaction)
+    let protected = try protection.protectedIds(among: page.ids, records, in: transaction)
     var saved = page.records
     if !protected.isEmpty {
       saved = zip(page.records, page.ids).filter { !protected.contains($0.1) }.map(\.0)

@@ -65,6 +65,16 @@ struct SoupRecords: Sendable {
     }
   }
 
+  /// How many records are dirty.
+  func dirtyCount(in store: SmartStore) async throws -> Int {
+    try await store.read { reader in
+      let rows = try reader.rows(
+        "SELECT count(*) FROM \(source) WHERE \(column(SyncKeys.local)) IN \(Self.trueForms)", [],
+        limit: 1)
+      return rows.first?[0]?.int64.map(Int.init(clamping:)) ?? 0
+    }
+  }
+
   /// All dirty records, as this snapshot has them.
   func dirty(in reader: borrowing some StoreReading & ~Copyable) throws -> [Dirty] {
     var found: [Dirty] = []

@@ -27,13 +27,17 @@ public struct SyncContext: Sendable {
 
   let sender: any SyncRequestSender
   let signal: StopSignal
+  /// Whether a stop waits: a batch that has begun is completed.
+  var completesBatch = false
 
   /// Ends the run here if the manager is to stop. To be called between several requests of one call.
   ///
   /// - Throws: An error that the target passes on.
   public func checkStop() throws {
     try Task.checkCancellation()
-    try signal.check()
+    if let interruption = signal.current, !completesBatch || interruption == .closed {
+      throw interruption
+    }
   }
 
   /// Sends a request with sync's mark in the user agent and gives the answer.

@@ -56,7 +56,7 @@ struct OutcomeStore: Sendable {
   /// known.
   func clear(syncId: Int64) async throws {
     while true {
-      let removed = try await store.inTransaction { transaction in
+      let removed = try await store.inTransaction(durability: .normal) { transaction in
         let rows = try transaction.rows(
           "SELECT {syncs_outcomes:_soupEntryId} FROM {syncs_outcomes} "
             + "WHERE {syncs_outcomes:syncId} = ? AND {syncs_outcomes:outcome} NOT IN "

@@ -9,6 +9,8 @@ extension SyncUpRun {
     _ records: [SyncUpRecord], _ target: some SyncUpTarget, _ plan: Plan, mayRecreate: Bool
   ) async throws -> [SyncUpRecord] {
     if records.isEmpty { return [] }
+    var context = context
+    context.completesBatch = true
     var recreated: [SyncUpRecord] = []
     for group in target.requests(for: records) where !group.isEmpty {
       try await markInFlight(group)

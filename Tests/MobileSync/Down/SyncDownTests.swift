@@ -257,6 +257,59 @@ import Testing
     #expect(org.requests.isEmpty)
   }
 
+  @Test
+  func
+    `MS-82 MS-179 a page with a missing date does not move the watermark; the later double wins`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let body = #"""
+      {"totalSize":3,"records":[
+        {"Id":"1","Name":"a","LastModifiedDate":"2015-02-05T21:12:03.956+0000"},
+        {"Id":"1","Name":"b","LastModifiedDate":"2016-02-05T13:12:03.956-0800"},
+        {"Id":"2","Name":"c"}]}
+      """#
+    org.intervene { _, _ in .answer(status: 200, body: body) }
+    let run = try await download(device)
+    let state = try await run.finished()
+    #expect(state.maxTimeStamp == -1 && state.totalSize == 3)
+    #expect(try await device.rows().map { $0["Name"]?.string } == ["b", "c"])
+  }
+
+  @Test func `MS-6 dates are compared as instants`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let body = #"""
+      {"totalSize":2,"records":[
+        {"Id":"1","LastModifiedDate":"2015-02-05T13:12:03.956-0800"},
+        {"Id":"2","LastModifiedDate":"2015-02-05T20:12:03.956Z"}]}
+      """#
+    org.intervene { _, _ in .answer(status: 200, body: body) }
+    let state = try await download(device).finished()
+    #expect(state.maxTimeStamp == 1_423_170_723_956)
+  }
+
+  @Test func `MS-80 an empty page is not the end`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    org.intervene { number, _ in
+      switch number {
+      case 1:
+        .answer(
+          status: 200,
+          body: #"{"totalSize":1,"records":[],"nextRecordsUrl":"/services/data/v66.0/query/x"}"#)
+      default:
+        .answer(
+          status: 200,
+          body: #"{"records":[{"Id":"1","LastModifiedDate":"2015-02-05T21:12:03.956Z"}]}"#)
+      }
+    }
+    let run = try await download(device)
+    #expect(try await run.finished().status == .done)
+    #expect(try await device.rows().count == 1)
+  }
+
   // MARK: Edits during a run
 
   @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged], 1...4)

@@ -318,6 +318,28 @@ import Testing
     #expect(await syncErrorCode { try await second.checkAcceptingSyncs() } == .closed)
   }
 
+  @Test func `MS-329 the same name in two stores is two syncs`() async throws {
+    let first = try await Device.open(org(2))
+    let second = try await Device.open(org(3))
+    for device in [first, second] {
+      _ = try await device.manager.syncDown(
+        target: try target(), soupName: Device.soup, syncName: "same"
+      ).finished()
+    }
+    #expect(try await first.manager.syncStatus(forName: "same")?.totalSize == 2)
+    try await first.manager.deleteSync(forName: "same")
+    #expect(try await second.manager.syncStatus(forName: "same")?.totalSize == 3)
+  }
+
+  @Test func `what has not reached the server is counted per soup`() async throws {
+    let device = try await Device.open(org(0))
+    #expect(try await device.manager.unsyncedRecords().isEmpty)
+    try await device.create([["Name": "a"], ["Name": "b"]])
+    try await device.store.registerSoup(
+      withName: "other", withIndices: [SoupIndex(path: "Name", type: .string)])
+    #expect(try await device.manager.unsyncedRecords() == [Device.soup: 2])
+  }
+
   @Test func `MS-3 local ids are made here and do not repeat`() async throws {
     let device = try await Device.open(org(0))
     let ids = Set((0..<10_000).map { _ in device.manager.createLocalId() })

@@ -375,6 +375,53 @@ import Testing
     #expect(org.record("Contact", contact)?["Name"] == "c")
   }
 
+  // MARK: Stop
+
+  @Test func `MS-54 MS-334 a stop completes the batch on its way, and the rest goes up later`()
+    async throws
+  {
+    let (org, device, ids) = try await synced(3)
+    for id in ids { try await device.edit(id, ["Name": "mine"]) }
+    try await device.create([["Name": "n1"], ["Name": "n2"], ["Name": "n3"]])
+    let gate = Gate()
+    org.intervene { number, _ in
+      if number == 2 { await gate.pass() }
+      return .none
+    }
+    // Batches of four: three updates and a create, then two creates.
+    let run = try await up(device, target: CollectionSyncUpTarget(maxBatchSize: 4), name: "up")
+    await gate.arrival()
+    await device.manager.stop()
+    gate.open()
+    let error = await #expect(throws: SyncError.self) { try await run.finished() }
+    #expect(error?.code == .stopped && error?.state?.progress == 66)
+    #expect(org.lines == ["POST /{v}/composite/sobjects", "PATCH /{v}/composite/sobjects"])
+    #expect(try await device.dirtyRows().count == 2)
+    #expect(org.records("Account").count == 4)
+    org.intervene(nil)
+    try await device.manager.restart(restartStoppedSyncs: false)
+    let again = try await device.manager.reSync(named: "up").finished()
+    #expect(again.totalSize == 2 && again.status == .done)
+    #expect(org.records("Account").count == 6)
+  }
+
+  @Test func `MS-55 a stop while dates are asked sends nothing`() async throws {
+    let (org, device, ids) = try await synced(1)
+    try await device.edit(ids[0], ["Name": "mine"])
+    let gate = Gate()
+    org.intervene { _, _ in
+      await gate.pass()
+      return .none
+    }
+    let run = try await up(device, .leaveIfChanged)
+    await gate.arrival()
+    await device.manager.stop()
+    gate.open()
+    #expect(await syncErrorCode { _ = try await run.finished() } == .stopped)
+    #expect(org.requests.count == 1)
+    #expect(try await device.dirtyRows().count == 1)
+  }
+
   // MARK: Edits during a run
 
   @Test(arguments: 1...3, [SyncMergeMode.overwrite, .leaveIfChanged])
