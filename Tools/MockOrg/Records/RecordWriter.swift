@@ -278,6 +278,10 @@ struct RecordWriter {
         throw ServerError.unknownField(name, of: object.name)
       }
       let field = object.fields[index]
+      if creating, field.type == .id {
+        throw ServerError(
+          "INVALID_FIELD_FOR_INSERT_UPDATE", "cannot specify Id in an insert call", fields: ["Id"])
+      }
       guard let position = object.table.positions[index],
         creating ? field.createable : field.updateable
       else {

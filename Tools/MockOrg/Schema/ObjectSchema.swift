@@ -69,7 +69,8 @@ struct ObjectSchema: Sendable {
     indexByName = byName
     indexByLowercaseName = byLowercaseName
     indexByRelationshipName = byRelationship
-    self.compounds = compounds
+    // Answers show the parts in the order of their names.
+    self.compounds = compounds.mapValues { $0.sorted { $0.key < $1.key } }
     table = RecordTable(object: name, fields: fields)
   }
 
@@ -94,7 +95,7 @@ struct ObjectSchema: Sendable {
     return childRelationships.first { $0.relationshipName?.lowercased() == name }
   }
 
-  /// The parts of a compound field, in describe order; empty if `name` is no compound field.
+  /// The parts of a compound field, sorted by key; empty if `name` is no compound field.
   func compoundParts(of name: String) -> [CompoundPart] { compounds[name] ?? [] }
 
   /// The name field (`Name`, `CaseNumber`, `Subject`).

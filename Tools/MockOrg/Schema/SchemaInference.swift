@@ -57,7 +57,8 @@ struct SchemaInference {
       if let (parentIndex, relationship) = record.parent {
         let object = data.records[parentIndex].object
         let field = linkField(of: record.object, to: object, relationship: relationship)
-        evidence[key]?[place(field)].parents.insert(object)
+        let place = place(field)
+        evidence[key]?[place].parents.insert(object)
       }
     }
     for name in order where schema.object(named: name) == nil {

@@ -1,0 +1,220 @@
+import Foundation
+import SalesforceSDKCommon
+import Testing
+
+import SalesforceMockOrg
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What only a socket shows: headers, connections and faults.
+@Suite struct ServerTests {
+  private struct Reply {
+    let status: Int
+    let body: Data
+    let response: HTTPURLResponse
+    var text: String { String(decoding: body, as: UTF8.self) }
+  }
+
+  private func send(
+    _ server: MockOrgServer, _ method: String, _ path: String, _ body: String? = nil,
+    token: String? = nil
+  ) async throws -> Reply {
+    var request = URLRequest(url: try #require(URL(string: server.info.url + path)))
+    request.httpMethod = method
+    request.timeoutInterval = 10
+    request.setValue(
+      "Bearer \(token ?? server.info.accessToken)", forHTTPHeaderField: "Authorization")
+    request.setValue("Tests/1.0", forHTTPHeaderField: "User-Agent")
+    if let body {
+      request.httpBody = Data(body.utf8)
+      request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    }
+    let configuration = URLSessionConfiguration.ephemeral
+    let session = URLSession(configuration: configuration)
+    defer { session.finishTasksAndInvalidate() }
+    let (data, response) = try await session.data(for: request)
+    let http = try #require(response as? HTTPURLResponse)
+    return Reply(status: http.statusCode, body: data, response: http)
+  }
+
+  /// Whether a request gets no answer.
+  private func isDropped(
+    _ server: MockOrgServer, _ method: String, _ path: String, _ body: String? = nil
+  ) async -> Bool {
+    do {
+      _ = try await send(server, method, path, body)
+      return false
+    } catch {
+      return error is URLError
+    }
+  }
+
+  @Test func `a started server answers on the address that it tells`() async throws {
+    try await withMockOrg { org, server in
+      let made = try await send(
+        server, "POST", "/services/data/v66.0/sobjects/Account", #"{"Name":"x"}"#)
+      #expect(made.status == 201)
+      #expect(
+        made.response.value(forHTTPHeaderField: "Content-Type") == "application/json;charset=UTF-8")
+      #expect(
+        made.response.value(forHTTPHeaderField: "Sforce-Limit-Info")?.hasPrefix("api-usage=")
+          == true)
+      #expect(
+        made.response.value(forHTTPHeaderField: "Location")?.contains("/sobjects/Account/001")
+          == true)
+      let read = try await send(
+        server, "GET", "/services/data/v66.0/query?q=SELECT+Name+FROM+Account")
+      #expect(read.text.contains(#""Name":"x""#))
+      #expect(try await org.count("Account") == 1)
+      #expect(org.requestLog.map(\.method) == ["POST", "GET"])
+      #expect(org.requestLog.map(\.status) == [201, 200])
+      #expect(org.requestLog.first?.userAgent == "Tests/1.0")
+      #expect(org.requestLog.last?.path == "/services/data/v66.0/query")
+      org.clearRequestLog()
+      #expect(org.requestLog.isEmpty)
+    }
+  }
+
+  @Test func `the connection document has its members in the documented order`() async throws {
+    try await withMockOrg { _, server in
+      let info = try JSONSlice(parsing: server.info.json)
+      #expect(
+        info.members.map(\.key) == [
+          "url", "instanceUrl", "apiVersion", "accessToken", "refreshToken", "username",
+          "password", "clientId", "clientSecret", "redirectUri", "userId", "organizationId",
+        ])
+      #expect(info["apiVersion"]?.string == "66.0")
+      #expect(!server.info.json.contains("\n"))
+    }
+  }
+
+  @Test func `a HEAD has the headers of a GET and no body`() async throws {
+    try await withMockOrg { _, server in
+      let reply = try await send(server, "HEAD", "/services/data/v66.0/sobjects/Account/describe")
+      #expect(reply.status == 200)
+      #expect(reply.body.isEmpty)
+    }
+  }
+
+  @Test func `a method that a resource lacks is refused with those that it has`() async throws {
+    try await withMockOrg { _, server in
+      let reply = try await send(server, "PUT", "/services/data/v66.0/sobjects/Account", "{}")
+      #expect(reply.status == 405)
+      #expect(reply.text.contains("HTTP Method 'PUT' not allowed. Allowed are GET,HEAD,POST"))
+      let tunnelled = try await send(
+        server, "POST",
+        "/services/data/v66.0/sobjects/Account/001000000000000AAA?_HttpMethod=PATCH",
+        "{}")
+      #expect(tunnelled.status == 404)
+    }
+  }
+
+  @Test func `two orgs in one process know nothing of each other`() async throws {
+    try await withMockOrg { first, firstServer in
+      try await withMockOrg { second, secondServer in
+        try await first.create("Account", ["Name": "x"])
+        #expect(try await second.count("Account") == 0)
+        #expect(firstServer.info.url != secondServer.info.url)
+        let reply = try await send(
+          secondServer, "GET", "/services/data/v66.0/limits", token: firstServer.info.accessToken)
+        #expect(reply.status == 401)
+      }
+    }
+  }
+
+  @Test func `a port that is taken is reported`() async throws {
+    try await withMockOrg { org, server in
+      let port = try #require(server.url.port)
+      await #expect(throws: MockOrgError.self) {
+        _ = try await MockOrgServer.start(org, port: port)
+      }
+    }
+  }
+
+  @Test func `a stopped server answers no more`() async throws {
+    let server = try await MockOrgServer.start(try MockOrg())
+    #expect(try await send(server, "GET", "/services/data").status == 200)
+    await server.stop()
+    #expect(await isDropped(server, "GET", "/services/data"))
+  }
+
+  // MARK: Faults
+
+  @Test func `a fault answers with a status as often as it is told, after those it lets pass`()
+    async throws
+  {
+    try await withMockOrg { org, server in
+      org.add(
+        MockOrgFault(
+          method: "GET", path: "/limits", skipping: 1, count: 2, action: .status(503, body: "busy"))
+      )
+      var statuses: [Int] = []
+      for _ in 0..<4 {
+        statuses.append(try await send(server, "GET", "/services/data/v66.0/limits").status)
+      }
+      #expect(statuses == [200, 503, 503, 200])
+      #expect(org.requestLog.map(\.status) == [200, 503, 503, 200])
+    }
+  }
+
+  @Test func `a dropped connection leaves the work undone or done, as the fault says`() async throws
+  {
+    try await withMockOrg { org, server in
+      let path = "/services/data/v66.0/sobjects/Account"
+      org.add(MockOrgFault(method: "POST", action: .dropBeforeCommit))
+      #expect(await isDropped(server, "POST", path, #"{"Name":"x"}"#))
+      // A closure whose only calls that throw stand inside macros would not count as throwing.
+      let undone = try await org.count("Account")
+      #expect(undone == 0)
+      org.add(MockOrgFault(method: "POST", action: .dropAfterCommit))
+      #expect(await isDropped(server, "POST", path, #"{"Name":"x"}"#))
+      #expect(try await org.count("Account") == 1)
+      #expect(org.requestLog.map(\.status) == [nil, nil])
+      #expect(try await send(server, "POST", path, #"{"Name":"y"}"#).status == 201)
+    }
+  }
+
+  @Test func `a body can end early, be garbage, or be edited`() async throws {
+    try await withMockOrg { org, server in
+      try await org.create("Account", ["Name": "x"])
+      let path = "/services/data/v66.0/query?q=SELECT+Id,Name+FROM+Account"
+      org.add(MockOrgFault(path: "/query", action: .truncatedBody(at: 20)))
+      do {
+        // A client either fails or notices that bytes are missing.
+        let cut = try await send(server, "GET", path)
+        #expect(cut.body.count <= 20)
+      } catch is URLError {}
+      org.add(MockOrgFault(path: "/query", action: .garbage))
+      let garbage = try await send(server, "GET", path)
+      #expect(garbage.status == 200)
+      #expect((try? JSONSlice(parsing: Array(garbage.body))) == nil)
+      org.add(
+        MockOrgFault(
+          path: "/query",
+          action: .editedBody { body in
+            Array(String(decoding: body, as: UTF8.self).replacing("\"Id\":", with: "\"No\":").utf8)
+          }))
+      let edited = try await send(server, "GET", path)
+      #expect(edited.text.contains("\"No\":\"001"))
+    }
+  }
+
+  @Test func `a session can be expired and a refresh refused`() async throws {
+    try await withMockOrg { org, server in
+      org.add(MockOrgFault(path: "/limits", action: .expiredSession))
+      #expect(try await send(server, "GET", "/services/data/v66.0/limits").status == 401)
+      let form =
+        "grant_type=refresh_token&client_id=\(server.info.clientId)&refresh_token="
+        + server.info.refreshToken
+      let refreshed = try await send(server, "POST", "/services/oauth2/token", form)
+      #expect(refreshed.status == 200)
+      org.add(MockOrgFault(path: "/limits", action: .refusedRefresh))
+      #expect(try await send(server, "GET", "/services/data/v66.0/limits").status == 401)
+      let refused = try await send(server, "POST", "/services/oauth2/token", form)
+      #expect(refused.status == 400)
+      #expect(refused.text.contains("invalid_grant"))
+    }
+  }
+}
