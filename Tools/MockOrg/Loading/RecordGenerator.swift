@@ -3,7 +3,7 @@ import GRDB
 /// Makes up records that look like an org's, the same ones for the same seed.
 struct RecordGenerator {
   let object: ObjectSchema
-  private var random: SeededGenerator
+  private var random: SplitMix64
   /// The fields that get values, with the places of their columns.
   private let fields: [(position: Int, field: FieldSchema)]
   /// Ids that references may name, by object.
@@ -13,7 +13,7 @@ struct RecordGenerator {
     self.object = object
     self.parents = parents
     // Objects with the same seed do not repeat each other's values.
-    random = SeededGenerator(
+    random = SplitMix64(
       seed: object.name.utf8.reduce(seed) { $0 &* 1_099_511_628_211 ^ UInt64($1) })
     fields = object.table.columns.enumerated().compactMap { position, index in
       let field = object.fields[index]
@@ -149,7 +149,7 @@ struct RecordGenerator {
 }
 
 /// SplitMix64: small, fast, and the same on every machine.
-struct SeededGenerator {
+struct SplitMix64 {
   private var state: UInt64
 
   init(seed: UInt64) { state = seed }

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+import TestSupport
+
+@testable import SalesforceMockOrg
+
+@Suite struct FaultFileTests {
+  @Test func `a file of rules acts in its order`() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("faults.json")
+    try Data(
+      #"""
+      [{"method":"get","path":"/limits","skip":1,"status":503,"body":"busy"},
+      {"delayMilliseconds":1,"count":null},{"drop":"before"},{"drop":"after"},
+      {"truncateAt":5},{"replaceBody":"x"},{"session":"expired"},{"session":"revoked"}]
+      """#.utf8
+    ).write(to: file)
+    let org = try OrgUnderTest().org
+    try org.load(faults: file)
+    func kind(_ target: String) -> String {
+      switch org.script.action(method: "GET", target: target)?.kind {
+      case .status(let status, _, _)?: "\(status)"
+      case .delay?: "delay"
+      case let other?: "\(other)"
+      case nil: "none"
+      }
+    }
+    // The first rule lets one request pass, which the second then hits, for ever.
+    #expect(kind("/limits") == "delay")
+    #expect(kind("/limits") == "503")
+    #expect(kind("/limits") == "delay")
+    #expect(kind("/other") == "delay")
+    org.removeAllFaults()
+    #expect(kind("/limits") == "none")
+  }
+
+  @Test(arguments: ["{}", "[{}]", "[1]", #"[{"status":99}]"#, #"[{"drop":"maybe"}]"#, "["])
+  func `a file that is none is refused and adds nothing`(text: String) throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("faults.json")
+    try Data(text.utf8).write(to: file)
+    let org = try OrgUnderTest().org
+    #expect(throws: MockOrgError.self) { try org.load(faults: file) }
+    let action = org.script.action(method: "GET", target: "/")
+    #expect(action.map { _ in true } == nil)
+  }
+}
