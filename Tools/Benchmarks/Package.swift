@@ -8,6 +8,7 @@ let package = Package(
   dependencies: [
     .package(name: "Fieldforce", path: "../.."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
   ],
   targets: [
@@ -21,6 +22,7 @@ let package = Package(
         .product(name: "MobileSync", package: "Fieldforce"),
         .product(name: "SoqlSyncDown", package: "Fieldforce"),
         .product(name: "StandardSyncTargets", package: "Fieldforce"),
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Hummingbird", package: "hummingbird"),
       ]),

@@ -1,0 +1,102 @@
+import ArgumentParser
+import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// `fieldforce accounts`: who is logged in.
+struct AccountsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accounts", abstract: "List the accounts.",
+    discussion: "Example: fieldforce accounts --json")
+
+  @OptionGroup var state: StateOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try await state.withWorkspace { workspace in
+      let accounts = await workspace.accounts.accounts
+      let current = await workspace.accounts.current?.identity
+      for unreadable in await workspace.accounts.unreadableAccounts {
+        Console.say("warning: \(unreadable.error.message)")
+      }
+      let documents = accounts.map { $0.document(isCurrent: $0.identity == current) }
+      output.print(["accounts": .array(documents)]) {
+        guard !accounts.isEmpty else { return ["no accounts"] }
+        return accounts.map {
+          "\($0.identity == current ? "*" : " ") \($0.username)  \($0.identity)"
+        }
+      }
+    }
+  }
+}
+
+/// `fieldforce switch`: makes another account the current user.
+struct SwitchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "switch", abstract: "Make another account the current user.",
+    discussion: "Example: fieldforce switch ada@acme.example")
+
+  @Argument(help: "The user name or user id.") var user: String
+  @OptionGroup var state: StateOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try await state.withWorkspace { workspace in
+      let account = try await workspace.account(named: user)
+      try await workspace.accounts.setCurrent(account.identity)
+      output.print(account.document(isCurrent: true)) { ["\(account.username) is current"] }
+    }
+  }
+}
+
+/// `fieldforce logout`: removes an account and its stores.
+struct LogoutCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "logout",
+    abstract: "Log out: tokens, stores and all data of the account are removed.",
+    discussion: """
+      Refused while records of the account are not yet synced up, unless --force is given.
+      Example: fieldforce logout --force
+      """)
+
+  @Argument(help: "The user name or user id; without it, the current user.") var user: String?
+  @Flag(help: "Log out although unsynced records are lost.") var force = false
+  @OptionGroup var state: StateOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try await state.withWorkspace { workspace in
+      let account =
+        if let user { try await workspace.account(named: user) } else {
+          try await workspace.currentAccount()
+        }
+      let report = try await workspace.accounts.logOut(
+        account.identity, reason: .userLogout, force: force)
+      for failure in report.failures {
+        Console.say("warning: \(CommandFailure(failure).message)")
+      }
+      let lost = report.unsyncedRecords
+      output.print([
+        "username": .string(account.username),
+        "unsyncedRecords": lost.map { .integer(Int64($0)) } ?? .null,
+      ]) {
+        let loss = (lost ?? 0) > 0 ? ", \(lost ?? 0) unsynced records are lost" : ""
+        return ["logged out \(account.username)\(loss)"]
+      }
+    }
+  }
+}
+
+extension Workspace {
+  /// The account with that user name or id.
+  func account(named name: String) async throws -> UserAccount {
+    let matching = await accounts.accounts.filter { $0.username == name || $0.userId == name }
+    guard let account = matching.first, matching.count == 1 else {
+      throw CommandFailure(
+        "unknownAccount",
+        matching.isEmpty
+          ? "there is no account \(name); 'fieldforce accounts' lists them"
+          : "several accounts are called \(name); give the user id")
+    }
+    return account
+  }
+}

@@ -1,0 +1,76 @@
+import MobileSync
+import SalesforceMockOrg
+import SalesforceSDKCommon
+import SalesforceSDKCore
+import SmartStore
+
+/// Work that failed, as a person or a program reads it.
+///
+/// JSON: `{"error": {"code": 999, "message": "…"}}`. The code is the number that the specification
+/// fixes where it fixes one, else the name of the error's code.
+struct CommandFailure: Error {
+  let code: JSONValue
+  let message: String
+
+  /// A failure of the command itself.
+  init(_ code: String, _ message: String) {
+    self.code = .string(code)
+    self.message = message
+  }
+
+  /// A failure of the command itself that the store has a code for.
+  init(_ code: SmartStoreError.Code, _ message: String) {
+    self.init(number: code.number, name: "\(code)", message: message)
+  }
+
+  /// An answer that is no success.
+  init(status: Int, _ message: String) {
+    self.init(number: status, name: "", message: message)
+  }
+
+  /// What a library threw.
+  init(_ error: any Error) {
+    switch error {
+    case let error as CommandFailure:
+      self = error
+    case let error as SmartStoreError:
+      self.init(number: error.number, name: "\(error.code)", message: error.message)
+    case let error as SyncError:
+      if error.number == nil, let cause = error.cause as? SmartStoreError {
+        self.init(number: cause.number, name: "\(cause.code)", message: error.message)
+      } else {
+        self.init(number: error.number, name: "\(error.code)", message: error.message)
+      }
+    case let error as AccountError:
+      self.init(number: error.number, name: "\(error.code)", message: error.message)
+    case let error as OAuthError:
+      self.init(number: error.number, name: "\(error.code)", message: error.message)
+    case let error as RestError:
+      self.init(number: error.status, name: "\(error.code)", message: error.message)
+    case let error as TransportError:
+      self.init("\(error.code)", error.message)
+    case let error as SecretStoreError:
+      self.init("\(error.code)", error.message)
+    case let error as JSONError:
+      self.init("\(error.code)", error.message)
+    case let error as MockOrgError:
+      self.init("mockOrg", error.description)
+    case is CancellationError:
+      self.init("cancelled", "the work was cancelled; nothing is half done")
+    default:
+      self.init("failed", "\(error)")
+    }
+  }
+
+  private init(number: Int?, name: String, message: String) {
+    code = number.map { .integer(Int64($0)) } ?? .string(name)
+    self.message = message
+  }
+
+  /// The failure in the form that was asked for.
+  func text(asJSON: Bool) -> String {
+    guard asJSON else { return "error: \(message)" }
+    let error: JSONObject = ["code": code, "message": .string(message)]
+    return JSONValue.object(["error": .object(error)]).text
+  }
+}

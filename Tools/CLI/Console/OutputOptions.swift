@@ -1,0 +1,17 @@
+import ArgumentParser
+import SalesforceSDKCommon
+
+/// How a command speaks: in lines for people, or in one JSON document for programs.
+struct OutputOptions: ParsableArguments {
+  @Flag(help: "Print one JSON document on standard output, and nothing else there.")
+  var json = false
+
+  /// Prints `document` if JSON was asked for, else the lines that `lines` makes.
+  func print(_ document: JSONValue, lines: () -> [String]) {
+    if json {
+      Swift.print(document.text)
+    } else {
+      for line in lines() { Swift.print(line) }
+    }
+  }
+}

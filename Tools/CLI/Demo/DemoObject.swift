@@ -1,0 +1,73 @@
+import Foundation
+import MobileSync
+import SalesforceSDKCommon
+import SalesforceSDKCore
+import SmartStore
+
+/// One object of the story: which fields travel, and which of them can be edited.
+struct DemoObject {
+  let name: String
+  /// The fields that are synced, `Id` left out.
+  let fields: [String]
+  /// The fields that a user may change.
+  let writable: [String]
+  /// The field that the story edits; nil if there is none that takes a text or a number.
+  let edited: EditedField?
+
+  /// A field and how the story changes it.
+  struct EditedField {
+    let name: String
+    let isText: Bool
+    let maxLength: Int
+
+    /// The value changed in a way that a person recognises.
+    func changed(_ value: JSONValue?, _ note: String, by amount: Double) -> JSONValue {
+      guard isText else { return .double((value?.double ?? 0) + amount) }
+      return .string(String("\(value?.string ?? "") (\(note))".suffix(maxLength)))
+    }
+  }
+
+  /// Asks the server what the object looks like.
+  ///
+  /// - Parameter used: The fields that the loaded data has: those are synced.
+  static func describe(_ name: String, used: Set<String>, client: RestClient) async throws
+    -> DemoObject
+  {
+    let description = try await client.send(.describe(object: name)).json()
+    var fields: [String] = []
+    var writable: [String] = []
+    var edited: EditedField?
+    for field in description["fields"].items {
+      guard let fieldName = field["name"]?.string, used.contains(fieldName),
+        let type = field["type"]?.string, !["address", "location"].contains(type)
+      else { continue }
+      fields.append(fieldName)
+      guard field["updateable"]?.bool == true, field["createable"]?.bool == true else { continue }
+      writable.append(fieldName)
+      let isText = ["string", "textarea"].contains(type) && field["unique"]?.bool != true
+      let isNumber = ["double", "currency"].contains(type)
+      if edited == nil || (isText && edited?.isText == false), isText || isNumber {
+        edited = EditedField(
+          name: fieldName, isText: isText,
+          maxLength: Int(clamping: field["length"]?.int64 ?? 255))
+      }
+    }
+    return DemoObject(name: name, fields: fields, writable: writable, edited: edited)
+  }
+
+  /// The soup has the object's name.
+  var soup: String { name }
+
+  /// The indexes that a sync needs.
+  static let indexes = [
+    SoupIndex(path: "Id", type: .string), SoupIndex(path: SyncKeys.local, type: .string),
+    SoupIndex(path: SyncKeys.syncId, type: .integer),
+  ]
+
+  /// The query of the sync down.
+  var query: String { "SELECT \(fields.joined(separator: ", ")) FROM \(name)" }
+
+  /// The names of the two syncs.
+  var downName: String { "\(name) down" }
+  var upName: String { "\(name) up" }
+}

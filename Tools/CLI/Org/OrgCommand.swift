@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import SalesforceMockOrg
+
+/// `fieldforce org`: the mock org.
+struct OrgCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "org", abstract: "The mock org.", subcommands: [OrgServeCommand.self])
+}
+
+/// `fieldforce org serve`: serves a mock org until it is told to stop.
+struct OrgServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve", abstract: "Serve a mock org on this machine.",
+    discussion: """
+      The first line of output is one JSON object with the address and everything that a client
+      needs to log in. SIGINT or SIGTERM ends the server.
+
+      Examples:
+        fieldforce org serve --port 8080 --data plan.json
+        fieldforce org serve --generate Account=10000 --seed 7
+      """)
+
+  @Option(help: "The address to listen on; loopback alone.") var host = "127.0.0.1"
+  @Option(help: "The port; 0 takes a free one.") var port = 0
+  @OptionGroup var contents: OrgContents
+
+  func validate() throws {
+    guard ["::1", "localhost"].contains(host) || host.hasPrefix("127.") else {
+      throw ValidationError("The mock org listens on loopback addresses alone, not on \(host).")
+    }
+    guard (0...65535).contains(port) else { throw ValidationError("\(port) is no port.") }
+  }
+
+  func run() async throws {
+    let signals = TerminationSignals()
+    let org = try await contents.makeOrg()
+    let server = try await MockOrgServer.start(org, host: host, port: port)
+    print(server.info.json)
+    // The reader of the first line may wait on a pipe.
+    fflush(nil)
+    await signals.first()
+    await server.stop()
+  }
+}
+
+/// What a new mock org holds.
+struct OrgContents: ParsableArguments {
+  @Option(help: "An sObject tree plan to load; may be repeated.", completion: .file())
+  var data: [String] = []
+
+  @Option(help: "A folder of describe results that add to the schema.", completion: .directory)
+  var describe: String?
+
+  @Option(help: ArgumentHelp("Records to make up; may be repeated.", valueName: "Object=count"))
+  var generate: [GeneratedRecords] = []
+
+  @Option(help: "The seed of made-up records.") var seed: UInt64 = 1
+
+  /// Makes the org and fills it.
+  func makeOrg(_ options: MockOrgOptions = MockOrgOptions()) async throws -> MockOrg {
+    let org = try MockOrg(options)
+    if let describe { try await org.load(describesIn: URL(filePath: describe)) }
+    for plan in data { try await org.load(plan: URL(filePath: plan)) }
+    for records in generate {
+      try await org.generate(records.object, count: records.count, seed: seed)
+    }
+    return org
+  }
+}
+
+/// `Account=10000`.
+struct GeneratedRecords: ExpressibleByArgument {
+  let object: String
+  let count: Int
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, let count = Int(parts[1]), count >= 0 else {
+      return nil
+    }
+    object = String(parts[0])
+    self.count = count
+  }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import SalesforceSDKCore
+
+/// `fieldforce rest`: one signed request.
+struct RestCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rest", abstract: "Send a signed request and print the answer.",
+    discussion: """
+      Examples:
+        fieldforce rest GET /services/data/v66.0/limits
+        fieldforce rest POST /services/data/v66.0/sobjects/Account --body '{"Name":"Acme"}'
+        fieldforce rest PATCH /services/data/v66.0/sobjects/Account/001... --body @account.json
+      """)
+
+  @Argument(help: "GET, POST, PATCH, PUT, DELETE or HEAD.") var method: String
+  @Argument(help: "The path, below /services/data or starting with /services.") var path: String
+  @Option(help: "A JSON body, or @FILE.") var body: String?
+  @OptionGroup var state: StateOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard ["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"].contains(method.uppercased()) else {
+      throw ValidationError("\(method) is no method of the REST API.")
+    }
+  }
+
+  func run() async throws {
+    let isWhole = path.hasPrefix("/services/") || path.hasPrefix("https://")
+    var request = RestRequest(
+      method: HTTPRequest.Method(rawValue: method.uppercased()) ?? .get, path: path,
+      endpoint: isWhole ? "" : RestRequest.defaultEndpoint)
+    if let body {
+      request.body =
+        body.hasPrefix("@")
+        ? Array(try Data(contentsOf: URL(filePath: String(body.dropFirst())))) : Array(body.utf8)
+      request.headers[.contentType] = "application/json"
+    }
+    let signed = request
+    try await state.withWorkspace { workspace in
+      let response = try await workspace.client().response(to: signed)
+      if !response.body.isEmpty {
+        FileHandle.standardOutput.write(Data(response.body + [UInt8(ascii: "\n")]))
+      } else if output.json {
+        print("null")
+      }
+      guard response.isSuccess else {
+        throw CommandFailure(
+          status: response.status, "the server answered with status \(response.status)")
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Foundation
+import MobileSync
+import SmartStore
+
+/// Where a command finds accounts, keys and stores.
+struct StateOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The folder of accounts, keys and stores.",
+      discussion: "Default: fieldforce in the XDG state folder."),
+    completion: .directory)
+  var state: String?
+
+  @Flag(help: "Keep the stores of a new state folder in plain text.")
+  var plaintext = false
+
+  /// The folder, whether it exists or not.
+  var folder: URL {
+    if let state { return URL(filePath: state) }
+    let environment = ProcessInfo.processInfo.environment
+    if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") {
+      return URL(filePath: base).appending(path: "fieldforce")
+    }
+    return URL.homeDirectory.appending(path: ".local/state/fieldforce")
+  }
+
+  /// Opens the folder and lends what is in it; everything is closed afterwards.
+  func withWorkspace<Result>(
+    _ body: (Workspace) async throws -> Result
+  ) async throws -> Result {
+    let workspace = try await Workspace(folder: folder, makesPlaintext: plaintext)
+    do {
+      let result = try await body(workspace)
+      try await workspace.close()
+      return result
+    } catch {
+      try? await workspace.close()
+      throw error
+    }
+  }
+}
+
+/// Which store a command works on: the current user's default store unless another is named.
+struct StoreOptions: ParsableArguments {
+  @OptionGroup var state: StateOptions
+
+  @Option(help: "The store's name.")
+  var store: String?
+
+  @Flag(help: "The app's own store, which needs no login.")
+  var global = false
+}
+
+extension StoreOptions {
+  /// Opens the store and lends it.
+  func withStore(_ body: (SmartStore) async throws -> Void) async throws {
+    try await state.withWorkspace { workspace in
+      try await body(try await workspace.store(self))
+    }
+  }
+
+  /// Opens the store and lends the manager of its syncs, whose requests are the current user's.
+  func withSyncManager(_ body: (SyncManager) async throws -> Void) async throws {
+    try await state.withWorkspace { workspace in
+      let manager = try await workspace.managers.sharedInstance(
+        store: try await workspace.store(self), sender: try await workspace.client())
+      try await body(manager)
+    }
+  }
+}

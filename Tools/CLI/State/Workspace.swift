@@ -1,0 +1,104 @@
+import Foundation
+import MobileSync
+import SalesforceSDKCommon
+import SalesforceSDKCore
+import SmartStore
+import StandardSyncTargets
+
+/// An opened state folder: the accounts, keys and stores of one installation.
+struct Workspace {
+  let accounts: UserAccountManager
+  let stores: SmartStoreManager
+  let managers: SyncManagers
+  let transport = URLSessionTransport()
+
+  /// Opens a folder, and makes it if it does not exist.
+  ///
+  /// - Parameter makesPlaintext: Whether the stores of a folder that is made now are to be plain text.
+  init(folder: URL, makesPlaintext: Bool) async throws {
+    let settings = try WorkspaceSettings.open(in: folder, makesPlaintext: makesPlaintext)
+    let secrets = FileSecretStore(
+      in: folder, masterKey: KeyFile(folder.appending(path: "master.key")))
+    accounts = try await UserAccountManager(
+      persister: EncryptedAccountDirectory(
+        root: folder.appending(path: "accounts"), secrets: secrets),
+      transport: transport)
+    stores = SmartStoreManager(
+      root: folder.appending(path: "stores"),
+      encryption: settings.isPlaintext
+        ? .plaintext : .encrypted(SecretStoreKeyProvider(secrets)))
+    let registry = SyncTargetRegistry()
+    try StandardSyncTargets.register(into: registry)
+    managers = SyncManagers(registry: registry)
+    await accounts.addLogoutObserver(SyncLogoutObserver(stores: stores, managers: managers))
+  }
+
+  /// Closes managers, stores and accounts, in this order.
+  func close() async throws {
+    await managers.removeSharedInstances()
+    try await stores.close()
+    await accounts.close()
+  }
+
+  /// The current user's account.
+  func currentAccount() async throws -> UserAccount {
+    guard let account = await accounts.current else {
+      throw CommandFailure(
+        "notLoggedIn", "nobody is logged in; run 'fieldforce login --url URL --browser' first")
+    }
+    return account
+  }
+
+  /// A client that acts as the current user.
+  func client() async throws -> RestClient {
+    RestClient(account: try await currentAccount(), accounts: accounts, transport: transport)
+  }
+
+  /// The store that the options name.
+  func store(_ options: StoreOptions) async throws -> SmartStore {
+    if options.global { return try await stores.sharedGlobal(withName: options.store) }
+    let account = try await currentAccount()
+    guard
+      let store = try await stores.shared(
+        withName: options.store, forUserAccount: StoreOwner(account))
+    else {
+      throw CommandFailure("notLoggedIn", "\(account) has no session; log in again")
+    }
+    return store
+  }
+}
+
+/// What was settled when the folder was made.
+///
+/// File `settings.json`: `{"version": 1, "encryption": "encrypted" | "plaintext"}`.
+struct WorkspaceSettings {
+  let isPlaintext: Bool
+
+  static func open(in folder: URL, makesPlaintext: Bool) throws -> WorkspaceSettings {
+    let file = folder.appending(path: "settings.json")
+    guard FileManager.default.fileExists(atPath: file.path) else {
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+      let settings: JSONValue = [
+        "version": 1, "encryption": makesPlaintext ? "plaintext" : "encrypted",
+      ]
+      try Data(try settings.serialized()).write(to: file, options: .atomic)
+      return WorkspaceSettings(isPlaintext: makesPlaintext)
+    }
+    let settings = try JSONSlice(parsing: Array(try Data(contentsOf: file)))
+    switch settings["encryption"]?.string {
+    case "plaintext": return WorkspaceSettings(isPlaintext: true)
+    case "encrypted" where makesPlaintext:
+      throw CommandFailure(
+        "encryptedState",
+        "the stores in \(folder.path) are encrypted; --plaintext is only for a new state folder")
+    case "encrypted": return WorkspaceSettings(isPlaintext: false)
+    default:
+      throw CommandFailure(
+        "unreadableSettings",
+        "\(file.path) does not say how the stores are kept; restore the file or use another --state"
+      )
+    }
+  }
+}

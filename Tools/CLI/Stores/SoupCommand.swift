@@ -1,0 +1,123 @@
+import ArgumentParser
+import SalesforceSDKCommon
+import SmartStore
+
+/// `fieldforce soup`: the soups of a store.
+struct SoupCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "soup", abstract: "Soups: the named collections of a store.",
+    subcommands: [Register.self, List.self, Info.self, Clear.self, Remove.self])
+
+  struct Register: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Make a soup.",
+      discussion: """
+        Types: string, integer, floating, full_text, json1.
+        Example: fieldforce soup register accounts --index Id:string --index Name:string \
+        --index __local__:string --index __sync_id__:integer
+        """)
+
+    @Argument(help: "The soup's name.") var name: String
+    @Option(name: .customLong("index"), help: ArgumentHelp("An index.", valueName: "path:type"))
+    var indexes: [IndexArgument]
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+      try await store.withStore { store in
+        try await store.registerSoup(withName: name, withIndices: indexes.map(\.index))
+        output.print(["soup": .string(name)]) { ["soup \(name) is there"] }
+      }
+    }
+  }
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "List the soups.", discussion: "Example: fieldforce soup list --json")
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+      try await store.withStore { store in
+        let names = try await store.allSoupNames()
+        output.print(["soups": .array(names.map { .string($0) })]) { names }
+      }
+    }
+  }
+
+  struct Info: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show a soup's count and indexes.",
+      discussion: "Example: fieldforce soup info accounts")
+
+    @Argument(help: "The soup's name.") var name: String
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+      try await store.withStore { store in
+        let indexes = try await store.indices(forSoupNamed: name)
+        let count = try await store.count(
+          using: try .buildAllQuerySpec(soupName: name, pageSize: 1))
+        let rows: [JSONValue] = indexes.map {
+          [
+            "path": .string($0.path), "type": .string($0.type.rawValue),
+            "columnName": $0.columnName.map { .string($0) } ?? .null,
+          ]
+        }
+        output.print([
+          "name": .string(name), "count": .integer(count), "indexes": .array(rows),
+        ]) {
+          ["\(name): \(count) elements"] + indexes.map { "  \($0.path)  \($0.type)" }
+        }
+      }
+    }
+  }
+
+  struct Clear: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Delete all elements of a soup.",
+      discussion: "Example: fieldforce soup clear accounts")
+
+    @Argument(help: "The soup's name.") var name: String
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+      try await store.withStore { store in
+        try await store.clearSoup(name)
+        output.print(["soup": .string(name)]) { ["soup \(name) is empty"] }
+      }
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Remove a soup with its elements.",
+      discussion: "Example: fieldforce soup remove accounts")
+
+    @Argument(help: "The soup's name.") var name: String
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+      try await store.withStore { store in
+        try await store.removeSoup(name)
+        output.print(["soup": .string(name)]) { ["soup \(name) is removed"] }
+      }
+    }
+  }
+}
+
+/// `Name:string`: a path and a type. The store judges the type, so that its error is the one seen.
+struct IndexArgument: ExpressibleByArgument {
+  let index: SoupIndex
+
+  init?(argument: String) {
+    guard let colon = argument.lastIndex(of: ":"), colon != argument.startIndex else { return nil }
+    index = SoupIndex(
+      path: String(argument[..<colon]),
+      type: SoupIndexType(rawValue: String(argument[argument.index(after: colon)...])))
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import SalesforceSDKCommon
+import SmartStore
+
+/// `fieldforce store`: the elements of a store, and which stores there are.
+struct StoreCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "store", abstract: "Query and change a store; list stores.",
+    subcommands: [
+      StoreQueryCommand.self, StoreUpsertCommand.self, StoreRemoveCommand.self,
+      StoreListCommand.self, StoreSizeCommand.self,
+    ])
+}
+
+/// `fieldforce store list`: the names of the stores.
+struct StoreListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the stores.",
+    discussion: "Example: fieldforce store list --global")
+
+  @Flag(help: "The app's own stores instead of the current user's.") var global = false
+  @OptionGroup var state: StateOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try await state.withWorkspace { workspace in
+      let names =
+        if global { try workspace.stores.allGlobalStoreNames() } else {
+          try workspace.stores.allStoreNames(
+            forUserAccount: StoreOwner(try await workspace.currentAccount()))
+        }
+      let sorted = names.sorted()
+      output.print(["stores": .array(sorted.map { .string($0) })]) { sorted }
+    }
+  }
+}
+
+/// `fieldforce store size`: the bytes on disk.
+struct StoreSizeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "size", abstract: "Print a store's size in bytes.",
+    discussion: "Example: fieldforce store size --store orders")
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try await store.withStore { store in
+      let bytes = try await store.databaseSize()
+      output.print(["bytes": .integer(Int64(clamping: bytes))]) { ["\(bytes) bytes"] }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import SalesforceSDKCommon
+import SmartStore
+
+/// `fieldforce store query`: Smart SQL, or any query spec on one soup.
+struct StoreQueryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "query", abstract: "Run Smart SQL, or a query spec on one soup.",
+    discussion: """
+      Examples:
+        fieldforce store query 'SELECT {accounts:Name} FROM {accounts} WHERE {accounts:Id} = ?' \
+      --arg 001...
+        fieldforce store query --soup accounts \
+      --spec '{"queryType":"like","indexPath":"Name","likeKey":"A%"}'
+      """)
+
+  @Argument(help: "The statement.") var smartSQL: String?
+  @Option(help: "The soup of a query spec.") var soup: String?
+  @Option(help: "A query spec in JSON.") var spec: String?
+  @Option(name: .customLong("arg"), help: "The value of a ?; may be repeated.")
+  var arguments: [String] = []
+  @Option(help: "Rows in a page. Default: 100, or what the spec says.") var pageSize: Int?
+  @Option(help: "The page, from 0.") var page = 0
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard (smartSQL == nil) == (soup != nil && spec != nil) else {
+      throw ValidationError("Give a statement, or --soup and --spec.")
+    }
+  }
+
+  func run() async throws {
+    let query = try querySpec()
+    let values: [JSONValue]? = arguments.isEmpty ? nil : arguments.map { .string($0) }
+    try await store.withStore { store in
+      let rows = try await store.query(
+        using: query, startingFromPageIndex: page, whereArgs: values)
+      let total = try await store.count(using: query, whereArgs: values)
+      output.print([
+        "rows": .array(rows), "total": .integer(total), "page": .integer(Int64(page)),
+        "pageSize": .integer(Int64(query.pageSize)),
+      ]) {
+        rows.map { row in
+          guard let cells = row.array else { return row.text }
+          return cells.map { $0.string ?? $0.text }.joined(separator: "\t")
+        }
+      }
+    }
+  }
+
+  private func querySpec() throws -> QuerySpec {
+    if let smartSQL {
+      return try .buildSmartQuerySpec(smartSql: smartSQL, pageSize: pageSize ?? 100)
+    }
+    return try QuerySpec(text: spec ?? "", soupName: soup, pageSize: pageSize)
+  }
+}
+
+extension QuerySpec {
+  /// Reads a spec as JSON text; `pageSize` stands before the one in the text.
+  init(text: String, soupName: String?, pageSize: Int? = nil) throws {
+    var json: JSONValue
+    do {
+      json = try JSONSlice(parsing: text).value
+    } catch {
+      throw CommandFailure(.invalidQuerySpec, "Invalid query spec: \(error.message)")
+    }
+    if let pageSize { json["pageSize"] = .integer(Int64(pageSize)) }
+    try self.init(json: json, soupName: soupName)
+  }
+}

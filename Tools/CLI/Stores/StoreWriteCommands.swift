@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundation
+import SalesforceSDKCommon
+import SmartStore
+
+/// `fieldforce store upsert`: JSON lines from standard input into a soup, all or none.
+struct StoreUpsertCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "upsert",
+    abstract: "Insert or update elements, one JSON object a line: all or none.",
+    discussion: "Example: fieldforce store upsert accounts --external-id Id < accounts.jsonl")
+
+  @Argument(help: "The soup's name.") var soup: String
+  @Option(help: "An indexed path that tells which element to update.") var externalId: String?
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let input = FileHandle.standardInput.readDataToEndOfFile()
+    var elements: [JSONSlice] = []
+    let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() where line.contains(where: { $0 > 0x20 }) {
+      do {
+        elements.append(try JSONSlice(parsing: Array(line)))
+      } catch {
+        throw CommandFailure(.invalidEntry, "Invalid entry in line \(index + 1): \(error.message)")
+      }
+    }
+    let batch = elements
+    try await store.withStore { store in
+      let ids = try await store.upsert(
+        slices: batch, soup: soup, externalIdPath: externalId)
+      output.print([
+        "upserted": .integer(Int64(ids.count)), "ids": .array(ids.map { .integer($0) }),
+      ]) { ["\(ids.count) elements are stored"] }
+    }
+  }
+}
+
+/// `fieldforce store remove`: elements by id or by query.
+struct StoreRemoveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove elements by id, or the first page of a query.",
+    discussion: "Example: fieldforce store remove accounts --id 3 --id 4")
+
+  @Argument(help: "The soup's name.") var soup: String
+  @Option(name: .customLong("id"), help: "An entry id; may be repeated.") var ids: [Int64] = []
+  @Option(help: "A query spec in JSON.") var spec: String?
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard ids.isEmpty != (spec == nil) else { throw ValidationError("Give --id or --spec.") }
+  }
+
+  func run() async throws {
+    try await store.withStore { store in
+      if let spec {
+        let removed = try await store.removeEntries(
+          usingQuerySpec: try QuerySpec(text: spec, soupName: soup), forSoupNamed: soup)
+        output.print(["removed": .integer(Int64(removed))]) { ["\(removed) elements are removed"] }
+      } else {
+        try await store.remove(entryIds: ids, forSoupNamed: soup)
+        output.print(["ids": .array(ids.map { .integer($0) })]) { ["removed"] }
+      }
+    }
+  }
+}
