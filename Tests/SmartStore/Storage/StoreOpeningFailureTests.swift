@@ -182,6 +182,30 @@ struct StoreOpeningFailureTests {
     try expectFailure(.notADatabase, at: directory)
   }
 
+  @Test(arguments: [false, true])
+  func `until a store was found readable its files take no write, not even at closing`(
+    isRightKey: Bool
+  ) throws {
+    let directory = try makeStore(withLog: true)
+    let paths = StorePaths(directory: directory)
+    var keys = try StoreKeyring.open(paths, provider: FixedKeyProvider(folder.key))
+    if !isRightKey {
+      let other = SymmetricKey(size: .bits256)
+      let dataKeys = [(epoch: UInt32(1), key: other)]
+      keys = try #require(StoreKeys(storeID: keys.storeID, dataKeys: dataKeys))
+    }
+    let token = UUID().uuidString
+    SealedStores.add(SealedStore(keys: keys, cipher: AESGCMCipher()), token: token)
+    defer { SealedStores.remove(token) }
+    let uri = try #require(SealedVFS.standard).uri(path: paths.database, token: token)
+    let before = try folder.contents(of: directory)
+    #expect(throws: DatabaseError.self) {
+      let queue = try DatabaseQueue(path: uri)
+      try queue.write { try $0.execute(sql: "DELETE FROM entry") }
+    }
+    #expect(try folder.contents(of: directory) == before)
+  }
+
   @Test func `a missing database whose log is there is not replaced by a new one`() throws {
     let directory = try makeStore(withLog: true)
     try FileManager.default.removeItem(at: directory.appendingPathComponent("store.sqlite"))
