@@ -120,9 +120,13 @@ public struct SyncContext: Sendable {
         .server, "The session could not be renewed for \(request). Log in again.", status: 401,
         cause: error)
     }
+    // Errors of our own modules hold no record data; what others say may.
+    let reason =
+      (error as? RestError)?.description ?? (error as? TransportError)?.description
+      ?? "\(type(of: error))"
     return SyncError(
       .transport,
-      "The server did not answer \(request): \(error). Try again when it can be reached.",
+      "The server did not answer \(request) (\(reason)). Try again when it can be reached.",
       cause: error)
   }
 
