@@ -1,4 +1,5 @@
-/// The names that sync stores in records or reads from the server, exactly as the platform spells them.
+/// The names that sync stores in records or reads from the server, exactly as the platform spells
+/// them.
 public enum SyncKeys: Sendable {
   // MARK: Fields that sync keeps on a record
 

@@ -2,8 +2,8 @@ public import SalesforceSDKCommon
 
 /// Why a sync could not be made, started or completed.
 ///
-/// A record that the server refuses is no error of the run: it is an outcome of that record. A failed
-/// run is stored with its sync as ``stored``.
+/// A record that the server refuses is no error of the run: it is an outcome of that record. A
+/// failed run is stored with its sync as ``stored``.
 public struct SyncError: Error, Sendable {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -123,7 +123,8 @@ public struct SyncError: Error, Sendable {
   /// The text that belongs to ``number``, such as `SyncNotExistError`.
   public var text: String? { code.text }
 
-  /// The form in which a failed run is stored: `{"code":<status or 0>,"message":"…","body":<JSON or null>}`.
+  /// The form in which a failed run is stored: `{"code":<status or 0>,"message":"…","body":<JSON or
+  /// null>}`.
   public var stored: String {
     let body: JSONValue
     if let text = self.body {

@@ -89,8 +89,8 @@ enum CollectionAnswer {
         "fields": [],
       ])
     }
-    // The first also means a lookup that points nowhere; only of a record that is to exist already can it
-    // mean that the record is gone.
+    // The first also means a lookup that points nowhere; only of a record that is to exist already
+    // can it mean that the record is gone.
     let isGone = ["INVALID_CROSS_REFERENCE_KEY", "ENTITY_IS_DELETED"]
       .contains(error["statusCode"]?.string)
     return isGone && (action == .update || action == .delete) ? .gone(error) : .rejected(error)

@@ -3,8 +3,8 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 
 extension CollectionSyncUpTarget: LostCreateFinding {
-  /// Asks, once per object type, for the records that this user made since the earliest lost create, and
-  /// compares the fields that were sent.
+  /// Asks, once per object type, for the records that this user made since the earliest lost
+  /// create, and compares the fields that were sent.
   public func candidates(
     for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
   ) async throws -> [[String]] {
@@ -56,8 +56,8 @@ extension CollectionSyncUpTarget: LostCreateFinding {
 
 /// Whether a record of the server is the one that was sent.
 enum FieldAgreement {
-  /// Whether every value that was sent is the server's too, as the server keeps values. False if nothing
-  /// but empty values was sent, since those say nothing.
+  /// Whether every value that was sent is the server's too, as the server keeps values. False if
+  /// nothing but empty values was sent, since those say nothing.
   static func holds(_ sent: [(name: String, value: JSONSlice)], _ made: JSONSlice) -> Bool {
     var evidence = false
     for (name, value) in sent where !name.contains(".") {

@@ -4,15 +4,16 @@ import SalesforceSDKCore
 
 /// Sends local changes 200 at a time with the platform's collection resource. The default target.
 ///
-/// JSON: `{"createFieldlist": […], "updateFieldlist": […], "externalIdFieldName": "…", "maxBatchSize": 200}`,
-/// each key optional. 1,000 edited records cost 5 requests, 6 with conflict detection.
+/// JSON: `{"createFieldlist": […], "updateFieldlist": […], "externalIdFieldName": "…",
+/// "maxBatchSize": 200}`, each key optional. 1,000 edited records cost 5 requests, 6 with conflict
+/// detection.
 ///
-/// A batch is split by what its records need, in the order create, update, upsert, delete; the server treats
-/// each record for itself.
+/// A batch is split by what its records need, in the order create, update, upsert, delete; the
+/// server treats each record for itself.
 ///
-/// A create whose answer was lost is looked for on the server before it is sent again: among the records
-/// that this user made since then, one that agrees in every field that was sent. An external id field is the
-/// stronger protection, since it makes the server itself refuse a double.
+/// A create whose answer was lost is looked for on the server before it is sent again: among the
+/// records that this user made since then, one that agrees in every field that was sent. An
+/// external id field is the stronger protection, since it makes the server itself refuse a double.
 public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "collection", implementationName: "SFCollectionSyncUpTarget",
@@ -66,7 +67,8 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
 
   // MARK: Batches
 
-  /// One group per request: by action, then by object type; an upsert names one type, the others up to ten.
+  /// One group per request: by action, then by object type; an upsert names one type, the others up
+  /// to ten.
   public func requests(for batch: [SyncUpRecord]) -> [[SyncUpRecord]] {
     let order: [(action: SyncUpAction, typesPerRequest: Int)] = [
       (.create, Self.maxTypesPerRequest), (.update, Self.maxTypesPerRequest), (.upsert, 1),

@@ -6,13 +6,14 @@ import SalesforceSDKCore
 ///
 /// JSON: `{"type": "soql", "query": "…", "maxBatchSize": 2000}`, `query` required.
 ///
-/// The query is completed when the target is made: the id and the modification date field are selected, and
-/// records are ordered by the latter, unless the query says otherwise. So records come oldest change first,
-/// and a run that was interrupted goes on where it was.
+/// The query is completed when the target is made: the id and the modification date field are
+/// selected, and records are ordered by the latter, unless the query says otherwise. So records
+/// come oldest change first, and a run that was interrupted goes on where it was.
 ///
 /// ```swift
 /// let target = try SoqlSyncDownTarget(query: "select Name from Account limit 100")
-/// target.query  // select Id,LastModifiedDate,Name from Account order by LastModifiedDate limit 100
+/// target.query  // select Id,LastModifiedDate,Name from Account order by LastModifiedDate limit
+/// 100
 /// ```
 public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
@@ -36,9 +37,10 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   /// Makes a target.
   ///
   /// - Parameters:
-  ///   - query: The query; it is completed. What it selects in sub-selects is stored as it comes, and only
-  ///     the first page of each.
-  ///   - maxBatchSize: A page's size. Values outside of 200 to 2,000 are sent as the nearest of these.
+  ///   - query: The query; it is completed. What it selects in sub-selects is stored as it comes,
+  ///     and only the first page of each.
+  ///   - maxBatchSize: A page's size. Values outside of 200 to 2,000 are sent as the nearest of
+  ///     these.
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
   /// - Throws: ``SyncError`` `invalidTarget` if the query is empty or is no query.
@@ -88,8 +90,8 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
 
   // MARK: Fetching
 
-  /// The query that gives only what changed after `maxTimeStamp`, in milliseconds since 1970; the whole
-  /// query if that is not greater than 0.
+  /// The query that gives only what changed after `maxTimeStamp`, in milliseconds since 1970; the
+  /// whole query if that is not greater than 0.
   public func query(since maxTimeStamp: Int64) -> String {
     guard maxTimeStamp > 0 else { return query }
     var changed = SOQLMutator(query)
@@ -146,7 +148,8 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
 
   // MARK: Answers
 
-  /// One page of a query's answer: `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or null}`.
+  /// One page of a query's answer: `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or
+  /// null}`.
   private func page(_ request: RestRequest, in context: SyncContext) async throws -> SyncPage<
     String
   > {

@@ -6,7 +6,8 @@ import StandardSyncTargets
 import Synchronization
 import TestSupport
 
-/// A device of tests: a store with a soup of accounts, a sync manager, and what an app does with them.
+/// A device of tests: a store with a soup of accounts, a sync manager, and what an app does with
+/// them.
 public final class Device: Sendable {
   /// The soup that ``open(_:indexes:owner:)`` registers.
   public static let soup = "accounts"

@@ -4,11 +4,12 @@ public import SalesforceSDKCommon
 public import SalesforceSDKCore
 import Synchronization
 
-/// A server for tests of sync: records in memory, the platform's answers, and a log of every request.
+/// A server for tests of sync: records in memory, the platform's answers, and a log of every
+/// request.
 ///
-/// It knows single-object queries with `and`, `>`, `>=`, `=` and one order, paging, and the collection
-/// resource. It refuses what the platform refuses: more than 200 records, `attributes` that do not come first,
-/// missing names, names of more than 255 characters.
+/// It knows single-object queries with `and`, `>`, `>=`, `=` and one order, paging, and the
+/// collection resource. It refuses what the platform refuses: more than 200 records, `attributes`
+/// that do not come first, missing names, names of more than 255 characters.
 public final class InMemoryOrg: SyncRequestSender {
   /// What happens to one request.
   public enum Intervention: Sendable {
@@ -72,7 +73,8 @@ public final class InMemoryOrg: SyncRequestSender {
     set { state.withLock { $0.pageSize = newValue } }
   }
 
-  /// Decides, by number and content, what happens to each request; it may wait or do other things first.
+  /// Decides, by number and content, what happens to each request; it may wait or do other things
+  /// first.
   public func intervene(_ body: (@Sendable (Int, Request) async -> Intervention)?) {
     state.withLock { $0.intervene = body }
   }

@@ -3,8 +3,9 @@ import SmartStore
 
 /// One run of a sync down.
 ///
-/// The next page is fetched while the current one is saved; two pages are in memory at most. Stop is looked
-/// for before a request is sent and before a page is saved, so that a page that came after it is dropped.
+/// The next page is fetched while the current one is saved; two pages are in memory at most. Stop
+/// is looked for before a request is sent and before a page is saved, so that a page that came
+/// after it is dropped.
 struct SyncDownRun: Sendable {
   let context: SyncContext
   let report: @Sendable (SyncState) -> Void

@@ -6,10 +6,11 @@ struct ManagerMachine: Sendable, Equatable {
   enum State: String, Sendable, Equatable {
     /// Operations are taken. Becomes ``stopRequested`` or ``stopped`` by ``ManagerMachine/stop()``.
     case accepting = "accepting_syncs"
-    /// Operations are refused and the active ones are winding down. Becomes ``stopped`` with the last
-    /// of them, or ``accepting`` by ``ManagerMachine/restart()``.
+    /// Operations are refused and the active ones are winding down. Becomes ``stopped`` with the
+    /// last of them, or ``accepting`` by ``ManagerMachine/restart()``.
     case stopRequested = "stop_requested"
-    /// Operations are refused and none is active. Becomes ``accepting`` by ``ManagerMachine/restart()``.
+    /// Operations are refused and none is active. Becomes ``accepting`` by
+    /// ``ManagerMachine/restart()``.
     case stopped = "stopped"
   }
 

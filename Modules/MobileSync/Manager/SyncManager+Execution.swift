@@ -50,7 +50,8 @@ extension SyncManager {
     }
   }
 
-  /// Ends a run: the state is stored, the event is told, the sync is free again, then the caller hears.
+  /// Ends a run: the state is stored, the event is told, the sync is free again, then the caller
+  /// hears.
   @concurrent private nonisolated func end(
     _ sync: SyncState, _ reason: (any Error)?, _ reporter: RunReporter
   ) async {

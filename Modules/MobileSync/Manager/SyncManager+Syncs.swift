@@ -52,8 +52,8 @@ extension SyncManager {
 
   /// Makes a new sync down and runs it.
   ///
-  /// - Throws: ``SyncError`` `managerStopped`, and as ``createSyncDown(target:options:soupName:syncName:)``;
-  ///   then there is no new sync.
+  /// - Throws: ``SyncError`` `managerStopped`, and as
+  ///   ``createSyncDown(target:options:soupName:syncName:)``; then there is no new sync.
   public func syncDown(
     target: some SyncDownTarget, options: SyncOptions = SyncOptions(), soupName: String,
     syncName: String? = nil
@@ -75,8 +75,8 @@ extension SyncManager {
 
   /// Makes a new sync up and runs it.
   ///
-  /// After a run in mode `LEAVE_IF_CHANGED` the records still carry their old modification dates: sync
-  /// down before such a record is edited and sent again, or it is taken for outdated.
+  /// After a run in mode `LEAVE_IF_CHANGED` the records still carry their old modification dates:
+  /// sync down before such a record is edited and sent again, or it is taken for outdated.
   ///
   /// - Throws: As ``syncDown(target:options:soupName:syncName:)``.
   public func syncUp(
@@ -87,8 +87,8 @@ extension SyncManager {
       targetJSON: target.json, options: options, soupName: soupName, syncName: syncName)
   }
 
-  /// As ``syncUp(target:options:soupName:syncName:)``, with a target in JSON; without one the default
-  /// target is used.
+  /// As ``syncUp(target:options:soupName:syncName:)``, with a target in JSON; without one the
+  /// default target is used.
   public func syncUp(
     targetJSON: JSONObject = [:], options: SyncOptions = SyncOptions(), soupName: String,
     syncName: String? = nil
@@ -99,8 +99,8 @@ extension SyncManager {
         targetJSON: targetJSON, options: options, soupName: soupName, syncName: syncName))
   }
 
-  /// Runs a stored sync of either direction again: a sync down asks for what has changed since, a sync up
-  /// sends what is dirty now.
+  /// Runs a stored sync of either direction again: a sync down asks for what has changed since, a
+  /// sync up sends what is dirty now.
   ///
   /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`, `store`.
   public func reSync(id: Int64) async throws -> SyncRun {
@@ -116,11 +116,13 @@ extension SyncManager {
 
   /// Removes clean records that the sync brought and the server no longer returns for it.
   ///
-  /// Costs a request per 2,000 records on the server: run it rarely. The stored sync is not changed.
+  /// Costs a request per 2,000 records on the server: run it rarely. The stored sync is not
+  /// changed.
   ///
   /// - Returns: How many records were removed.
-  /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`, `ghostsNeedSyncDown`;
-  ///   `stopped` if the manager was stopped meanwhile; what the requests throw, with nothing removed.
+  /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`,
+  ///   `ghostsNeedSyncDown`; `stopped` if the manager was stopped meanwhile; what the requests
+  ///   throw, with nothing removed.
   public func cleanResyncGhosts(forId id: Int64) async throws -> Int {
     try await cleanGhosts(of: try await runnable(existing(id: id)))
   }
@@ -154,8 +156,8 @@ extension SyncManager {
 
   /// What became of each record that the sync up took in its last run.
   ///
-  /// A record of an earlier run is still listed as `inFlight` or `unanswered` as long as nobody knows
-  /// whether the server made it.
+  /// A record of an earlier run is still listed as `inFlight` or `unanswered` as long as nobody
+  /// knows whether the server made it.
   public func outcomes(forId id: Int64) async throws -> [SyncRecordOutcome] {
     try await Self.storeErrors { try await OutcomeStore(store: store).outcomes(syncId: id) }
   }
@@ -167,8 +169,8 @@ extension SyncManager {
 
   /// How many records of each soup have not reached the server: what would be lost with the store.
   ///
-  /// Soups without an index on `__local__` cannot be synced up and are not asked; soups with nothing to
-  /// send are left out.
+  /// Soups without an index on `__local__` cannot be synced up and are not asked; soups with
+  /// nothing to send are left out.
   public func unsyncedRecords() async throws -> [String: Int] {
     try await Self.storeErrors {
       var counts: [String: Int] = [:]

@@ -3,18 +3,18 @@ public import SmartStore
 
 /// Makes and runs the syncs of one store, as one user.
 ///
-/// One operation runs at a time, in the order of submission; managers of different stores run side by side.
-/// What the manager guarantees:
+/// One operation runs at a time, in the order of submission; managers of different stores run side
+/// by side. What the manager guarantees:
 ///
-/// - An edit is never lost: a downloaded page, or the answer to an upload, is applied in one transaction that
-///   reads the record again, and an edit made meanwhile stays and stays dirty.
-/// - The watermark of a sync down is stored in the transaction of its page. Whatever ends a run, the next
-///   one converges.
+/// - An edit is never lost: a downloaded page, or the answer to an upload, is applied in one
+///   transaction that reads the record again, and an edit made meanwhile stays and stays dirty.
+/// - The watermark of a sync down is stored in the transaction of its page. Whatever ends a run,
+///   the next one converges.
 /// - Each record of a sync up has an outcome that can be queried. A run is done only if the server
 ///   answered for everything; what it refused is among the outcomes.
 ///
-/// Make one manager per store, for example with ``SyncManagers``: a manager takes every stored sync that
-/// is marked as running for one whose process died.
+/// Make one manager per store, for example with ``SyncManagers``: a manager takes every stored sync
+/// that is marked as running for one whose process died.
 public actor SyncManager {
   /// The store whose soups are synced.
   public nonisolated let store: SmartStore
@@ -30,8 +30,8 @@ public actor SyncManager {
   private var operations: [Int64: Task<Void, Never>] = [:]
   private var last: Task<Void, Never>?
 
-  /// Makes a manager: makes sure that the soup `syncs_soup` exists, turns syncs that are stored as running
-  /// into stopped ones, then accepts syncs.
+  /// Makes a manager: makes sure that the soup `syncs_soup` exists, turns syncs that are stored as
+  /// running into stopped ones, then accepts syncs.
   ///
   /// - Parameters:
   ///   - sender: Sends the requests, as the user to whom the store belongs.
@@ -72,8 +72,8 @@ public actor SyncManager {
 
   /// Refuses syncs from now on and asks the active ones to end early, each as stopped.
   ///
-  /// Returns at once. A sync down drops the page that it is waiting for, a sync up completes the batch that
-  /// is on its way.
+  /// Returns at once. A sync down drops the page that it is waiting for, a sync up completes the
+  /// batch that is on its way.
   public func stop() {
     machine.stop()
     signal.stop()
@@ -81,7 +81,8 @@ public actor SyncManager {
 
   /// Accepts syncs again.
   ///
-  /// - Parameter restartStoppedSyncs: Whether every stopped sync of the store is run again, by ascending id.
+  /// - Parameter restartStoppedSyncs: Whether every stopped sync of the store is run again, by
+  ///   ascending id.
   /// - Returns: The runs, if any.
   /// - Throws: ``SyncError`` `cannotRestart` if syncs are accepted, `store`.
   @discardableResult
@@ -97,8 +98,8 @@ public actor SyncManager {
     return runs
   }
 
-  /// Ends everything without a trace: requests on their way are cancelled, and on return nothing more is
-  /// stored or delivered. Interrupted syncs become stopped when the next manager is made.
+  /// Ends everything without a trace: requests on their way are cancelled, and on return nothing
+  /// more is stored or delivered. Interrupted syncs become stopped when the next manager is made.
   public func close() async {
     machine.stop()
     signal.close()
@@ -128,8 +129,8 @@ public actor SyncManager {
     return run
   }
 
-  /// Submits an operation on the sync `id` and waits for its end. The waiting task may be cancelled, the
-  /// operation goes on.
+  /// Submits an operation on the sync `id` and waits for its end. The waiting task may be
+  /// cancelled, the operation goes on.
   func perform<Value: Sendable>(
     on sync: SyncState, _ body: @escaping @Sendable (SyncContext) async throws -> Value
   ) async throws -> Value {

@@ -2,8 +2,8 @@ public import SmartStore
 
 /// Hands out one ``SyncManager`` per store.
 ///
-/// A program keeps one of these: two managers of one store would take each other's running syncs for
-/// interrupted ones.
+/// A program keeps one of these: two managers of one store would take each other's running syncs
+/// for interrupted ones.
 public actor SyncManagers {
   private let registry: SyncTargetRegistry
   private let environment: SyncEnvironment
@@ -20,7 +20,8 @@ public actor SyncManagers {
     self.environment = environment
   }
 
-  /// The manager of a store, made on first use. Asked twice for the same store, it is the same manager.
+  /// The manager of a store, made on first use. Asked twice for the same store, it is the same
+  /// manager.
   ///
   /// - Parameter sender: Used when the manager is made; it must act as the user of the store.
   /// - Throws: ``SyncError`` `store` if the manager cannot be made. The next call tries again.
@@ -45,7 +46,8 @@ public actor SyncManagers {
     }
   }
 
-  /// Closes and forgets the manager of a store, if there is one. On return it does nothing any more.
+  /// Closes and forgets the manager of a store, if there is one. On return it does nothing any
+  /// more.
   public func removeSharedInstance(store: SmartStore) async {
     await remove { key, _ in key == store.path }
   }

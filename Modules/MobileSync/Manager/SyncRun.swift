@@ -12,16 +12,16 @@ import Synchronization
 public struct SyncRun: Sendable {
   /// The sync as it was submitted: running, progress 0, total size -1.
   public let state: SyncState
-  /// The updates in order, beginning with ``state`` and ending with the only one that is done, failed
-  /// or stopped. Each is in the store before it comes here.
+  /// The updates in order, beginning with ``state`` and ending with the only one that is done,
+  /// failed or stopped. Each is in the store before it comes here.
   ///
   /// For one reader. Kept from the start of the run; a reader that falls behind by more than
   /// ``bufferedUpdates`` loses the oldest. It ends without a last update if the manager is closed.
   public let updates: AsyncStream<SyncState>
   /// What became of each record of a sync up, in order, as soon as it is in the store.
   ///
-  /// For one reader; kept as ``updates`` are. A sync down has none. All of them can be read again with
-  /// ``SyncManager/outcomes(forId:)``.
+  /// For one reader; kept as ``updates`` are. A sync down has none. All of them can be read again
+  /// with ``SyncManager/outcomes(forId:)``.
   public let outcomes: AsyncStream<SyncRecordOutcome>
 
   /// How many updates and outcomes wait for a slow reader.
@@ -31,10 +31,10 @@ public struct SyncRun: Sendable {
 
   /// Waits for the end.
   ///
-  /// - Returns: The state, which is done. Single records of a sync up may have been refused or passed
-  ///   over: see ``outcomes``.
-  /// - Throws: ``SyncError`` `failed` or `stopped` with the last state, `closed`; `CancellationError` if
-  ///   the waiting task is cancelled, which leaves the run alone.
+  /// - Returns: The state, which is done. Single records of a sync up may have been refused or
+  ///   passed over: see ``outcomes``.
+  /// - Throws: ``SyncError`` `failed` or `stopped` with the last state, `closed`;
+  ///   `CancellationError` if the waiting task is cancelled, which leaves the run alone.
   public func finished() async throws -> SyncState {
     try await end.wait()
   }

@@ -3,8 +3,8 @@ import SmartStore
 
 /// Finds the records of one soup by their flags, as a sync needs them.
 ///
-/// Flags are compared in every form that an index may hold: SQLite's column of a string index has '1', of
-/// an integer index 1, a json1 expression 1, and applications have written "true" too.
+/// Flags are compared in every form that an index may hold: SQLite's column of a string index has
+/// '1', of an integer index 1, a json1 expression 1, and applications have written "true" too.
 struct SoupRecords: Sendable {
   let soupName: String
   let idField: String
@@ -25,8 +25,8 @@ struct SoupRecords: Sendable {
 
   /// Checks what a sync needs of the soup before anything is asked of the server.
   ///
-  /// - Throws: ``SyncError`` `store`, with the store's error as cause, if the soup is unknown or `paths`
-  ///   are not indexed.
+  /// - Throws: ``SyncError`` `store`, with the store's error as cause, if the soup is unknown or
+  ///   `paths` are not indexed.
   func check(in store: SmartStore, indexed paths: [String]) async throws {
     let indexed = try await indexedPaths(in: store)
     for path in paths where !indexed.contains(path) {
@@ -46,8 +46,8 @@ struct SoupRecords: Sendable {
 
   /// The entry ids of dirty records, ascending.
   ///
-  /// Read in pages, each of them in a snapshot of its own: a record that becomes dirty meanwhile may or
-  /// may not be among them.
+  /// Read in pages, each of them in a snapshot of its own: a record that becomes dirty meanwhile
+  /// may or may not be among them.
   func dirtyEntryIds(in store: SmartStore) async throws -> [Int64] {
     var ids: [Int64] = []
     while true {

@@ -1,9 +1,9 @@
 /// Changes single clauses of a SOQL query and leaves the others as they are written.
 ///
-/// The query is cut at its top-level keywords. Sub-selects, quoted texts and fields that are named like
-/// keywords are carried through unread. ``soql`` puts the clauses together again in the platform's
-/// order, with lower-case keywords and single blanks; a query that already has this form and is not
-/// changed comes back byte for byte.
+/// The query is cut at its top-level keywords. Sub-selects, quoted texts and fields that are named
+/// like keywords are carried through unread. ``soql`` puts the clauses together again in the
+/// platform's order, with lower-case keywords and single blanks; a query that already has this form
+/// and is not changed comes back byte for byte.
 ///
 /// ```swift
 /// var query = SOQLMutator("SELECT Id FROM Account WHERE Name = 'John' LIMIT 100")
@@ -20,8 +20,8 @@ public struct SOQLMutator: Sendable, Equatable {
     case having
     case orderBy = "order by"
     case limit, offset
-    /// `for view`, `for reference`, `for update`, `update tracking`, `update viewstat`, `all rows`: as
-    /// written, since several can follow each other.
+    /// `for view`, `for reference`, `for update`, `update tracking`, `update viewstat`, `all rows`:
+    /// as written, since several can follow each other.
     case closing = ""
   }
 
@@ -106,8 +106,8 @@ public struct SOQLMutator: Sendable, Equatable {
     SOQLTokenizer.tokens(of: texts[.where] ?? "").contains { $0.isWord("or") }
   }
 
-  /// Wraps a condition that ``hasAlternatives`` in parentheses, so that a predicate added to it holds for
-  /// each alternative.
+  /// Wraps a condition that ``hasAlternatives`` in parentheses, so that a predicate added to it
+  /// holds for each alternative.
   public mutating func parenthesiseAlternatives() {
     if hasAlternatives, let condition = texts[.where] { texts[.where] = "(\(condition))" }
   }

@@ -55,7 +55,8 @@ enum SOQLTokenizer {
     return joined
   }
 
-  /// Walks over the text's bytes. Every character that matters is ASCII, so UTF-8 needs no decoding.
+  /// Walks over the text's bytes. Every character that matters is ASCII, so UTF-8 needs no
+  /// decoding.
   private struct Scanner {
     let bytes: [UInt8]
     var position = 0
@@ -85,7 +86,8 @@ enum SOQLTokenizer {
       return SOQLToken(kind: kind, text: String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
-    /// Moves behind the closing quote. A backslash takes the next character with it, so `\\'` closes.
+    /// Moves behind the closing quote. A backslash takes the next character with it, so `\\'`
+    /// closes.
     private mutating func skipQuoted() {
       position += 1
       while position < bytes.count {

@@ -29,7 +29,8 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var progress = 0
   /// How many records the current or last run has to move; -1 while unknown.
   public internal(set) var totalSize = -1
-  /// The newest modification date that has been brought down, in milliseconds since 1970; -1 if none.
+  /// The newest modification date that has been brought down, in milliseconds since 1970; -1 if
+  /// none.
   public internal(set) var maxTimeStamp: Int64 = -1
   /// When the current or last run started, in milliseconds since 1970; 0 if never.
   public internal(set) var startTime: Int64 = 0
@@ -102,8 +103,8 @@ public struct SyncState: Sendable, Equatable {
 
   /// A run is submitted.
   ///
-  /// A sync that was interrupted asks again for the records that carry exactly the saved date: its last
-  /// page may have held only some of them.
+  /// A sync that was interrupted asks again for the records that carry exactly the saved date: its
+  /// last page may have held only some of them.
   mutating func submit(at time: Int64) {
     if status == .stopped || status == .failed || status == .running {
       maxTimeStamp = max(maxTimeStamp - 1, -1)

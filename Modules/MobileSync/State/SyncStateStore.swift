@@ -17,8 +17,8 @@ struct SyncStateStore: Sendable {
     }
   }
 
-  /// Turns every sync that is stored as running into a stopped one: its process died, or its manager was
-  /// closed.
+  /// Turns every sync that is stored as running into a stopped one: its process died, or its
+  /// manager was closed.
   func stopInterrupted(at time: Int64) async throws {
     for var sync in try await all(with: .running) {
       sync.finish(.stopped, at: time)
@@ -40,8 +40,8 @@ struct SyncStateStore: Sendable {
     return try await store.read { reader in try Self.sync(name: name, in: reader) }
   }
 
-  /// All syncs that are stored with `status`, or all, by ascending id. Those that cannot be read are
-  /// left out and logged.
+  /// All syncs that are stored with `status`, or all, by ascending id. Those that cannot be read
+  /// are left out and logged.
   func all(with status: SyncStatus? = nil) async throws -> [SyncState] {
     var syncs: [SyncState] = []
     var after: Int64 = -1

@@ -8,7 +8,8 @@ public import SmartStore
 public protocol SyncRequestSender: Sendable {
   /// Sends a request and gives the answer, whatever its status.
   ///
-  /// - Throws: An error of the sender's choice if there is no whole answer; `CancellationError` as it is.
+  /// - Throws: An error of the sender's choice if there is no whole answer; `CancellationError` as
+  ///   it is.
   func response(to request: RestRequest) async throws -> RestResponse
 }
 
@@ -30,7 +31,8 @@ public struct SyncContext: Sendable {
   /// Whether a stop waits: a batch that has begun is completed.
   var completesBatch = false
 
-  /// Ends the run here if the manager is to stop. To be called between several requests of one call.
+  /// Ends the run here if the manager is to stop. To be called between several requests of one
+  /// call.
   ///
   /// - Throws: An error that the target passes on.
   public func checkStop() throws {
@@ -43,8 +45,8 @@ public struct SyncContext: Sendable {
   /// Sends a request with sync's mark in the user agent and gives the answer.
   ///
   /// - Returns: The answer, also one with a status outside of 200 to 299.
-  /// - Throws: ``SyncError`` `transport` without an answer; `server` for what concerns the whole run and
-  ///   not one request: 401 after the session could not be renewed, 429 and 503.
+  /// - Throws: ``SyncError`` `transport` without an answer; `server` for what concerns the whole
+  ///   run and not one request: 401 after the session could not be renewed, 429 and 503.
   public func response(to request: RestRequest) async throws -> RestResponse {
     try checkStop()
     var request = request

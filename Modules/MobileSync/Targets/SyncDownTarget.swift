@@ -2,9 +2,10 @@ public import SalesforceSDKCommon
 
 /// Brings records from the server, page by page.
 ///
-/// A plugin implements ``startFetch(since:in:)``, ``continueFetch(_:in:)`` and ``remoteIds(for:in:)``
-/// besides the requirements of ``SyncTarget``. Everything else is the engine's work: pages are saved in
-/// one transaction each together with the watermark, local edits are kept, stopping and resuming work.
+/// A plugin implements ``startFetch(since:in:)``, ``continueFetch(_:in:)`` and
+/// ``remoteIds(for:in:)`` besides the requirements of ``SyncTarget``. Everything else is the
+/// engine's work: pages are saved in one transaction each together with the watermark, local edits
+/// are kept, stopping and resuming work.
 ///
 /// The engine asks for the next page while it saves the current one, never for more than that.
 public protocol SyncDownTarget: SyncTarget {
@@ -18,8 +19,8 @@ public protocol SyncDownTarget: SyncTarget {
 
   /// Fetches the first page.
   ///
-  /// - Parameter maxTimeStamp: In milliseconds since 1970. Greater than 0: only what changed after it
-  ///   is needed. A first run gets -1.
+  /// - Parameter maxTimeStamp: In milliseconds since 1970. Greater than 0: only what changed after
+  ///   it is needed. A first run gets -1.
   /// - Returns: The page with the total size, nil if there is nothing to sync at all.
   /// - Throws: Whatever the context's calls throw; ``SyncError`` for an answer of the wrong form.
   func startFetch(
@@ -50,8 +51,8 @@ extension SyncDownTarget {
 
 /// Records that came in one answer.
 public struct SyncPage<Cursor: Sendable>: Sendable {
-  /// The records as the server wrote them. Each must be a JSON object that holds the target's id field.
-  /// Of two records with the same id the later wins.
+  /// The records as the server wrote them. Each must be a JSON object that holds the target's id
+  /// field. Of two records with the same id the later wins.
   public let records: [JSONSlice]
   /// How many records the run has in all, if this page tells; the engine takes the latest word.
   public let totalSize: Int?

@@ -36,8 +36,8 @@ public struct SyncTargetKind: Sendable, Hashable {
 
 /// What both directions have in common: names, fields, and a JSON form.
 ///
-/// A target is a value. It holds its configuration and nothing about a run; each run is given a target
-/// that was read from the stored JSON just before.
+/// A target is a value. It holds its configuration and nothing about a run; each run is given a
+/// target that was read from the stored JSON just before.
 public protocol SyncTarget: Sendable {
   /// The names it is registered under.
   static var kind: SyncTargetKind { get }

@@ -4,8 +4,8 @@ import Synchronization
 /// The kinds of targets that stored syncs and config files can name.
 ///
 /// It starts empty: the standard targets are registered by `StandardSyncTargets.register(into:)`, a
-/// stranger's by ``register(_:)-swift.method`` in the same way. Targets are looked up when a sync is made
-/// and again whenever it runs.
+/// stranger's by ``register(_:)-swift.method`` in the same way. Targets are looked up when a sync
+/// is made and again whenever it runs.
 public final class SyncTargetRegistry: Sendable {
   private struct Contents {
     var down: [String: any SyncDownTarget.Type] = [:]
@@ -32,8 +32,8 @@ public final class SyncTargetRegistry: Sendable {
   /// Registers a kind of sync up target under all its names. Registering it again does nothing.
   ///
   /// - Parameter asDefault: Whether a target that names no kind is of this one.
-  /// - Throws: ``SyncError`` `duplicateTarget` if a name belongs to another target already, or if another
-  ///   target is the default.
+  /// - Throws: ``SyncError`` `duplicateTarget` if a name belongs to another target already, or if
+  ///   another target is the default.
   public func register<Target: SyncUpTarget>(
     _ target: Target.Type, asDefault: Bool = false
   ) throws(SyncError) {
@@ -56,8 +56,8 @@ public final class SyncTargetRegistry: Sendable {
 
   /// Builds a sync down target from its JSON: by `iOSImpl`, else by `type`, else by `androidImpl`.
   ///
-  /// - Throws: ``SyncError`` `unknownTarget`, naming what was looked for; `invalidTarget` if the target
-  ///   cannot be built.
+  /// - Throws: ``SyncError`` `unknownTarget`, naming what was looked for; `invalidTarget` if the
+  ///   target cannot be built.
   public func downTarget(from json: JSONObject) throws -> any SyncDownTarget {
     let name = Self.names(in: json)
     let found = contents.withLock { contents in
@@ -67,8 +67,8 @@ public final class SyncTargetRegistry: Sendable {
     return try target.init(configuration: json)
   }
 
-  /// Builds a sync up target from its JSON: by `iOSImpl`, else by `type`, else by `androidImpl`. JSON
-  /// that has none of them, such as `{}`, gives the default target.
+  /// Builds a sync up target from its JSON: by `iOSImpl`, else by `type`, else by `androidImpl`.
+  /// JSON that has none of them, such as `{}`, gives the default target.
   ///
   /// - Throws: As ``downTarget(from:)``.
   public func upTarget(from json: JSONObject) throws -> any SyncUpTarget {

@@ -3,9 +3,9 @@ public import SalesforceSDKCommon
 /// Sends local changes to the server.
 ///
 /// A plugin implements ``send(_:in:)`` and ``remoteDates(of:in:)`` besides the requirements of
-/// ``SyncTarget``. Everything else is the engine's work: finding dirty records, deciding what each of
-/// them needs, conflict detection, keeping every outcome, leaving records dirty that were edited while
-/// they were on their way.
+/// ``SyncTarget``. Everything else is the engine's work: finding dirty records, deciding what each
+/// of them needs, conflict detection, keeping every outcome, leaving records dirty that were edited
+/// while they were on their way.
 public protocol SyncUpTarget: SyncTarget {
   /// How many records ``requests(for:)`` gets at most. Default: 1.
   var maxBatchSize: Int { get }
@@ -13,8 +13,8 @@ public protocol SyncUpTarget: SyncTarget {
   /// Which fields are sent, and which field identifies a record that the server may know already.
   var fields: SyncUpFields { get }
 
-  /// Cuts a batch into the groups that are sent with one request each, in sending order. Default: one
-  /// group.
+  /// Cuts a batch into the groups that are sent with one request each, in sending order. Default:
+  /// one group.
   ///
   /// The outcomes of a group are on disk before the next group is sent.
   func requests(for batch: [SyncUpRecord]) -> [[SyncUpRecord]]
@@ -23,9 +23,9 @@ public protocol SyncUpTarget: SyncTarget {
   ///
   /// - Returns: One outcome per record, in the same order. What is missing at the end counts as
   ///   unanswered.
-  /// - Throws: If the group failed as a whole. ``SyncError`` `transport` and `server` with a status of
-  ///   500 and above mean that the server may have done what it was asked to; every other error means
-  ///   that it did nothing.
+  /// - Throws: If the group failed as a whole. ``SyncError`` `transport` and `server` with a status
+  ///   of 500 and above mean that the server may have done what it was asked to; every other error
+  ///   means that it did nothing.
   func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome]
 
   /// When the server's records were modified last, for conflict detection.
@@ -45,13 +45,13 @@ extension SyncUpTarget {
 
 /// A sync up target that can find out whether a create that was never answered has happened.
 ///
-/// Without it such a record is sent again by the next run, which makes a duplicate unless an external
-/// id field prevents it.
+/// Without it such a record is sent again by the next run, which makes a duplicate unless an
+/// external id field prevents it.
 public protocol LostCreateFinding: SyncUpTarget {
   /// Looks on the server for records that earlier, unanswered requests may have made.
   ///
-  /// - Parameter lost: The records with the time, in milliseconds since 1970, before which they were
-  ///   certainly not sent.
+  /// - Parameter lost: The records with the time, in milliseconds since 1970, before which they
+  ///   were certainly not sent.
   /// - Returns: For each record, in the same order, the ids of server records that agree with it in
   ///   every field that was sent. The engine takes the first that no local record has.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.

@@ -5,8 +5,8 @@ enum ConflictRule {
   /// Dates are compared as instants.
   ///
   /// - Parameters:
-  ///   - localDate: The modification date that came down with the record; nil if it has none. It is the
-  ///     server's, since editing a record does not change it.
+  ///   - localDate: The modification date that came down with the record; nil if it has none. It is
+  ///     the server's, since editing a record does not change it.
   ///   - isDeleted: Whether the record was deleted locally.
   static func isNewer(localDate: Int64?, isDeleted: Bool, than remote: RemoteDate) -> Bool {
     guard let localDate else { return true }

@@ -52,8 +52,8 @@ struct OutcomeStore: Sendable {
     try transaction.upsert(slices: slices, soup: soupName, externalIdPath: "key")
   }
 
-  /// Forgets the outcomes of the sync's earlier runs; what may have been done without an answer stays
-  /// known.
+  /// Forgets the outcomes of the sync's earlier runs; what may have been done without an answer
+  /// stays known.
   func clear(syncId: Int64) async throws {
     while true {
       let removed = try await store.inTransaction(durability: .normal) { transaction in
@@ -70,15 +70,15 @@ struct OutcomeStore: Sendable {
     }
   }
 
-  /// The outcomes of the sync's last run, by ascending entry id of this soup, which is the order in which
-  /// they were first known.
+  /// The outcomes of the sync's last run, by ascending entry id of this soup, which is the order in
+  /// which they were first known.
   func outcomes(syncId: Int64) async throws -> [SyncRecordOutcome] {
     try await list(condition: "{syncs_outcomes:syncId} = ?", .integer(syncId))
       .compactMap(SyncRecordOutcome.init(json:))
   }
 
-  /// The creates of `soupName` that the server may have made without being heard, by entry id, each with
-  /// the values that were sent.
+  /// The creates of `soupName` that the server may have made without being heard, by entry id, each
+  /// with the values that were sent.
   func lostCreates(
     in soupName: String
   ) async throws -> [Int64: (mark: SyncRecordOutcome, sent: [(key: String, value: JSONValue)])] {

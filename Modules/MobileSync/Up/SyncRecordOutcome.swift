@@ -30,7 +30,8 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     /// Sent and not answered: the server may have done it or not. The row stays dirty; the next run
     /// looks on the server, where it can, before it creates a record again.
     public static let unanswered = Kind(rawValue: "unanswered")
-    /// Nothing was to be done: removed or cleaned by the application meanwhile, or without any flag.
+    /// Nothing was to be done: removed or cleaned by the application meanwhile, or without any
+    /// flag.
     public static let nothingToDo = Kind(rawValue: "nothingToDo")
 
     /// The stored text.

@@ -41,8 +41,8 @@ public struct SyncUpRecord: Sendable {
 
   /// The fields to send, in the order of the list: what the record lacks is left out, null is kept.
   ///
-  /// The values are those of the stored text and are not copied. A name with dots is a path into the
-  /// record. Cost: one lookup per name.
+  /// The values are those of the stored text and are not copied. A name with dots is a path into
+  /// the record. Cost: one lookup per name.
   public var values: [(name: String, value: JSONSlice)] {
     fieldNames.compactMap { name in
       if unsentFields.contains(name) || SyncKeys.neverSent.contains(name) { return nil }

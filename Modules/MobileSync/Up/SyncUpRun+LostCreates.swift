@@ -7,9 +7,9 @@ extension SyncUpRun {
 
   /// Finds out what became of creates that were sent by an earlier run and never answered.
   ///
-  /// A record that the server has takes its id and counts as edited, so that this run sends it as an update,
-  /// which may be repeated. One that the server does not have stays created. A target that cannot look
-  /// leaves it at that, and the record is sent again.
+  /// A record that the server has takes its id and counts as edited, so that this run sends it as
+  /// an update, which may be repeated. One that the server does not have stays created. A target
+  /// that cannot look leaves it at that, and the record is sent again.
   func adoptLostCreates(_ target: some SyncUpTarget, _ plan: Plan) async throws {
     let marks = try await OutcomeStore(store: context.store).lostCreates(in: context.soupName)
     if marks.isEmpty { return }
@@ -42,7 +42,8 @@ extension SyncUpRun {
 
   /// Gives each record the first of its candidates that is nobody else's.
   ///
-  /// A candidate that a sync down has brought meanwhile is the lost record, in a second row: that row goes.
+  /// A candidate that a sync down has brought meanwhile is the lost record, in a second row: that
+  /// row goes.
   private func adopt(
     _ found: [(entryId: Int64, ids: [String])], _ acknowledged: Set<String>, _ plan: Plan,
     in transaction: borrowing StoreTransaction

@@ -26,8 +26,8 @@ extension SyncUpRun {
     return recreated
   }
 
-  /// Remembers the creates of a group before they are sent: if no answer comes, they may exist on the
-  /// server although nothing here says so.
+  /// Remembers the creates of a group before they are sent: if no answer comes, they may exist on
+  /// the server although nothing here says so.
   private func markInFlight(_ group: [SyncUpRecord]) async throws {
     let time = now()
     let creates = group.filter { $0.action == .create }

@@ -3,8 +3,8 @@ import SmartStore
 
 /// One run of a sync up.
 ///
-/// Records are read, sent and settled batch by batch. Stop is looked for before a batch: one that has begun
-/// is completed. The outcomes of each request are on disk before the next is sent.
+/// Records are read, sent and settled batch by batch. Stop is looked for before a batch: one that
+/// has begun is completed. The outcomes of each request are on disk before the next is sent.
 struct SyncUpRun: Sendable {
   let context: SyncContext
   let now: @Sendable () -> Int64
@@ -70,7 +70,8 @@ struct SyncUpRun: Sendable {
 
   // MARK: Conflicts
 
-  /// The records whose counterparts on the server are newer, or gone while the local one was edited.
+  /// The records whose counterparts on the server are newer, or gone while the local one was
+  /// edited.
   private func conflicts(
     _ target: some SyncUpTarget, _ plan: Plan, among ids: [Int64]
   ) async throws -> Set<Int64> {

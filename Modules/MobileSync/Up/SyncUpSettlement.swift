@@ -45,8 +45,9 @@ enum RowChange: Sendable, Equatable {
 
   /// The server has made or changed the record.
   ///
-  /// An edited row takes the server's id, if there is a new one, and nothing else; one that was made here
-  /// becomes one that was edited here, so that the next run sends the edit to that record.
+  /// An edited row takes the server's id, if there is a new one, and nothing else; one that was
+  /// made here becomes one that was edited here, so that the next run sends the edit to that
+  /// record.
   static func accepted(sent: JSONSlice, now: JSONSlice, newId: String?) -> RowChange {
     if isSame(sent, now) { return .write(.clean, id: newId) }
     guard let newId else { return .leave }
@@ -60,8 +61,8 @@ enum RowChange: Sendable, Equatable {
 
   /// The server has deleted the record.
   ///
-  /// A row that is wanted again, because the deletion was taken back meanwhile, is made anew by the next
-  /// run.
+  /// A row that is wanted again, because the deletion was taken back meanwhile, is made anew by the
+  /// next run.
   static func deleted(sent: JSONSlice, now: JSONSlice) -> RowChange {
     var flags = RecordFlags(of: now)
     if isSame(sent, now) || flags.deleted { return .remove }
