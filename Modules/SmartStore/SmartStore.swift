@@ -89,6 +89,9 @@ public final class SmartStore: Sendable {
   /// Whether the store belongs to the app rather than to an account.
   public var isGlobal: Bool { owner.isGlobal }
 
+  /// The engine of the full-text tables that new soups get.
+  public var fullTextVersion: SmartStoreOptions.FullTextVersion { options.fullTextVersion }
+
   /// Whether the store was closed. A closed store stays so.
   public var isClosed: Bool { state.withLock { $0.isClosed } }
 

@@ -49,6 +49,7 @@ import Testing
   private func `SS-160 SS-168 the staff of the reference`(version: Version) async throws {
     try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
       store async throws in
+      #expect(store.fullTextVersion == version)
       try await store.registerSoup(
         withName: "staff",
         withIndices: [SoupIndex]("first:full_text", "last:full_text", "no:string"))

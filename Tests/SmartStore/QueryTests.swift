@@ -302,7 +302,7 @@ import Testing
     }
   }
 
-  @Test func `an unknown soup fails in every kind of query`() async throws {
+  @Test func `SS-2 an unknown soup fails in every kind of query`() async throws {
     try await withStore { store async throws in
       let spec = try QuerySpec.buildAllQuerySpec(soupName: "nope", pageSize: 1)
       await expectFailure(.unknownSoup, "Soup: nope does not exist") {

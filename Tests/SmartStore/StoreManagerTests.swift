@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Logging
 import SalesforceSDKCommon
 import Synchronization
 import TestSupport
@@ -101,12 +102,20 @@ import Testing
     }
   }
 
-  @Test func `SS-7 without a user there is no user store and nothing on disk`() async throws {
-    try await withManager { manager async throws in
+  @Test func `SS-7 without a user there is one warning, no store and nothing on disk`()
+    async throws
+  {
+    try await TemporaryFolder.with { folder in
+      let warnings = WarningRecorder()
+      let manager = SmartStoreManager(
+        root: folder.file("root"), encryption: testEncryption, logger: warnings.logger)
       #expect(try await manager.shared(forUserAccount: nil) == nil)
+      #expect(warnings.all.count == 1)
+      #expect(warnings.all.first?.contains("Use a global store instead") == true)
       #expect(try manager.allStoreNames(forUserAccount: nil) == [])
       try await manager.removeShared(forUserAccount: nil)
       try await manager.removeAll(forUserAccount: nil)
+      #expect(warnings.all.count == 3)
       #expect(FileManager.default.fileExists(atPath: manager.root.path) == false)
     }
   }
@@ -365,6 +374,36 @@ import Testing
       try check()
       _ = try await store.databaseSize()
       try check()
+    }
+  }
+}
+
+/// Keeps the warnings of a logger.
+private final class WarningRecorder: Sendable {
+  private let messages = Mutex<[String]>([])
+  var all: [String] { messages.withLock { $0 } }
+
+  var logger: SalesforceLogger {
+    let handler = Handler(recorder: self)
+    return SalesforceLogger(
+      component: "SmartStore", level: .warn,
+      backend: Logger(label: "SmartStore", factory: { _ in handler }))
+  }
+
+  private struct Handler: LogHandler {
+    let recorder: WarningRecorder
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    init(recorder: WarningRecorder) { self.recorder = recorder }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      recorder.messages.withLock { $0.append("\(event.message)") }
     }
   }
 }
