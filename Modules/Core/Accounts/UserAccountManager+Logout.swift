@@ -57,9 +57,8 @@ extension UserAccountManager {
       held[identity] = account
       throw error
     }
-    let wasCurrent = current?.identity == identity
+    if current?.identity == identity { try await setCurrent(nil) }
     drop(identity)
-    if wasCurrent { try await setCurrent(nil) }
     let isRevoked = await revoke(credentials, reason: reason)
     account.credentials.accessToken = nil
     account.credentials.refreshToken = nil

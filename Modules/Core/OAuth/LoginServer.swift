@@ -10,8 +10,9 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: ``OAuthError`` `invalidLoginURL` for anything but https; plain http is accepted for
   ///   this machine alone.
   public init(_ address: String) throws(OAuthError) {
-    var text = address.trimmed.trimmingSlashes(atEnd: true)
+    var text = address.trimmed
     if !text.contains("://") { text = "https://\(text)" }
+    if !text.hasSuffix("://") { text = text.trimmingSlashes(atEnd: true) }
     guard let url = URL(string: text), url.isAllowedForTransport, url.query() == nil,
       url.fragment() == nil, url.user() == nil
     else {

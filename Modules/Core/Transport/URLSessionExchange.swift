@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -7,14 +8,21 @@ import Synchronization
 #endif
 
 /// One request on its way: gathers the answer and ends the caller's wait exactly once.
+///
+/// The caller goes on as soon as the outcome is known, not when URLSession has cleaned up.
 final class Exchange: Sendable {
+  private typealias Waiter = CheckedContinuation<TransportResponse, any Error>
+
   private struct State {
     var status = 0
     var headers: HTTPFields = [:]
     var body: [UInt8] = []
-    var failure: TransportError?
-    var isCancelled = false
-    var continuation: CheckedContinuation<TransportResponse, any Error>?
+    /// Whether the server asked for credentials, which ends the exchange in its own way.
+    var isChallenged = false
+    var lastSign = DispatchTime.now()
+    var timer: WatchTimer?
+    var outcome: Result<TransportResponse, any Error>?
+    var continuation: Waiter?
   }
 
   private let request: TransportRequest
@@ -24,86 +32,130 @@ final class Exchange: Sendable {
     self.request = request
   }
 
+  /// Starts the watch over the timeout; `giveUp` is called if it ends the exchange.
+  func watch(giveUp: @escaping @Sendable () -> Void) {
+    let timer = WatchTimer { [weak self] in
+      if self?.checkTimeout() == true { giveUp() }
+    }
+    let isRunning = state.withLock { state in
+      guard state.outcome == nil else { return false }
+      state.lastSign = .now()
+      state.timer = timer
+      return true
+    }
+    if isRunning { timer.start(after: request.timeout) }
+  }
+
   /// Takes the continuation that the end of the exchange resumes.
   func start(_ continuation: CheckedContinuation<TransportResponse, any Error>) {
-    state.withLock { $0.continuation = continuation }
+    let outcome = state.withLock { state in
+      if state.outcome == nil { state.continuation = continuation }
+      return state.outcome
+    }
+    if let outcome { continuation.resume(with: outcome) }
   }
 
-  /// Remembers that the caller gave up, so that the end is reported as a cancellation.
-  func noteCancellation() {
-    state.withLock { $0.isCancelled = true }
+  /// Ends the exchange because the caller gave up.
+  func cancel() { end(.failure(CancellationError())) }
+
+  /// Notes that something went out, so the server is not silent yet.
+  func didSend() {
+    state.withLock { $0.lastSign = .now() }
   }
 
-  /// Takes status and headers; false if the answer is refused already.
+  /// Notes that the server asks for credentials: what came before is the answer.
+  func didReceiveChallenge() {
+    state.withLock { $0.isChallenged = true }
+  }
+
+  /// Takes status and headers; false if the exchange is over.
   func receive(_ response: URLResponse) -> Bool {
     guard let http = response as? HTTPURLResponse else {
-      fail(.malformed, "\(request) was answered with something other than HTTP")
-      return false
+      return fail(.malformed, "\(request) was answered with something other than HTTP")
     }
     let expected = http.expectedContentLength
     guard expected <= Int64(request.maxResponseBytes) else {
-      fail(.tooLarge, tooLarge(expected))
-      return false
+      return fail(.tooLarge, tooLarge(expected))
     }
-    state.withLock { state in
+    return state.withLock { state in
+      state.lastSign = .now()
       state.status = http.statusCode
       state.headers = HTTPFields(http)
       if expected > 0 { state.body.reserveCapacity(Int(expected)) }
+      return state.outcome == nil
     }
-    return true
   }
 
-  /// Takes a piece of the body; false if there is now more than allowed.
+  /// Takes a piece of the body; false if the exchange is over.
   func receive(_ data: Data) -> Bool {
-    let total = state.withLock { state in
+    let total: Int? = state.withLock { state in
+      guard state.outcome == nil else { return nil }
+      state.lastSign = .now()
       // One copy, into the array that the caller gets.
       data.withUnsafeBytes { state.body.append(contentsOf: $0) }
       return state.body.count
     }
-    guard total > request.maxResponseBytes else { return true }
-    fail(.tooLarge, tooLarge(Int64(total)))
+    guard let total else { return false }
+    return total <= request.maxResponseBytes || fail(.tooLarge, tooLarge(Int64(total)))
+  }
+
+  /// Ends the exchange as URLSession says.
+  func finish(_ error: (any Error)?) {
+    let answer = state.withLock { state in
+      (state.isChallenged, state.status, state.headers, state.body)
+    }
+    let (isChallenged, status, headers, body) = answer
+    if let error, !isChallenged {
+      end(.failure(TransportError(urlError: error, request, answerBegan: status != 0)))
+      return
+    }
+    guard status != 0 else {
+      fail(.malformed, "\(request) got no HTTP answer")
+      return
+    }
+    // Not every version of URLSession compares these two.
+    if request.method != .head, headers[.contentEncoding] == nil,
+      let length = headers[.contentLength].flatMap({ Int($0) }), body.count < length, status != 304
+    {
+      fail(.truncated, "the answer to \(request) ended after \(body.count) of \(length) bytes")
+      return
+    }
+    end(.success(TransportResponse(status: status, headers: headers, body: body)))
+  }
+
+  /// Ends the exchange if nothing was heard for too long, or looks again later.
+  private func checkTimeout() -> Bool {
+    let (timer, deadline) = state.withLock { state in
+      (state.outcome == nil ? state.timer : nil, state.lastSign + request.timeout.dispatchInterval)
+    }
+    guard let timer else { return false }
+    if deadline > .now() {
+      timer.schedule(at: deadline)
+      return false
+    }
+    fail(.timedOut, "\(request): the server was silent for \(request.timeout)")
+    return true
+  }
+
+  /// Ends the exchange with an error of ours; always false.
+  @discardableResult
+  private func fail(_ code: TransportError.Code, _ message: String) -> Bool {
+    end(.failure(TransportError(code, message)))
     return false
   }
 
-  /// Ends the exchange: with the answer, or with the reason why there is none.
-  func finish(_ error: (any Error)?) {
-    // The body moves out of the state, so that nothing is copied.
-    let end = state.withLock { state in
-      let end = state
-      state = State()
-      return end
+  private func end(_ outcome: Result<TransportResponse, any Error>) {
+    let former = state.withLock { state in
+      let former = (state.continuation, state.timer)
+      guard state.outcome == nil else { return (nil, nil) as (Waiter?, WatchTimer?) }
+      state.outcome = outcome
+      state.body = []
+      state.timer = nil
+      state.continuation = nil
+      return former
     }
-    end.continuation?.resume(with: result(error, end))
-  }
-
-  private func result(
-    _ error: (any Error)?, _ state: State
-  ) -> Result<TransportResponse, any Error> {
-    if let failure = state.failure { return .failure(failure) }
-    if state.isCancelled { return .failure(CancellationError()) }
-    if let error {
-      return .failure(TransportError(urlError: error, request, answerBegan: state.status != 0))
-    }
-    guard state.status != 0 else {
-      return .failure(TransportError(.malformed, "\(request) got no HTTP answer"))
-    }
-    // Not every version of URLSession compares these two.
-    if request.method != .head, state.headers[.contentEncoding] == nil,
-      let length = state.headers[.contentLength].flatMap({ Int($0) }), state.body.count < length
-    {
-      return .failure(
-        TransportError(
-          .truncated,
-          "the answer to \(request) ended after \(state.body.count) of \(length) bytes"))
-    }
-    return .success(
-      TransportResponse(status: state.status, headers: state.headers, body: state.body))
-  }
-
-  private func fail(_ code: TransportError.Code, _ message: String) {
-    state.withLock { state in
-      if state.failure == nil { state.failure = TransportError(code, message) }
-    }
+    former.1?.cancel()
+    former.0?.resume(with: outcome)
   }
 
   private func tooLarge(_ bytes: Int64) -> String {
@@ -112,43 +164,38 @@ final class Exchange: Sendable {
   }
 }
 
-/// The session's delegate: leads each callback to the exchange it belongs to.
-final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
-  private let exchanges = Mutex<[Int: Exchange]>([:])
+/// A timer that one exchange watches its timeout with.
+///
+/// `@unchecked Sendable` because each call on a dispatch source may come from any thread.
+private final class WatchTimer: @unchecked Sendable {
+  /// All timers share a queue; what they do there takes microseconds.
+  private static let queue = DispatchQueue(label: "com.salesforce.network.timeouts")
+  private let source: any DispatchSourceTimer
 
-  /// Notes which exchange a task serves.
-  func add(_ exchange: Exchange, for task: Int) {
-    exchanges.withLock { $0[task] = exchange }
+  init(_ fire: @escaping @Sendable () -> Void) {
+    source = DispatchSource.makeTimerSource(queue: Self.queue)
+    source.setEventHandler(handler: fire)
   }
 
-  private func exchange(of task: URLSessionTask) -> Exchange? {
-    exchanges.withLock { $0[task.taskIdentifier] }
+  deinit {
+    // A source must not be released before it was activated.
+    source.activate()
+    source.cancel()
   }
 
-  func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) {
-    completionHandler(exchange(of: dataTask)?.receive(response) == true ? .allow : .cancel)
+  func start(after span: Duration) {
+    source.schedule(deadline: .now() + span.dispatchInterval)
+    source.activate()
   }
 
-  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    if exchange(of: dataTask)?.receive(data) == false { dataTask.cancel() }
-  }
+  func schedule(at deadline: DispatchTime) { source.schedule(deadline: deadline) }
 
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask,
-    willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
-    completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) {
-    // Redirects are decided above the transport.
-    completionHandler(nil)
-  }
+  func cancel() { source.cancel() }
+}
 
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
-  ) {
-    let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-    exchange?.finish(error)
+extension Duration {
+  /// The same span for timers, to the microsecond; spans of centuries are cut.
+  fileprivate var dispatchInterval: DispatchTimeInterval {
+    .microseconds(Int(clamping: Int64(min(self / .microseconds(1), 1e15))))
   }
 }

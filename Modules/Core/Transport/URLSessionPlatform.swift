@@ -9,6 +9,10 @@ import HTTPTypes
 // difference stands in this file.
 
 extension URLSession {
+  /// A day: the timeout of each request is watched by its exchange, since not every version of
+  /// URLSession heeds the one of a request.
+  static let noTimeout: TimeInterval = 86_400
+
   /// A session that keeps nothing between requests but its connections.
   static func makeBare(
     maxConnectionsPerHost: Int, delegate: any URLSessionDataDelegate
@@ -20,6 +24,7 @@ extension URLSession {
     configuration.urlCache = nil
     configuration.urlCredentialStorage = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    configuration.timeoutIntervalForRequest = noTimeout
     configuration.httpMaximumConnectionsPerHost = maxConnectionsPerHost
     #if !canImport(FoundationNetworking)
       configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
@@ -30,6 +35,21 @@ extension URLSession {
     queue.maxConcurrentOperationCount = 1
     queue.name = "com.salesforce.network.ephemeralSession"
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+  }
+}
+
+extension URLAuthenticationChallenge {
+  /// Whether a user name and password is asked for, and not, say, trust in a certificate.
+  var isForPassword: Bool {
+    #if canImport(FoundationNetworking)
+      true
+    #else
+      [
+        NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
+        NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodNTLM,
+        NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodHTMLForm,
+      ].contains(protectionSpace.authenticationMethod)
+    #endif
   }
 }
 
@@ -46,6 +66,9 @@ extension HTTPFields {
 
 extension TransportError {
   /// Sorts an error of URLSession; `answerBegan` tells a cut answer from none.
+  ///
+  /// A connection that is closed before an answer is `badServerResponse` on Linux and
+  /// `networkConnectionLost` elsewhere; both mean that no answer came.
   init(urlError error: any Error, _ request: TransportRequest, answerBegan: Bool) {
     guard let code = (error as? URLError)?.code else {
       self.init(.unreachable, "\(request) failed below URLSession", cause: error)
@@ -55,7 +78,7 @@ extension TransportError {
     case .timedOut:
       self.init(
         .timedOut, "\(request): the server was silent for \(request.timeout)", cause: error)
-    case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
+    case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
       self.init(
         answerBegan ? .truncated : .malformed,
         "the answer to \(request) cannot be read", cause: error)

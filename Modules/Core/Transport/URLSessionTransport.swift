@@ -46,10 +46,11 @@ public final class URLSessionTransport: HTTPTransport {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         exchange.start(continuation)
+        exchange.watch { task.cancel() }
         task.resume()
       }
     } onCancel: {
-      exchange.noteCancellation()
+      exchange.cancel()
       task.cancel()
     }
   }
@@ -60,7 +61,7 @@ extension URLRequest {
   fileprivate init(_ request: TransportRequest) {
     self.init(
       url: request.url, cachePolicy: .reloadIgnoringLocalCacheData,
-      timeoutInterval: request.timeout / .seconds(1))
+      timeoutInterval: URLSession.noTimeout)
     httpMethod = request.method.rawValue
     httpShouldHandleCookies = false
     for field in request.headers {
