@@ -17,7 +17,7 @@ struct DemoPlan {
     var objectOfReference: [String: String] = [:]
     var references: Set<String> = []
     for plan in plans {
-      let json = try JSONSlice(parsing: Array(try Data(contentsOf: plan)))
+      let json = try JSONSlice(parsing: try InputFile.read(plan))
       guard json.kind == .array else {
         collect(json, &objectOfReference, &references)
         continue
@@ -27,7 +27,7 @@ struct DemoPlan {
           guard let name = file.string else { continue }
           let url = plan.deletingLastPathComponent().appending(path: name)
           collect(
-            try JSONSlice(parsing: Array(try Data(contentsOf: url))), &objectOfReference,
+            try JSONSlice(parsing: try InputFile.read(url)), &objectOfReference,
             &references)
         }
       }

@@ -34,7 +34,7 @@ struct RestCommand: AsyncParsableCommand {
     if let body {
       request.body =
         body.hasPrefix("@")
-        ? Array(try Data(contentsOf: URL(filePath: String(body.dropFirst())))) : Array(body.utf8)
+        ? try InputFile.read(URL(filePath: String(body.dropFirst()))) : Array(body.utf8)
       request.headers[.contentType] = "application/json"
     }
     let signed = request
