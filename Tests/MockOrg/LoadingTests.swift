@@ -119,6 +119,32 @@ import TestSupport
     #expect(first.contains { $0.contains("\"AccountId\":\"001") })
   }
 
+  @Test func `a description that was cut short is completed, and one that is none is refused`()
+    async throws
+  {
+    let org = try OrgUnderTest()
+    let short = try folder([
+      "a.json":
+        #"{"name":"Crate__c","keyPrefix":"aB5","fields":[{"name":"Size__c","type":"double"}]}"#,
+      "global.json": #"{"sobjects":[]}"#,
+    ])
+    try await org.org.load(describesIn: short.url)
+    let made = await org.send("POST", "/sobjects/Crate__c", #"{"Size__c":3}"#)
+    #expect(made.id.hasPrefix("aB5"))
+    let rows = try await org.org.query(
+      "SELECT Id, IsDeleted, SystemModstamp, Size__c FROM Crate__c")
+    #expect(rows.first?["SystemModstamp"]?.string == "2026-05-15T12:00:00.000+0000")
+    for text in [
+      #"{"name":"X","fields":[{"name":"a","type":"odd"}]}"#, #"{"name":"X","fields":[{}]}"#,
+    ] {
+      let bad = try folder(["x.json": text])
+      let error = await #expect(throws: MockOrgError.self) {
+        try await org.org.load(describesIn: bad.url)
+      }
+      #expect(error?.code == .invalidSchema)
+    }
+  }
+
   @Test func `an object that only a name is known of can be generated, a standard one cannot`()
     async throws
   {

@@ -12,10 +12,9 @@ extension MockOrg {
   }
 
   /// Adds objects from describe results, one a file, or puts them in the place of those with their
-  /// names.
+  /// names; their records stay, and fields that the new description lacks are no longer shown.
   ///
-  /// - Throws: ``MockOrgError`` `unreadable`, `invalidData`, `invalidSchema`; then nothing changed. An
-  ///   object that has records already cannot lose columns: `invalidSchema`.
+  /// - Throws: ``MockOrgError`` `unreadable`, `invalidData`, `invalidSchema`; then nothing changed.
   public func load(describesIn folder: URL) async throws(MockOrgError) {
     let objects = try DescribeFolder.objects(in: folder)
     var schema = schema

@@ -53,7 +53,7 @@ struct QueryRunner {
     writer.key("records")
     writer.beginArray()
     let json = RecordJSON(transaction: transaction)
-    let statement = try transaction.database.cachedStatement(sql: query.pageSQL)
+    let statement = try transaction.database.makeStatement(sql: query.pageSQL)
     let rows = try Row.fetchCursor(
       statement,
       arguments: StatementArguments(

@@ -109,9 +109,8 @@ struct RecordWriter {
   /// - Parameter unmodifiedSince: Seconds since 1970; the record must not have changed later.
   /// - Throws: ``ServerError``; then nothing was written.
   func update(id: String, _ members: JSONSlice, unmodifiedSince: Int? = nil) throws {
-    let current = try existing(id)
-    if let unmodifiedSince,
-      let modified = current["SystemModstamp"].flatMap({ DateText.secondsSince1970($0) }),
+    let stamp = try existing(id)
+    if let unmodifiedSince, let modified = stamp.flatMap({ DateText.secondsSince1970($0) }),
       modified > unmodifiedSince
     {
       throw ServerError(
@@ -235,18 +234,18 @@ struct RecordWriter {
 
   // MARK: Finding
 
-  /// Stamps of a record that is there and not deleted.
+  /// The `SystemModstamp` of a record that is there and not deleted.
   ///
   /// - Throws: ``ServerError`` `NOT_FOUND` or `ENTITY_IS_DELETED`.
   @discardableResult
-  func existing(_ id: String) throws -> [String: String] {
+  func existing(_ id: String) throws -> String? {
     let statement = try database.cachedStatement(
       sql: "SELECT \"IsDeleted\", \"SystemModstamp\" FROM \(object.table.name) WHERE \"Id\" = ?")
     guard let row = try Row.fetchOne(statement, arguments: [id]) else {
       throw ServerError.notFound()
     }
     if row[0] as Bool { throw ServerError.deleted() }
-    return ["SystemModstamp": row[1] ?? ""]
+    return row[1]
   }
 
   /// The ids of the records, deleted ones left out, whose field has a value.

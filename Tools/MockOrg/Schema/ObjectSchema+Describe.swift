@@ -13,6 +13,7 @@ extension ObjectSchema {
       fields.append(try FieldSchema(describe: field, of: name))
     }
     let label = describe["label"]?.string ?? name
+    fields = SystemFields.completing(fields, custom: name.hasSuffix("__c"))
     self.init(
       name: name, label: label, labelPlural: describe["labelPlural"]?.string,
       keyPrefix: describe["keyPrefix"]?.string, fields: fields)

@@ -128,29 +128,6 @@ struct SchemaInference {
   /// An object with the fields that every object has.
   private static func blank(_ name: String, _ prefix: String) -> ObjectSchema {
     let label = label(of: name)
-    func system(_ name: String, _ label: String, _ type: FieldType) -> FieldSchema {
-      var field = FieldSchema(name: name, label: label, type: type)
-      field.nillable = false
-      field.createable = false
-      field.updateable = false
-      field.defaultedOnCreate = true
-      return field
-    }
-    func user(_ name: String, _ label: String, _ relationship: String) -> FieldSchema {
-      var field = system(name, label, .reference)
-      field.length = 18
-      field.referenceTo = ["User"]
-      field.relationshipName = relationship
-      return field
-    }
-    var id = system("Id", "Record ID", .id)
-    id.length = 18
-    id.idLookup = true
-    var owner = user("OwnerId", "Owner ID", "Owner")
-    owner.createable = true
-    owner.updateable = true
-    var deleted = system("IsDeleted", "Deleted", .boolean)
-    deleted.defaultValue = .boolean(false)
     var nameField = FieldSchema(name: "Name", label: "\(label) Name", type: .string)
     nameField.length = name.hasSuffix("__c") ? 80 : 255
     nameField.nameField = true
@@ -158,13 +135,8 @@ struct SchemaInference {
     nameField.defaultedOnCreate = true
     var object = ObjectSchema(
       name: name, label: label, labelPlural: plural(label), keyPrefix: prefix,
-      fields: [
-        id, owner, deleted, nameField, system("CreatedDate", "Created Date", .datetime),
-        user("CreatedById", "Created By ID", "CreatedBy"),
-        system("LastModifiedDate", "Last Modified Date", .datetime),
-        user("LastModifiedById", "Last Modified By ID", "LastModifiedBy"),
-        system("SystemModstamp", "System Modstamp", .datetime),
-      ])
+      fields: [SystemFields.id, SystemFields.owner, SystemFields.deleted, nameField]
+        + SystemFields.stamps)
     object.custom = name.hasSuffix("__c")
     return object
   }

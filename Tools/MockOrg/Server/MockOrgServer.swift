@@ -6,7 +6,8 @@ import NIOCore
 
 /// Serves an org over HTTP on this machine.
 ///
-/// It listens when ``start(_:host:port:)`` returns and stops with ``stop()``.
+/// It listens when ``start(_:host:port:)`` returns, and until ``stop()`` is called, whether or not
+/// somebody still holds the value.
 public final class MockOrgServer: Sendable {
   /// The org that answers.
   public let org: MockOrg
@@ -67,6 +68,7 @@ public final class MockOrgServer: Sendable {
         .notListening, "The org cannot listen on \(host):\(port). Choose another port.",
         cause: error)
     case nil:
+      task.cancel()
       throw MockOrgError(.notListening, "The org's server ended before it listened.")
     }
   }
