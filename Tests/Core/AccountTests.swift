@@ -344,6 +344,24 @@ import Testing
     }
   }
 
+  @Test func `CO-11 an installation keeps its name, and every folder has its own`() throws {
+    let folder = try TemporaryFolder(), other = try TemporaryFolder()
+    let id = try InstallationId.load(in: folder.url)
+    #expect(UUID(uuidString: id) != nil)
+    #expect(try InstallationId.load(in: folder.url) == id)
+    #expect(try InstallationId.load(in: other.url) != id)
+  }
+
+  @Test func `ruling 1: a folder of accounts that is none is told, not taken for empty`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appending(path: "accounts")
+    try Data().write(to: file)
+    let error = await #expect(throws: AccountError.self) { try await manager(file) }
+    #expect(error?.code == .readFailed)
+  }
+
   @Test func `CO-78 legal changes of the login state`() {
     let states: [UserAccount.LoginState] = [.notLoggedIn, .loggedIn, .loggingOut]
     #expect(states.map { $0.allows(.loggedIn) } == [true, true, false])

@@ -191,7 +191,7 @@ import Testing
     }
     for path in ["/", "/half"] {
       let code = await code(
-        TransportRequest(method: .get, url: server.url(path), timeout: .seconds(1)))
+        TransportRequest(method: .get, url: server.url(path), timeout: .milliseconds(150)))
       #expect(code == .timedOut)
     }
   }

@@ -46,6 +46,20 @@ enum AccountDisk {
     }
   }
 
+  /// The folders inside a folder; none if it does not exist.
+  ///
+  /// - Throws: ``AccountError`` `readFailed`.
+  static func folders(in url: URL) throws(AccountError) -> [URL] {
+    guard DurableFile(url).exists else { return [] }
+    do {
+      return try FileManager.default
+        .contentsOfDirectory(at: url, includingPropertiesForKeys: [.isDirectoryKey])
+        .filter { try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }
+    } catch {
+      throw AccountError(.readFailed, "the folder \(url.path) cannot be read", cause: error)
+    }
+  }
+
   /// Gives a file another name in its folder.
   ///
   /// - Throws: ``AccountError`` `writeFailed`.

@@ -24,7 +24,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
   // MARK: - Reading
 
   public func fetchAll() async throws(AccountError) -> StoredAccounts {
-    let files = accountFiles()
+    let files = try accountFiles()
     var result = StoredAccounts(current: try readCurrent())
     guard !files.isEmpty else { return result }
     let key = try existingKey()
@@ -115,15 +115,18 @@ public struct EncryptedAccountDirectory: AccountPersister {
   }
 
   /// All account files: whatever the ids look like, in every folder that holds one (CO-94).
-  private func accountFiles() -> [URL] {
-    func children(_ folder: URL) -> [URL] {
-      (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil))
-        ?? []
+  ///
+  /// - Throws: ``AccountError`` `readFailed`; a folder that may not be looked into is not an empty
+  ///   one.
+  private func accountFiles() throws(AccountError) -> [URL] {
+    var files: [URL] = []
+    for organization in try AccountDisk.folders(in: folders.root) {
+      for user in try AccountDisk.folders(in: organization) {
+        let file = user.appending(path: Self.fileName)
+        if DurableFile(file).exists { files.append(file) }
+      }
     }
-    return children(folders.root).flatMap(children)
-      .map { $0.appending(path: Self.fileName) }
-      .filter { FileManager.default.fileExists(atPath: $0.path) }
-      .sorted { $0.path < $1.path }
+    return files.sorted { $0.path < $1.path }
   }
 
   private func readCurrent() throws(AccountError) -> UserAccountIdentity? {
@@ -157,12 +160,13 @@ public struct EncryptedAccountDirectory: AccountPersister {
   /// unreadable for good.
   private func key() throws(AccountError) -> SymmetricKey {
     if let key = try secrets.accountKey() { return key }
-    guard accountFiles().isEmpty else { return try existingKey() }
+    guard try accountFiles().isEmpty else { return try existingKey() }
     return try secrets.makeAccountKey()
   }
 
   /// Reports an unreadable file, and gives a damaged one another name.
   private func setAside(_ url: URL, _ error: AccountError) -> UnreadableAccount {
+    CoreLogger.log.error("an account file cannot be read", error: error)
     guard error.code == .damagedFile else { return UnreadableAccount(url: url, error: error) }
     let name = asideName(for: url)
     let isMoved = (try? AccountDisk.move(url, to: name)) != nil

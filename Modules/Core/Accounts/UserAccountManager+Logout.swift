@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 extension UserAccountManager {
   /// Takes part in every logout from now on, after the observers added before.
   public func addLogoutObserver(_ observer: any LogoutObserver) {
@@ -131,6 +133,7 @@ extension UserAccountManager {
           try await observer.willLogOut(account, reason: reason)
         }
       } catch {
+        CoreLogger.log.error("not all data of \(account) could be erased", error: error)
         failures.append(error)
       }
     }

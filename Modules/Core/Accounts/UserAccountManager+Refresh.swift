@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 extension UserAccountManager {
   /// Gets a new access token for an account now, even if the old one is still good.
   ///
@@ -71,6 +73,7 @@ extension UserAccountManager {
     var account = stored
     account.credentials = stored.credentials.merging(response)
     try await save(account)
+    CoreLogger.log.info("the token of \(account) was refreshed")
     eventSource.send(.didRefreshToken, account)
     if account.credentials.apiURL != stored.credentials.apiURL {
       eventSource.send(.didChangeInstance, account)
@@ -85,6 +88,7 @@ extension UserAccountManager {
       account.credentials.identifier == stored.credentials.identifier
     else { return }
     account.loginState = .notLoggedIn
+    CoreLogger.log.warning("the server refused the refresh token of \(account); it must log in")
     // If the disk fails too, the next start asks the server once more and learns the same.
     try? await save(account)
     eventSource.send(.sessionDidEnd(.refreshTokenExpired), account)

@@ -8,22 +8,36 @@ public struct LogoutReason: Sendable, Hashable, CustomStringConvertible {
     self.rawValue = rawValue
   }
 
+  /// What is stored contradicts itself.
   public static let corruptState = LogoutReason(rawValue: "corrupt_state")
+  /// The app's settings contradict the account.
   public static let corruptStateAppConfigurationSettings = LogoutReason(
     rawValue: "corrupt_state_app_configuration_settings")
+  /// The app was asked for a user that does not exist.
   public static let corruptStateAppProviderErrorInvalidUser = LogoutReason(
     rawValue: "corrupt_state_app_provider_error_invalid_user")
+  /// The app has no client for the user.
   public static let corruptStateAppInvalidRestClient = LogoutReason(
     rawValue: "corrupt_state_app_invalid_restclient")
+  /// The app found another contradiction.
   public static let corruptStateAppOther = LogoutReason(rawValue: "corrupt_state_app_other")
+  /// This package found a contradiction.
   public static let corruptStateMSDK = LogoutReason(rawValue: "corrupt_state_msdk")
+  /// The server refused the refresh token.
   public static let refreshTokenExpired = LogoutReason(rawValue: "refresh_token_expired")
+  /// A policy of the org's demands it.
   public static let ssdkLogoutPolicy = LogoutReason(rawValue: "ssdk_logout_policy")
+  /// The session was idle for too long.
   public static let timeout = LogoutReason(rawValue: "timeout")
+  /// Something happened that should not.
   public static let unexpected = LogoutReason(rawValue: "unexpected")
+  /// The server answered with something unknown.
   public static let unexpectedResponse = LogoutReason(rawValue: "unexpected_response")
+  /// No reason was given.
   public static let unknown = LogoutReason(rawValue: "unknown")
+  /// The user asked for it.
   public static let userLogout = LogoutReason(rawValue: "user_logout")
+  /// A newer refresh token took its place.
   public static let refreshTokenRotated = LogoutReason(rawValue: "refresh_token_rotated")
 
   public var description: String { rawValue }

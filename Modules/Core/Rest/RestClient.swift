@@ -72,22 +72,24 @@ public final class RestClient: Sendable {
       throw RestError(
         .notAuthenticated, "\(request) needs an account and this client has none; log in first")
     }
-    let account = try await session(of: identity, in: accounts, for: request)
+    let account = try await session(for: request) { try await accounts.session(of: identity) }
     let response = try await exchange(request, as: account)
     guard request.requiresAuthentication, request.headers[.authorization] == nil,
       response.asksForRefresh(of: request)
     else { return response }
-    let refreshed = try await accounts.refreshedSession(
-      of: identity, replacing: account.credentials.accessToken)
+    let refreshed = try await session(for: request) {
+      try await accounts.refreshedSession(
+        of: identity, replacing: account.credentials.accessToken)
+    }
     return try await exchange(request, as: refreshed)
   }
 
-  /// The account with its tokens as they are now.
+  /// The account with its tokens, or the reason why it has none in the form of this module.
   private func session(
-    of identity: UserAccountIdentity, in accounts: UserAccountManager, for request: RestRequest
+    for request: RestRequest, _ get: () async throws -> UserAccount
   ) async throws -> UserAccount {
     do {
-      return try await accounts.session(of: identity)
+      return try await get()
     } catch let error as AccountError
       where [.unknownAccount, .notLoggedIn, .closed].contains(error.code)
     {
