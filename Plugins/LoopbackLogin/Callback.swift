@@ -18,8 +18,6 @@ final class Callback: Sendable {
     case methodNotAllowed
   }
 
-  /// The port, once the listener has one.
-  let port = Once<Int>()
   /// The redirect, once its page was sent.
   let accepted = Once<LoginRedirect>()
 
@@ -37,7 +35,6 @@ final class Callback: Sendable {
   /// Notes that the listener took a port.
   func didListen(on number: Int) {
     boundPort.withLock { $0 = number }
-    port.set(number)
   }
 
   /// Judges a request. The first redirect of the login is taken, whatever comes after it is not.

@@ -1,7 +1,4 @@
 public import Foundation
-import Hummingbird
-import Logging
-import NIOCore
 public import SalesforceSDKCore
 
 /// Logs a user in through the system's browser: it shows the login page there and hears the
@@ -43,30 +40,36 @@ public struct LoopbackLoginPresenter: LoginPresenter {
   public func redirect(of attempt: AuthorizationAttempt) async throws -> LoginRedirect {
     let place = try RedirectPlace(attempt.app.redirectURI)
     let callback = Callback(attempt)
-    return try await withThrowingTaskGroup(of: LoginRedirect?.self) { group in
+    let listener = try await Listener.open(at: place, callback)
+    let outcome: Result<LoginRedirect, any Error>
+    do {
+      let page = attempt.authorizationURL(redirectURI: place.redirectURI(port: listener.port))
+      outcome = .success(try await wait(for: callback, showing: page))
+    } catch {
+      outcome = .failure(error)
+    }
+    await listener.close()
+    return try outcome.get()
+  }
+
+  /// Shows the page; the first to bring a redirect or an error decides.
+  private func wait(for callback: Callback, showing page: URL) async throws -> LoginRedirect {
+    try await withThrowingTaskGroup(of: LoginRedirect?.self) { group in
       defer { group.cancelAll() }
-      group.addTask {
-        try await self.listen(at: place, callback)
-        return nil
-      }
       group.addTask {
         try await self.clock.sleep(for: self.timeLimit)
         throw OAuthError(
           .timedOut, "nobody logged in within \(self.timeLimit); start the login again")
       }
       group.addTask {
-        let redirectURI = place.redirectURI(port: try await callback.port.value())
-        try Task.checkCancellation()
-        try await self.show(attempt.authorizationURL(redirectURI: redirectURI))
+        try await self.show(page)
         return nil
       }
       group.addTask {
         try await callback.accepted.value()
       }
-      // The first to bring a redirect or an error decides.
       for try await redirect in group {
         if let redirect { return redirect }
-        try Task.checkCancellation()
       }
       throw CancellationError()
     }
@@ -83,31 +86,6 @@ public struct LoopbackLoginPresenter: LoginPresenter {
       throw OAuthError(
         .browserLaunchFailed, "the browser could not be opened; open the login page yourself",
         cause: error)
-    }
-  }
-
-  /// Answers requests until the task is cancelled.
-  private func listen(at place: RedirectPlace, _ callback: Callback) async throws {
-    var logger = Logger(label: "LoopbackLogin")
-    // Its lines would hold the address called, and with it the code.
-    logger.logLevel = .critical
-    let listener = Application(
-      responder: CallbackResponder(callback: callback, place: place),
-      configuration: ApplicationConfiguration(
-        address: .hostname(place.bindAddress, port: place.port), serverName: nil),
-      onServerRunning: { channel in
-        callback.didListen(on: channel.localAddress?.port ?? place.port)
-      },
-      logger: logger)
-    do {
-      try await listener.run()
-    } catch is CancellationError {
-      throw CancellationError()
-    } catch {
-      throw OAuthError(
-        .browserLaunchFailed,
-        "no listener could be opened at \(place.bindAddress) port \(place.port); free the port, "
-          + "or let the connected app use port 0", cause: error)
     }
   }
 }

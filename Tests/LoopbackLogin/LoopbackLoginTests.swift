@@ -153,6 +153,24 @@ import Testing
     #expect(error?.code == .unreachable)
   }
 
+  @Test func `a login that ends while others connect ends in peace`() async throws {
+    // A server that is cancelled while it accepts a connection would end the process.
+    for _ in 0..<20 {
+      let attempt = attempt()
+      let presenter = LoopbackLoginPresenter { page in
+        let uri = try redirectURI(page)
+        for _ in 0..<8 {
+          Task.detached {
+            _ = try? await URLSessionTransport().send(
+              TransportRequest(method: .get, url: try #require(URL(string: uri))))
+          }
+        }
+        _ = try await get("\(uri)?code=a&state=\(attempt.state)")
+      }
+      _ = try await presenter.redirect(of: attempt)
+    }
+  }
+
   @Test func `CO-44 a port that is taken is told`() async throws {
     let first = attempt()
     let code = Mutex<OAuthError.Code?>(nil)

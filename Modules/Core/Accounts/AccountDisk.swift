@@ -52,8 +52,9 @@ enum AccountDisk {
   static func folders(in url: URL) throws(AccountError) -> [URL] {
     guard DurableFile(url).exists else { return [] }
     do {
-      return try FileManager.default
-        .contentsOfDirectory(at: url, includingPropertiesForKeys: [.isDirectoryKey])
+      // By path: by URL, Linux takes a folder that cannot be read for an empty one.
+      return try FileManager.default.contentsOfDirectory(atPath: url.path)
+        .map { url.appending(path: $0) }
         .filter { try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }
     } catch {
       throw AccountError(.readFailed, "the folder \(url.path) cannot be read", cause: error)
