@@ -40,8 +40,10 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
@@ -126,12 +128,14 @@ let package = Package(
       path: "Tests/CollectionSyncUp", swiftSettings: settings),
 
     .target(
-      name: "StandardSyncTargets", dependencies: ["MobileSync", "SoqlSyncDown", "CollectionSyncUp"],
+      name: "StandardSyncTargets",
+      dependencies: ["MobileSync", "SoqlSyncDown", "CollectionSyncUp"],
       path: "Plugins/StandardSyncTargets", swiftSettings: settings),
 
     // A server that hears one browser redirect; apart, so that Core builds no server.
     .target(
-      name: "LoopbackLogin", dependencies: ["SalesforceSDKCore", .hummingbird, .logging],
+      name: "LoopbackLogin",
+      dependencies: ["SalesforceSDKCore", .hummingbird, .logging, .nio, .services],
       path: "Plugins/LoopbackLogin", swiftSettings: settings),
     .testTarget(
       name: "LoopbackLoginTests",
@@ -141,7 +145,9 @@ let package = Package(
     // Tools: no library above depends on these.
     .target(
       name: "SalesforceMockOrg",
-      dependencies: ["SalesforceSDKCommon", .crypto, .grdb, .httpTypes, .hummingbird, .logging],
+      dependencies: [
+        "SalesforceSDKCommon", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nio, .services,
+      ],
       path: "Tools/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
     .testTarget(
       name: "MockOrgTests",
@@ -153,7 +159,7 @@ let package = Package(
       dependencies: [
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
         "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
-        "SalesforceMockOrg", .argumentParser, .logging,
+        "SalesforceMockOrg", .argumentParser, .httpTypes,
       ],
       path: "Tools/CLI", swiftSettings: settings),
     .testTarget(
@@ -179,12 +185,18 @@ extension Target.Dependency {
   static var argumentParser: Self {
     .product(name: "ArgumentParser", package: "swift-argument-parser")
   }
-  static var collections: Self { .product(name: "OrderedCollections", package: "swift-collections") }
+  static var collections: Self {
+    .product(name: "OrderedCollections", package: "swift-collections")
+  }
   static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
   static var cryptoExtras: Self { .product(name: "CryptoExtras", package: "swift-crypto") }
   static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
   static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
   static var hummingbird: Self { .product(name: "Hummingbird", package: "hummingbird") }
   static var logging: Self { .product(name: "Logging", package: "swift-log") }
+  static var nio: Self { .product(name: "NIOCore", package: "swift-nio") }
+  static var services: Self {
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+  }
   static var sqlite: Self { .product(name: "GRDBSQLite", package: "GRDB.swift") }
 }

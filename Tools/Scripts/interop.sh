@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.."
 source Tools/Scripts/python.sh
 
 python=$(python_env interop "simple-salesforce==1.12.9" | tail -n 1)
-bin=$(swift build --show-bin-path)
+bin=${FIELDFORCE_BIN:-$(swift build --show-bin-path)}
 
 work=$(mktemp -d)
 mkfifo "$work/connection"

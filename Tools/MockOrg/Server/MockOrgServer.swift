@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import ServiceLifecycle
 
 /// Serves an org over HTTP on this machine.
 ///
@@ -16,12 +17,20 @@ public final class MockOrgServer: Sendable {
   /// What a client needs to work with it.
   public let info: ConnectionInfo
 
+  private let services: ServiceGroup
   private let task: Task<Void, any Error>
 
-  private init(org: MockOrg, url: URL, info: ConnectionInfo, task: Task<Void, any Error>) {
+  /// How long connections may take to end before they are cut.
+  private static let patience: Duration = .seconds(2)
+
+  private init(
+    org: MockOrg, url: URL, info: ConnectionInfo, services: ServiceGroup,
+    task: Task<Void, any Error>
+  ) {
     self.org = org
     self.url = url
     self.info = info
+    self.services = services
     self.task = task
   }
 
@@ -40,9 +49,11 @@ public final class MockOrgServer: Sendable {
       configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
       onServerRunning: { channel in sink.yield(.success(channel.localAddress?.port ?? port)) },
       logger: logger)
+    let services = ServiceGroup(
+      configuration: ServiceGroupConfiguration(services: [application], logger: logger))
     let task = Task {
       do {
-        try await application.run()
+        try await services.run()
         sink.finish()
       } catch {
         sink.yield(.failure(error))
@@ -59,24 +70,32 @@ public final class MockOrgServer: Sendable {
     case .success(let port)?:
       let address = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
       guard let url = URL(string: address) else {
-        task.cancel()
+        await services.triggerGracefulShutdown()
         throw MockOrgError(.notListening, "\(host) is no host name.")
       }
-      return MockOrgServer(org: org, url: url, info: org.connectionInfo(address), task: task)
+      return MockOrgServer(
+        org: org, url: url, info: org.connectionInfo(address), services: services, task: task)
     case .failure(let error)?:
       throw MockOrgError(
         .notListening, "The org cannot listen on \(host):\(port). Choose another port.",
         cause: error)
     case nil:
-      task.cancel()
       throw MockOrgError(.notListening, "The org's server ended before it listened.")
     }
   }
 
   /// Stops listening and closes all connections; returns when both are done.
+  ///
+  /// The server is asked to end before it is cancelled: one that is cancelled in the midst of accepting
+  /// a connection ends the process.
   public func stop() async {
-    task.cancel()
+    await services.triggerGracefulShutdown()
+    let fuse = Task { [task] in
+      try await Task.sleep(for: Self.patience)
+      task.cancel()
+    }
     _ = await task.result
+    fuse.cancel()
   }
 
   /// Runs `body` while a server serves `org`.

@@ -38,7 +38,7 @@ func medianSeconds(rounds: Int, _ body: () throws -> Void) rethrows -> Double {
 /// The greatest resident set that this process had so far, in megabytes.
 func peakMegabytes() -> Double {
   var usage = rusage()
-  getrusage(RUSAGE_SELF, &usage)
+  getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
   #if os(Linux)
     return Double(usage.ru_maxrss) / 1024
   #else
