@@ -93,7 +93,7 @@ final class LogRegistry: Sendable {
 
   func keepLevels(in file: URL) throws {
     var kept: [String: LogLevel] = [:]
-    if let bytes = try DurableFile(file).read() {
+    if let bytes = try read(file) {
       for (component, level) in try JSONSlice(parsing: bytes).decode(as: [String: String].self) {
         kept[component] = LogLevel(level)
       }
@@ -110,6 +110,14 @@ final class LogRegistry: Sendable {
     }
   }
 
+  private func read(_ file: URL) throws(SecretStoreError) -> [UInt8]? {
+    do {
+      return try DurableFile(file).read()
+    } catch {
+      throw SecretStoreError(error)
+    }
+  }
+
   /// Keeps a level that was set on a logger of this registry.
   func levelChanged(of logger: SalesforceLogger, to level: LogLevel) {
     let file = state.withLock { state -> URL? in
@@ -118,12 +126,12 @@ final class LogRegistry: Sendable {
       return state.file
     }
     guard let file else { return }
-    let failure = writing.withLock { _ -> SecretStoreError? in
+    let failure = writing.withLock { _ -> FileFailure? in
       // Read inside, so that the last writer writes the last state.
       let kept = state.withLock { $0.kept }
       let members = kept.sorted { $0.key < $1.key }
         .map { (key: $0.key, value: JSONValue.string($0.value.description)) }
-      do throws(SecretStoreError) {
+      do throws(FileFailure) {
         try DurableFile(file).replace(with: Array(JSONValue.object(JSONObject(members)).text.utf8))
         return nil
       } catch {

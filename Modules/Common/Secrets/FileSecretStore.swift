@@ -79,7 +79,7 @@ public struct FileSecretStore: SecretStore {
     try whileLocked { () throws(SecretStoreError) in
       guard var file = try load() else { return 0 }
       let count = file.dropDamaged()
-      if count > 0 { try DurableFile(url).replace(with: file.bytes) }
+      if count > 0 { try save(file) }
       return count
     }
   }
@@ -104,7 +104,7 @@ public struct FileSecretStore: SecretStore {
         file = try SecretFile(masterKey: provider.masterKey(mayCreate: true))
       }
       let existed = try file.set(secret, for: name)
-      try DurableFile(url).replace(with: file.bytes)
+      try save(file)
       return (secret, existed)
     }
   }
@@ -112,14 +112,39 @@ public struct FileSecretStore: SecretStore {
   private func whileLocked<R>(
     _ body: () throws(SecretStoreError) -> R
   ) throws(SecretStoreError) -> R {
-    try DurableFile(url).makeFolder()
-    return try FileLock.hold(beside: url, patience: patience, body)
+    let path = url.path + ".lock"
+    let lock: FileLock?
+    do {
+      try DurableFile(url).makeFolder()
+      lock = try FileLock.take(path, patience: patience)
+    } catch {
+      throw SecretStoreError(error)
+    }
+    guard let lock else {
+      throw SecretStoreError(
+        .locked, "Another process holds \(path); try again when it has finished.")
+    }
+    return try lock.whileHeld(body)
   }
 
   /// The file as it is now; nil if there is none.
   private func load() throws(SecretStoreError) -> SecretFile? {
-    guard let bytes = try DurableFile(url).read() else { return nil }
+    let content: [UInt8]?
+    do {
+      content = try DurableFile(url).read()
+    } catch {
+      throw SecretStoreError(error)
+    }
+    guard let bytes = content else { return nil }
     return try SecretFile(
       bytes, masterKey: provider.masterKey(mayCreate: false), path: url.path)
+  }
+
+  private func save(_ file: SecretFile) throws(SecretStoreError) {
+    do {
+      try DurableFile(url).replace(with: file.bytes)
+    } catch {
+      throw SecretStoreError(error)
+    }
   }
 }

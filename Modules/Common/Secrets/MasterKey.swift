@@ -76,8 +76,7 @@ public struct KeyFile: MasterKeyProvider {
   public var protection: SecretProtection { .keyFile }
 
   public func masterKey(mayCreate: Bool) throws(SecretStoreError) -> MasterKey {
-    let file = DurableFile(url)
-    if let bytes = try file.read(refusingOthers: true) { return try parse(bytes) }
+    if let bytes = try load() { return try parse(bytes) }
     guard mayCreate else {
       throw SecretStoreError(
         .missingMasterKey,
@@ -85,11 +84,36 @@ public struct KeyFile: MasterKeyProvider {
           + "Restore it from a backup; it is never made anew while secrets exist.")
     }
     let key = MasterKey.random()
-    guard try file.create(Array("\(Hex.encode(key.bytes))\n".utf8)) else {
+    guard try create(Array("\(Hex.encode(key.bytes))\n".utf8)) else {
       // Another process was faster: its key is the one.
       return try masterKey(mayCreate: false)
     }
     return key
+  }
+
+  /// The file's bytes, or nil if there is none.
+  private func load() throws(SecretStoreError) -> [UInt8]? {
+    let content: DurableFile.Content?
+    do {
+      content = try DurableFile(url).content()
+    } catch {
+      throw SecretStoreError(error)
+    }
+    guard content?.isExposed != true else {
+      throw SecretStoreError(
+        .exposedKeyFile,
+        "Every user of this machine may read \(url.path). Run 'chmod 600' on it and try again.")
+    }
+    return content?.bytes
+  }
+
+  /// Makes the file, or returns false if there is one already.
+  private func create(_ bytes: [UInt8]) throws(SecretStoreError) -> Bool {
+    do {
+      return try DurableFile(url).create(bytes)
+    } catch {
+      throw SecretStoreError(error)
+    }
   }
 
   private func parse(_ bytes: [UInt8]) throws(SecretStoreError) -> MasterKey {

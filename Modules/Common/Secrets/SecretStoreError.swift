@@ -52,6 +52,11 @@ public struct SecretStoreError: Error, Sendable, CustomStringConvertible {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
+  /// What a refused step of work on a file means.
+  init(_ failure: FileFailure, fileID: String = #fileID, line: Int = #line) {
+    self.init(.inputOutput, "\(failure).", cause: failure, fileID: fileID, line: line)
+  }
+
   /// The message.
   public var description: String { message }
 }

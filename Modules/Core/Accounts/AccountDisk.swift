@@ -15,10 +15,10 @@ enum AccountDisk {
   ///
   /// - Throws: ``AccountError`` `readFailed`.
   static func read(_ url: URL) throws(AccountError) -> [UInt8]? {
-    do throws(SecretStoreError) {
+    do throws(FileFailure) {
       return try DurableFile(url).read()
     } catch {
-      throw AccountError(.readFailed, error.message, cause: error)
+      throw AccountError(.readFailed, "\(error)", cause: error)
     }
   }
 
@@ -26,12 +26,10 @@ enum AccountDisk {
   ///
   /// - Throws: ``AccountError`` `writeFailed`; then the old content is still there.
   static func write(_ bytes: [UInt8], to url: URL) throws(AccountError) {
-    do throws(SecretStoreError) {
-      let file = DurableFile(url)
-      try file.makeFolder()
-      try file.replace(with: bytes)
+    do throws(FileFailure) {
+      try DurableFile(url).replace(with: bytes)
     } catch {
-      throw AccountError(.writeFailed, error.message, cause: error)
+      throw AccountError(.writeFailed, "\(error)", cause: error)
     }
   }
 
@@ -39,10 +37,10 @@ enum AccountDisk {
   ///
   /// - Throws: ``AccountError`` `writeFailed`.
   static func makeFolder(of url: URL) throws(AccountError) {
-    do throws(SecretStoreError) {
+    do throws(FileFailure) {
       try DurableFile(url).makeFolder()
     } catch {
-      throw AccountError(.writeFailed, error.message, cause: error)
+      throw AccountError(.writeFailed, "\(error)", cause: error)
     }
   }
 
@@ -65,25 +63,26 @@ enum AccountDisk {
   ///
   /// - Throws: ``AccountError`` `writeFailed`.
   static func move(_ url: URL, to newURL: URL) throws(AccountError) {
-    guard rename(url.path, newURL.path) == 0 else { throw failure("renamed", url) }
+    do throws(FileFailure) {
+      try DurableFile(url).move(to: newURL)
+    } catch {
+      throw AccountError(.writeFailed, "\(error)", cause: error)
+    }
   }
 
   /// Removes a file; one that is missing is no error.
   ///
   /// - Throws: ``AccountError`` `writeFailed`.
   static func remove(_ url: URL) throws(AccountError) {
-    guard unlink(url.path) == 0 || errno == ENOENT || errno == ENOTDIR else {
-      throw failure("removed", url)
+    do throws(FileFailure) {
+      try DurableFile(url).remove()
+    } catch {
+      throw AccountError(.writeFailed, "\(error)", cause: error)
     }
   }
 
   /// Removes a folder if it is empty; otherwise it stays.
   static func removeFolderIfEmpty(_ url: URL) {
     rmdir(url.path)
-  }
-
-  private static func failure(_ what: String, _ url: URL) -> AccountError {
-    let reason = String(cString: strerror(errno))
-    return AccountError(.writeFailed, "\(url.path) could not be \(what): \(reason)")
   }
 }

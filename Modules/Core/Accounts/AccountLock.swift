@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import SalesforceSDKCommon
 
 /// A lock that processes share by a file. The system frees it when its holder ends, however that
 /// happens.
@@ -21,20 +15,19 @@ enum AccountLock {
   static func withLock<Result: Sendable>(
     at path: String, _ body: () async throws -> Result
   ) async throws -> Result {
-    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else {
-      throw AccountError(.writeFailed, "the lock file \(path) cannot be opened (errno \(errno))")
-    }
-    // Closing the file frees the lock.
-    defer { close(file) }
     var pause = firstPause
-    while flock(file, LOCK_EX | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR else {
-        throw AccountError(.writeFailed, "the lock file \(path) cannot be locked (errno \(errno))")
-      }
+    while true {
+      if let lock = try take(path) { return try await lock.whileHeld(body) }
       try await Task.sleep(for: pause)
       pause = min(pause * 2, longestPause)
     }
-    return try await body()
+  }
+
+  private static func take(_ path: String) throws(AccountError) -> FileLock? {
+    do throws(FileFailure) {
+      return try FileLock.take(path)
+    } catch {
+      throw AccountError(.writeFailed, "\(error)", cause: error)
+    }
   }
 }

@@ -11,12 +11,10 @@ public enum InstallationId: Sendable {
     let url = root.appending(path: "installation-id")
     if let id = try read(url) { return id }
     let id = UUID().uuidString
-    do throws(SecretStoreError) {
-      let file = DurableFile(url)
-      try file.makeFolder()
-      if try file.create(Array(id.utf8)) { return id }
+    do throws(FileFailure) {
+      if try DurableFile(url).create(Array(id.utf8)) { return id }
     } catch {
-      throw AccountError(.writeFailed, error.message, cause: error)
+      throw AccountError(.writeFailed, "\(error)", cause: error)
     }
     // Another process was faster.
     return try read(url) ?? id

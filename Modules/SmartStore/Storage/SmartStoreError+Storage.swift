@@ -1,11 +1,6 @@
 import Foundation
 import GRDB
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import SalesforceSDKCommon
 
 extension SmartStoreError {
   /// What a failure of a store's files means to the caller.
@@ -28,14 +23,14 @@ extension SmartStoreError {
         .corrupt,
         "Database is corrupted: a page of \(path) was changed outside the store or belongs to "
           + "another one. The files were left as they are; restore a backup.", cause: error)
-    case let error as DurableFile.Failure where error.errno == ENOSPC || error.errno == EDQUOT:
+    case let error as FileFailure where error.isDiskFull:
       self.init(
         .diskFull, "The disk is full: \(path) was not written. Make room and try again.",
         cause: error)
-    case let error as DurableFile.Failure where error.errno == EACCES || error.errno == EROFS:
+    case let error as FileFailure where error.isForbidden:
       self.init(
         .readOnly, "\(path) cannot be written. Check the files' permissions.", cause: error)
-    case let error as DurableFile.Failure:
+    case let error as FileFailure:
       self.init(.io, "The file system refused the work (\(error)). Check the disk.", cause: error)
     default:
       self.init(grdb: error)

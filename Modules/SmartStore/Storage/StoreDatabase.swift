@@ -1,5 +1,6 @@
 package import Foundation
 package import GRDB
+import SalesforceSDKCommon
 import Synchronization
 
 /// The database of one store, open: one writing connection, and readers that never wait for it.
@@ -57,7 +58,7 @@ package struct StoreDatabase: Sendable {
   package func size() throws(SmartStoreError) -> UInt64 {
     try checkpoint()
     do {
-      return try DurableFile.size(url.path) ?? 0
+      return try DurableFile(url).size() ?? 0
     } catch {
       throw SmartStoreError(storage: error, at: url.path)
     }
@@ -82,9 +83,9 @@ package struct StoreDatabase: Sendable {
 /// What an open store holds besides its connections: its place in the VFS and the write lock.
 final class StoreSession: Sendable {
   private let token: String?
-  private let lock: Mutex<WriterLock?>
+  private let lock: Mutex<FileLock?>
 
-  init(token: String?, lock: consuming WriterLock?) {
+  init(token: String?, lock: consuming FileLock?) {
     self.token = token
     self.lock = Mutex(lock)
   }

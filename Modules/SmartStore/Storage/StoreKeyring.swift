@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SalesforceSDKCommon
 
 /// Gets the keys of a store from its key file, or makes both for a new store.
 enum StoreKeyring {
@@ -82,7 +83,7 @@ enum StoreKeyring {
   private static func read(_ paths: StorePaths) throws(SmartStoreError) -> StoreKeyFile {
     let bytes: [UInt8]?
     do {
-      bytes = try DurableFile.read(paths.keyFile, limit: StoreKeyFile.maxSize + 1)
+      bytes = try DurableFile(path: paths.keyFile).read(limit: StoreKeyFile.maxSize + 1)
     } catch {
       throw SmartStoreError(storage: error, at: paths.keyFile)
     }
@@ -105,7 +106,7 @@ enum StoreKeyring {
     _ file: StoreKeyFile, to paths: StorePaths
   ) throws(SmartStoreError) {
     do {
-      try DurableFile.write(file.bytes, to: paths.keyFile)
+      try DurableFile(path: paths.keyFile).replace(with: file.bytes)
     } catch {
       throw SmartStoreError(storage: error, at: paths.keyFile)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import SalesforceSDKCommon
 
 /// The steps of opening a store, in an order that changes nothing before everything was read.
 struct StoreOpening {
@@ -63,7 +64,7 @@ struct StoreOpening {
     _ location: String, store: SealedStore?, isNew: Bool
   ) throws -> DatabasePool {
     let isReadOnly = options.access == .readOnly
-    let strays = try [paths.log, paths.index].filter { try DurableFile.size($0) == nil }
+    let strays = try [paths.log, paths.index].filter { try DurableFile(path: $0).size() == nil }
     if store == nil, isNew {
       return try makePool(location, store: nil, readonly: isReadOnly)
     }
@@ -148,7 +149,7 @@ struct StoreOpening {
     }
     let page = UnsafeRawBufferPointer(start: sealer.pageBytes, count: PageFormat.pageSize)
     do {
-      try DurableFile.write(Array(page), to: paths.database)
+      try DurableFile(path: paths.database).replace(with: Array(page))
     } catch {
       throw SmartStoreError(storage: error, at: paths.database)
     }
@@ -157,7 +158,7 @@ struct StoreOpening {
   /// Makes the empty file of a plaintext store: SQLite would let others read it.
   private func reserveDatabase() throws(SmartStoreError) {
     do {
-      try DurableFile.write([], to: paths.database)
+      try DurableFile(path: paths.database).replace(with: [])
     } catch {
       throw SmartStoreError(storage: error, at: paths.database)
     }
@@ -190,7 +191,7 @@ struct StoreOpening {
   /// looking at an open database drops SQLite's locks on it.
   private func isSealed() throws(SmartStoreError) -> Bool {
     do {
-      let start = try DurableFile.read(paths.database, limit: PageFormat.headerSize) ?? []
+      let start = try DurableFile(path: paths.database).read(limit: PageFormat.headerSize) ?? []
       return start.withUnsafeBytes { DatabaseHeader($0).kind == .store }
     } catch {
       throw SmartStoreError(storage: error, at: paths.database)
@@ -204,11 +205,13 @@ struct StoreOpening {
         + "its key and key file.")
   }
 
-  private func takeLock() throws(SmartStoreError) -> WriterLock? {
+  /// The right to write to the store. There is one writer because SQLite up to 3.51.2 can lose a
+  /// committed transaction when two connections write and checkpoint at the same instant.
+  private func takeLock() throws(SmartStoreError) -> FileLock? {
     guard options.access == .readWrite else { return nil }
-    let lock: WriterLock?
+    let lock: FileLock?
     do {
-      lock = try WriterLock.take(path: paths.lock)
+      lock = try FileLock.take(paths.lock)
     } catch {
       throw SmartStoreError(storage: error, at: paths.lock)
     }
@@ -225,9 +228,7 @@ struct StoreOpening {
   private func makeDirectory() throws(SmartStoreError) -> Bool {
     guard options.access == .readWrite, try size(paths.directory) == nil else { return false }
     do {
-      try FileManager.default.createDirectory(
-        atPath: paths.directory, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
+      try DurableFile.makeFolder(paths.directory)
     } catch {
       throw SmartStoreError(storage: error, at: paths.directory)
     }
@@ -236,7 +237,7 @@ struct StoreOpening {
 
   private func size(_ path: String) throws(SmartStoreError) -> UInt64? {
     do {
-      return try DurableFile.size(path)
+      return try DurableFile(path: path).size()
     } catch {
       throw SmartStoreError(storage: error, at: path)
     }

@@ -1,0 +1,199 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A small file that is read and replaced as a whole: a reader, a crash or a loss of power sees the
+/// old content or the new one, never a mixture. New files and folders are for this user alone.
+package struct DurableFile: Sendable {
+  /// What a file holds.
+  package struct Content: Sendable {
+    package let bytes: [UInt8]
+    /// Whether users of no relation may read or change the file.
+    package let isExposed: Bool
+  }
+
+  package let path: String
+  private let folder: String
+
+  package init(_ url: URL) {
+    path = url.path
+    folder = url.deletingLastPathComponent().path
+  }
+
+  package init(path: String) { self.init(URL(fileURLWithPath: path)) }
+
+  // MARK: Reading
+
+  /// The first `limit` bytes, or nil if there is no file.
+  ///
+  /// Never for an open database: closing a second descriptor of its file drops SQLite's locks.
+  package func read(limit: Int = .max) throws(FileFailure) -> [UInt8]? {
+    try content(limit: limit)?.bytes
+  }
+
+  /// The first `limit` bytes and who may read them, or nil if there is no file.
+  package func content(limit: Int = .max) throws(FileFailure) -> Content? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      if isMissing(errno) { return nil }
+      throw FileFailure("opened", path, errno: errno)
+    }
+    defer { close(file) }
+    // Asked of the open file: another may have taken its name since.
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw FileFailure("examined", path, errno: errno) }
+    var bytes = [UInt8](repeating: 0, count: min(Int(status.st_size), limit))
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { buffer in
+        systemRead(file, UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw FileFailure("read", path, errno: errno) }
+      if count == 0 { break }
+      done += count
+    }
+    bytes.removeLast(bytes.count - done)
+    return Content(bytes: bytes, isExposed: status.st_mode & 0o007 != 0)
+  }
+
+  /// Whether there is something of this name.
+  package var exists: Bool { access(path, F_OK) == 0 }
+
+  /// The size in bytes, or nil if there is nothing of this name.
+  package func size() throws(FileFailure) -> UInt64? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      if isMissing(errno) { return nil }
+      throw FileFailure("examined", path, errno: errno)
+    }
+    return UInt64(status.st_size)
+  }
+
+  // MARK: Writing
+
+  /// Replaces the content, or makes the file and its folder. Of several at a time one wins only if
+  /// callers take a ``FileLock``: the name of the new file while it is written is always the same,
+  /// so that a crash leaves at most one behind.
+  package func replace(with bytes: [UInt8]) throws(FileFailure) {
+    let new = path + ".new"
+    try writeNew(bytes, at: new)
+    guard rename(new, path) == 0 else {
+      let failure = FileFailure("replaced", path, errno: errno)
+      unlink(new)
+      throw failure
+    }
+    try syncFolder()
+  }
+
+  /// Makes the file with its content, or returns false if there is one already.
+  package func create(_ bytes: [UInt8]) throws(FileFailure) -> Bool {
+    let new = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max))"
+    try writeNew(bytes, at: new)
+    defer { unlink(new) }
+    // A link fails where a rename would replace.
+    guard link(new, path) == 0 else {
+      if errno == EEXIST { return false }
+      throw FileFailure("made", path, errno: errno)
+    }
+    try syncFolder()
+    return true
+  }
+
+  /// Gives the file another name in its folder.
+  package func move(to newURL: URL) throws(FileFailure) {
+    guard rename(path, newURL.path) == 0 else {
+      throw FileFailure("renamed", path, errno: errno)
+    }
+    try syncFolder()
+  }
+
+  /// Removes the file; one that is missing is no failure.
+  package func remove() throws(FileFailure) {
+    guard unlink(path) == 0 || isMissing(errno) else {
+      throw FileFailure("removed", path, errno: errno)
+    }
+  }
+
+  /// Makes the folder of the file, and those above it, unless they exist.
+  package func makeFolder() throws(FileFailure) { try Self.makeFolder(folder) }
+
+  /// Makes a folder, and those above it, unless they exist.
+  package static func makeFolder(_ path: String) throws(FileFailure) {
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    let above = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard errno == ENOENT, above != path else { throw FileFailure("made", path, errno: errno) }
+    try makeFolder(above)
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw FileFailure("made", path, errno: errno)
+    }
+  }
+
+  private func writeNew(_ bytes: [UInt8], at place: String) throws(FileFailure) {
+    try makeFolder()
+    let file = open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw FileFailure("written", place, errno: errno) }
+    do {
+      defer { close(file) }
+      try write(bytes, to: file, at: place)
+      try sync(file, path: place)
+    } catch {
+      unlink(place)
+      throw error
+    }
+  }
+
+  private func write(_ bytes: [UInt8], to file: Int32, at place: String) throws(FileFailure) {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        systemWrite(file, UnsafeRawBufferPointer(rebasing: buffer[done...]))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        throw FileFailure("written", place, errno: count < 0 ? errno : EIO)
+      }
+      done += count
+    }
+  }
+
+  /// The new name is on disk only when its folder is.
+  private func syncFolder() throws(FileFailure) {
+    let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw FileFailure("opened", folder, errno: errno) }
+    defer { close(directory) }
+    do throws(FileFailure) {
+      try sync(directory, path: folder)
+    } catch  where error.errno == EINVAL || error.errno == ENOTSUP {
+      // Some file systems cannot sync a folder; then the rename is as good as it gets.
+    }
+  }
+
+  private func sync(_ file: Int32, path: String) throws(FileFailure) {
+    #if canImport(Darwin)
+      // fsync leaves the bytes in the drive's cache there.
+      if fcntl(file, F_FULLFSYNC) == 0 { return }
+    #endif
+    guard fsync(file) == 0 else { throw FileFailure("synced", path, errno: errno) }
+  }
+
+  private func isMissing(_ errno: Int32) -> Bool { errno == ENOENT || errno == ENOTDIR }
+}
+
+// Inside the type these names are its own methods.
+private func systemRead(_ file: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  read(file, buffer.baseAddress, buffer.count)
+}
+
+private func systemWrite(_ file: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
+  write(file, buffer.baseAddress, buffer.count)
+}

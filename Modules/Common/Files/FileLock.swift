@@ -1,0 +1,53 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The right to change something, held by at most one holder among the threads of this process and
+/// all others. It is the system's lock on a file of its own, and ends with the value or the process,
+/// whichever way that ends.
+package struct FileLock: ~Copyable, Sendable {
+  private let file: Int32
+
+  private init(file: Int32) { self.file = file }
+
+  deinit { close(file) }
+
+  /// Takes the lock on the file at `path`, which is made if it is missing. Never the guarded file
+  /// itself: that is replaced by others of the same name, and SQLite's locks on it would be lost.
+  ///
+  /// - Parameter patience: How long to wait for another holder. Default: not at all.
+  /// - Returns: nil if another holder keeps it for longer.
+  package static func take(
+    _ path: String, patience: Duration = .zero
+  ) throws(FileFailure) -> FileLock? {
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw FileFailure("opened", path, errno: errno) }
+    let start = ContinuousClock.now
+    while flock(file, LOCK_EX | LOCK_NB) != 0 {
+      let reason = errno
+      if reason == EINTR { continue }
+      guard reason == EWOULDBLOCK, start.duration(to: .now) < patience else {
+        close(file)
+        if reason == EWOULDBLOCK { return nil }
+        throw FileFailure("locked", path, errno: reason)
+      }
+      // The holder is done within milliseconds, unless it was stopped.
+      usleep(2_000)
+    }
+    return FileLock(file: file)
+  }
+
+  /// Runs `body` with the lock held.
+  package borrowing func whileHeld<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    try body()
+  }
+
+  /// Runs `body` with the lock held, however often it waits.
+  package borrowing func whileHeld<R>(_ body: () async throws -> R) async throws -> R {
+    try await body()
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import SalesforceSDKCommon
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Are small files whole, and do failures tell their reason?
+struct DurableFileTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `a file is replaced as a whole, for its owner alone, in a folder that is made`() throws
+  {
+    let url = folder.file("a/b/file")
+    let file = DurableFile(url)
+    #expect(try file.read() == nil && file.size() == nil)
+    try file.replace(with: [1, 2, 3])
+    try file.replace(with: [4, 5])
+    #expect(try file.read() == [4, 5] && file.size() == 2)
+    #expect(try file.read(limit: 1) == [4])
+    let path = folder.file("a/b").path
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["file"])
+    let rights = try [path, url.path].map {
+      try FileManager.default.attributesOfItem(atPath: $0)[.posixPermissions] as? Int
+    }
+    #expect(rights == [0o700, 0o600])
+    try file.remove()
+    try file.remove()
+    #expect(try file.read() == nil)
+  }
+
+  @Test func `a file that is there already is not made anew`() throws {
+    let file = DurableFile(folder.file("file"))
+    #expect(try file.create([1]))
+    #expect(try file.create([2]) == false)
+    #expect(try file.read() == [1])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["file"])
+  }
+
+  @Test func `a file that others may read says so`() throws {
+    let file = DurableFile(folder.file("file"))
+    try file.replace(with: [1])
+    #expect(try file.content()?.isExposed == false)
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+    #expect(try file.content()?.isExposed == true)
+  }
+
+  @Test func `a failure keeps the system's reason`() throws {
+    try DurableFile(folder.file("file")).replace(with: [])
+    let failure = #expect(throws: FileFailure.self) {
+      try DurableFile(folder.file("file/below")).replace(with: [1])
+    }
+    #expect(failure?.errno == ENOTDIR && failure?.isDiskFull == false)
+    #expect(FileFailure("written", "/a", errno: ENOSPC).isDiskFull)
+    #expect(FileFailure("written", "/a", errno: EROFS).isForbidden)
+  }
+
+  @Test func `a lock has one holder, and the next when that is gone`() throws {
+    let path = folder.file("lock").path
+    func canBeTaken() throws -> Bool {
+      let lock = try FileLock.take(path, patience: .milliseconds(5))
+      return lock != nil
+    }
+    guard let lock = try FileLock.take(path) else {
+      Issue.record("nobody holds the lock")
+      return
+    }
+    try lock.whileHeld { () throws in #expect(try !canBeTaken()) }
+    _ = consume lock
+    #expect(try canBeTaken())
+  }
+}
