@@ -1,3 +1,4 @@
+import SalesforceSDKCommon
 import Foundation
 import HTTPTypes
 import Testing

@@ -104,7 +104,7 @@ import Testing
     let reply = await org.raw(
       "GET",
       "/services/oauth2/authorize?response_type=code&client_id=app&redirect_uri="
-        + FormText.encoded(redirect))
+        + PercentEncoding.encode(redirect))
     #expect(reply.status == status)
   }
 

@@ -65,7 +65,8 @@ struct OrgUnderTest {
 
   /// Runs a SOQL query over REST.
   func query(_ soql: String, all: Bool = false, headers: [String: String] = [:]) async -> Reply {
-    await send("GET", "/query\(all ? "All" : "")?q=\(FormText.encoded(soql))", headers: headers)
+    await send(
+      "GET", "/query\(all ? "All" : "")?q=\(PercentEncoding.encode(soql))", headers: headers)
   }
 
   /// Creates a record that the test takes for granted.

@@ -1,8 +1,8 @@
 /// Percent-encoding for path segments, query parts and form values: all but the unreserved
 /// characters of RFC 3986 is escaped, so a value can never be taken for structure (CO-116).
-enum PercentEncoding {
+package enum PercentEncoding {
   /// `text`, with every byte of its UTF-8 escaped that is not a letter, a digit or one of `-._~`.
-  static func encode(_ text: some StringProtocol) -> String {
+  package static func encode(_ text: some StringProtocol) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count + 16)
     for byte in text.utf8 {
@@ -20,7 +20,7 @@ enum PercentEncoding {
   /// The text that `encoded` stands for; an escape that is not one stays as it is.
   ///
   /// - Parameter plusIsSpace: As in forms and in the answers of the authorization endpoint.
-  static func decode(_ encoded: some StringProtocol, plusIsSpace: Bool = false) -> String {
+  package static func decode(_ encoded: some StringProtocol, plusIsSpace: Bool = false) -> String {
     let source = Array(encoded.utf8)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(source.count)
@@ -41,12 +41,12 @@ enum PercentEncoding {
   }
 
   /// `name=value&name=value`, both sides encoded.
-  static func form(_ items: some Sequence<(name: String, value: String)>) -> String {
+  package static func form(_ items: some Sequence<(name: String, value: String)>) -> String {
     items.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
   }
 
   /// The pairs of a query or form, decoded; a part without `=` is a name with an empty value.
-  static func pairs(ofForm text: some StringProtocol) -> [(name: String, value: String)] {
+  package static func pairs(ofForm text: some StringProtocol) -> [(name: String, value: String)] {
     text.split(separator: "&").map { part in
       let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return (

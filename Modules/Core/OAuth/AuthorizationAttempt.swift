@@ -59,7 +59,7 @@ public struct AuthorizationAttempt: Sendable {
     self.brand = brand
     self.sharesBrowserSession = sharesBrowserSession
     self.pkce = PKCE(using: &generator)
-    self.state = Base64URL.encode(randomBytes(32, using: &generator))
+    self.state = Base64URL.encode(RandomBytes.make(32, using: &generator))
   }
 
   /// The address of the login page.

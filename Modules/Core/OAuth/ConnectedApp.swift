@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// The connected app in whose name a user logs in.
 public struct ConnectedApp: Sendable, Hashable {
   /// The consumer key.
@@ -40,15 +42,5 @@ enum Scope {
   /// Whether a token with these granted scopes may ask who its user is: an unknown list may.
   static func allowsIdentity(_ granted: [String]) -> Bool {
     granted.isEmpty || granted.contains(id) || granted.contains(full)
-  }
-}
-
-extension String {
-  /// Without blanks at its ends.
-  var trimmed: String {
-    var rest = self[...]
-    while let first = rest.first, first.isWhitespace { rest.removeFirst() }
-    while let last = rest.last, last.isWhitespace { rest.removeLast() }
-    return String(rest)
   }
 }

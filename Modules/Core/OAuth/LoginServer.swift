@@ -1,3 +1,4 @@
+import SalesforceSDKCommon
 public import Foundation
 
 /// The server where users log in: a host, for a community with a path behind it.

@@ -1,5 +1,3 @@
-import Crypto
-import Foundation
 import SalesforceSDKCommon
 
 /// The proof that the program which redeems a code is the one that asked for it (CO-27).
@@ -11,16 +9,11 @@ struct PKCE: Sendable, Equatable {
 
   /// Makes a new proof.
   init(using generator: inout some RandomNumberGenerator) {
-    self.verifier = Base64URL.encode(randomBytes(128, using: &generator))
+    self.verifier = Base64URL.encode(RandomBytes.make(128, using: &generator))
   }
 
   /// Sent with the user: the SHA-256 of the verifier's text, in base64url.
   var challenge: String {
-    Base64URL.encode(Array(SHA256.hash(data: Data(verifier.utf8))))
+    Base64URL.encode(Digests.sha256(Array(verifier.utf8)))
   }
-}
-
-/// Random bytes for secrets; the generator must be one for cryptography, as the system's is.
-func randomBytes(_ count: Int, using generator: inout some RandomNumberGenerator) -> [UInt8] {
-  (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
 }

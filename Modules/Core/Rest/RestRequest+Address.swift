@@ -1,3 +1,4 @@
+import SalesforceSDKCommon
 package import Foundation
 
 extension RestRequest {

@@ -1,3 +1,4 @@
+import SalesforceSDKCommon
 import HTTPTypes
 
 // The factories of CO-131 that describe the org and its objects.

@@ -1,3 +1,4 @@
+import SalesforceSDKCommon
 public import Foundation
 public import HTTPTypes
 

@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// Changes single clauses of a SOQL query and leaves the others as they are written.
 ///
 /// The query is cut at its top-level keywords. Sub-selects, quoted texts and fields that are named
@@ -139,7 +141,7 @@ public struct SOQLMutator: Sendable, Equatable {
 
   private mutating func close(_ clause: Clause?, _ text: String) {
     guard let clause else { return }
-    let trimmed = text.trimmingBlanks()
+    let trimmed = text.trimmed
     if clause == .closing, let earlier = texts[clause] {
       texts[clause] = "\(earlier) \(trimmed)"
     } else {
@@ -205,15 +207,5 @@ public struct SOQLMutator: Sendable, Equatable {
       entry.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
     .filter { !$0.hasPrefix("(") }
-  }
-}
-
-extension String {
-  /// This text without blanks and line breaks at its ends.
-  fileprivate func trimmingBlanks() -> String {
-    guard let first = firstIndex(where: { !$0.isWhitespace }),
-      let last = lastIndex(where: { !$0.isWhitespace })
-    else { return "" }
-    return String(self[first...last])
   }
 }

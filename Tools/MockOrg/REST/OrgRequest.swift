@@ -15,8 +15,8 @@ struct OrgRequest: Sendable {
   ) {
     self.method = method.uppercased()
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    path = parts[0].split(separator: "/").map { FormText.decoded($0, plusIsBlank: false) }
-    query = parts.count > 1 ? FormText.pairs(parts[1]) : []
+    path = parts[0].split(separator: "/").map { PercentEncoding.decode($0) }
+    query = parts.count > 1 ? PercentEncoding.pairs(ofForm: parts[1]) : []
     self.headers = headers
     self.body = body
     // Clients whose transport knows no PATCH tunnel it through POST.
@@ -120,66 +120,5 @@ extension JSONWriter {
   /// Writes a string or null.
   mutating func string(orNull value: String?) {
     if let value { string(value) } else { null() }
-  }
-}
-
-/// The text of URL queries and form bodies.
-enum FormText {
-  /// Name and value of each pair of `a=1&b=2`.
-  static func pairs(_ text: some StringProtocol) -> [(name: String, value: String)] {
-    text.split(separator: "&").map { pair in
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return (
-        decoded(parts[0], plusIsBlank: true),
-        parts.count > 1 ? decoded(parts[1], plusIsBlank: true) : ""
-      )
-    }
-  }
-
-  /// A text with its percent escapes resolved; an escape that is none stays as it is.
-  static func decoded(_ text: some StringProtocol, plusIsBlank: Bool) -> String {
-    let source = Array(text.utf8)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(source.count)
-    var index = 0
-    while index < source.count {
-      let byte = source[index]
-      if byte == UInt8(ascii: "%"), index + 2 < source.count,
-        let high = hexDigit(source[index + 1]), let low = hexDigit(source[index + 2])
-      {
-        bytes.append(high << 4 | low)
-        index += 3
-        continue
-      }
-      bytes.append(byte == UInt8(ascii: "+") && plusIsBlank ? UInt8(ascii: " ") : byte)
-      index += 1
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// A text as a value in a URL's query.
-  static func encoded(_ text: String) -> String {
-    var result = ""
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "~"):
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        let digits = String(byte, radix: 16, uppercase: true)
-        result += byte < 16 ? "%0\(digits)" : "%\(digits)"
-      }
-    }
-    return result
-  }
-
-  private static func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

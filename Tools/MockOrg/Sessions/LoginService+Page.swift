@@ -80,7 +80,7 @@ extension LoginService {
   ) -> OrgAnswer {
     var parameters = parameters
     if let state { parameters.append(("state", state)) }
-    let query = parameters.map { "\($0.0)=\(FormText.encoded($0.1))" }.joined(separator: "&")
+    let query = parameters.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
     // A line end would begin a header of the caller's making.
     let target = redirect.filter { !$0.isNewline }
     return OrgAnswer(

@@ -249,7 +249,8 @@ struct Form {
   private let pairs: [(name: String, value: String)]
 
   init(_ request: OrgRequest) {
-    pairs = FormText.pairs(String(decoding: request.body, as: UTF8.self)) + request.query
+    pairs =
+      PercentEncoding.pairs(ofForm: String(decoding: request.body, as: UTF8.self)) + request.query
   }
 
   subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
@@ -262,8 +263,8 @@ struct Form {
       let parts = String(decoding: data, as: UTF8.self).split(separator: ":", maxSplits: 1)
       if parts.count == 2 {
         return (
-          FormText.decoded(parts[0], plusIsBlank: false),
-          FormText.decoded(parts[1], plusIsBlank: false)
+          PercentEncoding.decode(parts[0]),
+          PercentEncoding.decode(parts[1])
         )
       }
     }
