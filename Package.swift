@@ -54,7 +54,7 @@ let package = Package(
       path: "Modules/Common", swiftSettings: settings),
     .testTarget(
       name: "CommonTests",
-      dependencies: ["SalesforceSDKCommon", "TestSupport", .logging],
+      dependencies: ["SalesforceSDKCommon", "TestSupport"],
       path: "Tests/Common", resources: [.copy("Resources")], swiftSettings: settings),
 
     .target(
@@ -68,7 +68,7 @@ let package = Package(
 
     .target(
       name: "SalesforceSDKCore",
-      dependencies: ["SalesforceSDKCommon", "SalesforceAnalytics", .crypto, .httpTypes, .logging],
+      dependencies: ["SalesforceSDKCommon", "SalesforceAnalytics", .crypto, .httpTypes],
       path: "Modules/Core", swiftSettings: settings),
     .testTarget(
       name: "CoreTests",
@@ -79,7 +79,7 @@ let package = Package(
       name: "SmartStore",
       dependencies: [
         "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", .crypto, .cryptoExtras,
-        .grdb, .sqlite, .logging,
+        .grdb, .sqlite,
       ],
       path: "Modules/SmartStore", swiftSettings: settings),
     .testTarget(
@@ -90,7 +90,7 @@ let package = Package(
     .target(
       name: "MobileSync",
       dependencies: [
-        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore", .logging,
+        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
       ],
       path: "Modules/MobileSync", swiftSettings: settings),
     .testTarget(
@@ -176,7 +176,7 @@ let package = Package(
       ],
       path: "Tests/Integration", swiftSettings: settings),
     .target(
-      name: "TestSupport", dependencies: ["SalesforceSDKCommon"],
+      name: "TestSupport", dependencies: ["SalesforceSDKCommon", .logging],
       path: "Tests/Support", swiftSettings: settings),
   ]
 )

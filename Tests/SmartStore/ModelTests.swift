@@ -1,4 +1,5 @@
 import SalesforceSDKCommon
+import TestSupport
 import Testing
 
 @testable import SmartStore

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import Logging
 import SalesforceSDKCommon
 import Synchronization
 import TestSupport
@@ -106,16 +105,17 @@ import Testing
     async throws
   {
     try await TemporaryFolder.with { folder in
-      let warnings = WarningRecorder()
+      let warnings = LogRecorder()
       let manager = SmartStoreManager(
-        root: folder.file("root"), encryption: testEncryption, logger: warnings.logger)
+        root: folder.file("root"), encryption: testEncryption,
+        logger: warnings.logger(forComponent: "SmartStore", level: .warn))
       #expect(try await manager.shared(forUserAccount: nil) == nil)
-      #expect(warnings.all.count == 1)
-      #expect(warnings.all.first?.contains("Use a global store instead") == true)
+      #expect(warnings.lines.count == 1)
+      #expect(warnings.lines.first?.contains("Use a global store instead") == true)
       #expect(try manager.allStoreNames(forUserAccount: nil) == [])
       try await manager.removeShared(forUserAccount: nil)
       try await manager.removeAll(forUserAccount: nil)
-      #expect(warnings.all.count == 3)
+      #expect(warnings.lines.count == 3)
       #expect(FileManager.default.fileExists(atPath: manager.root.path) == false)
     }
   }
@@ -374,36 +374,6 @@ import Testing
       try check()
       _ = try await store.databaseSize()
       try check()
-    }
-  }
-}
-
-/// Keeps the warnings of a logger.
-private final class WarningRecorder: Sendable {
-  private let messages = Mutex<[String]>([])
-  var all: [String] { messages.withLock { $0 } }
-
-  var logger: SalesforceLogger {
-    let handler = Handler(recorder: self)
-    return SalesforceLogger(
-      component: "SmartStore", level: .warn,
-      backend: Logger(label: "SmartStore", factory: { _ in handler }))
-  }
-
-  private struct Handler: LogHandler {
-    let recorder: WarningRecorder
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    init(recorder: WarningRecorder) { self.recorder = recorder }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      recorder.messages.withLock { $0.append("\(event.message)") }
     }
   }
 }

@@ -104,7 +104,10 @@ public actor SmartStoreManager {
       return try await opening.value
     } catch {
       // The next one who asks tries again, unless somebody did so already.
-      if stores[key] == opening { stores[key] = nil }
+      if stores[key] == opening {
+        stores[key] = nil
+        logger.error("The store '\(key.name)' could not be opened.", error: error)
+      }
       throw error
     }
   }

@@ -1,47 +1,14 @@
 import Foundation
-import Logging
 import SalesforceSDKCommon
-import Synchronization
 import TestSupport
 import Testing
 
 /// What loggers write, and what they do not.
 struct LoggerTests {
-  /// Keeps what is written, as `level source message`.
-  private final class Recorder: Sendable {
-    private let lines = Mutex<[String]>([])
-    var all: [String] { lines.withLock { $0 } }
-    func append(_ line: String) { lines.withLock { $0.append(line) } }
-
-    func logger(_ level: LogLevel) -> SalesforceLogger {
-      let handler = Handler(recorder: self)
-      return SalesforceLogger(
-        component: "Test", level: level,
-        backend: Logger(label: "Test", factory: { _ in handler }))
-    }
-  }
-
-  private struct Handler: LogHandler {
-    let recorder: Recorder
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.critical
-
-    init(recorder: Recorder) { self.recorder = recorder }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      recorder.append("\(event.level) \(event.source) \(event.message)")
-    }
-  }
-
   @Test func `CA-9 a record is written if its level reaches the logger's`() {
     for threshold in LogLevel.allCases {
-      let recorder = Recorder()
-      let logger = recorder.logger(threshold)
+      let recorder = LogRecorder()
+      let logger = recorder.logger(forComponent: "Test", level: threshold)
       logger.verbose("x")
       logger.debug("x")
       logger.info("x")
@@ -50,29 +17,29 @@ struct LoggerTests {
       logger.error("x")
       logger.fault("x")
       let all = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
-      #expect(recorder.all == all.dropFirst(Int(threshold.rawValue)).map { "\($0) Test x" })
+      #expect(recorder.lines == all.dropFirst(Int(threshold.rawValue)).map { "\($0) Test x" })
     }
   }
 
   @Test func `CA-11 the message of a record that is not written is never made`() {
-    let recorder = Recorder()
-    let logger = recorder.logger(.warn)
+    let recorder = LogRecorder()
+    let logger = recorder.logger(forComponent: "Test", level: .warn)
     var made = 0
     func message() -> String {
       made += 1
       return "text"
     }
     logger.debug(message())
-    #expect(made == 0 && recorder.all.isEmpty)
+    #expect(made == 0 && recorder.lines.isEmpty)
     logger.level = .debug
     logger.debug(message(), tag: "Sync", error: SecretStoreError(.locked, "is locked"))
-    #expect(made == 1 && recorder.all == ["debug Test Sync text: is locked"])
+    #expect(made == 1 && recorder.lines == ["debug Test Sync text: is locked"])
   }
 
   @Test func `CA-12 CA-20 a record is one line without tokens`() {
-    let recorder = Recorder()
-    recorder.logger(.info).error("a\r\nb access_token=1234567890&x=1")
-    #expect(recorder.all == [#"error Test a\r\nb access_token=******7890&x=1"#])
+    let recorder = LogRecorder()
+    recorder.logger(forComponent: "Test", level: .info).error("a\r\nb access_token=1234567890&x=1")
+    #expect(recorder.lines == [#"error Test a\r\nb access_token=******7890&x=1"#])
   }
 
   @Test func `CA-8 a component has one logger and its level is its own`() {

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import SmartStore
@@ -134,21 +135,5 @@ struct TamperingTests {
       try queue.write { try $0.execute(sql: "CREATE TABLE t (x)") }
     }
     #expect(rows(in: crashed)?.count == 100)
-  }
-}
-
-/// The same sequence for the same seed, on every system.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  // SplitMix64.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

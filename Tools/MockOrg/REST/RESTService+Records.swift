@@ -248,40 +248,31 @@ extension RESTService {
   }
 
   private func created(_ id: String, _ object: ObjectSchema, isUpsert: Bool = false) -> OrgAnswer {
-    var answer = OrgAnswer.json(201) { writer in
-      writer.beginObject()
-      writer.key("id")
-      writer.string(id)
-      writer.key("success")
-      writer.bool(true)
-      writer.key("errors")
-      writer.beginArray()
-      writer.endArray()
-      if isUpsert {
-        writer.key("created")
-        writer.bool(true)
-      }
-      writer.endObject()
-    }
+    var answer = OrgAnswer.json(201) { Self.write(id, created: isUpsert ? true : nil, to: &$0) }
     answer.headers.append(
       ("Location", "\(transaction.versionPath)/sobjects/\(object.name)/\(id)"))
     return answer
   }
 
   private func updated(_ id: String) -> OrgAnswer {
-    .json { writer in
-      writer.beginObject()
-      writer.key("id")
-      writer.string(id)
-      writer.key("success")
-      writer.bool(true)
-      writer.key("errors")
-      writer.beginArray()
-      writer.endArray()
+    .json { Self.write(id, created: false, to: &$0) }
+  }
+
+  /// The answer to a change that worked; upserts tell whether they made the record.
+  private static func write(_ id: String, created: Bool?, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("id")
+    writer.string(id)
+    writer.key("success")
+    writer.bool(true)
+    writer.key("errors")
+    writer.beginArray()
+    writer.endArray()
+    if let created {
       writer.key("created")
-      writer.bool(false)
-      writer.endObject()
+      writer.bool(created)
     }
+    writer.endObject()
   }
 
   /// An external id that several records have: the list of them, status 300.
