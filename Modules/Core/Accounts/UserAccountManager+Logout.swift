@@ -95,10 +95,14 @@ extension UserAccountManager {
   func revoke(_ credentials: OAuthCredentials, reason: LogoutReason) async -> Bool? {
     guard credentials.refreshToken?.isEmpty == false else { return nil }
     let service = service
-    return
-      (try? await limited(to: options.revocationTimeLimit, "revoking the refresh token") {
+    do {
+      return try await limited(to: options.revocationTimeLimit, "revoking the refresh token") {
         try await service.revoke(credentials, reason: reason)
-      }) ?? false
+      }
+    } catch {
+      CoreLogger.log.warning("the server was not told to end a refresh token", error: error)
+      return false
+    }
   }
 
   private func checkUnsynced(_ identity: UserAccountIdentity, force: Bool) async throws -> Int? {

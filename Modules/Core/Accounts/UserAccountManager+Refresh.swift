@@ -89,8 +89,12 @@ extension UserAccountManager {
     else { return }
     account.loginState = .notLoggedIn
     CoreLogger.log.warning("the server refused the refresh token of \(account); it must log in")
-    // If the disk fails too, the next start asks the server once more and learns the same.
-    try? await save(account)
+    do {
+      try await save(account)
+    } catch {
+      // The next start asks the server once more and learns the same.
+      CoreLogger.log.warning("the end of the session of \(account) was not kept", error: error)
+    }
     eventSource.send(.sessionDidEnd(.refreshTokenExpired), account)
   }
 }
