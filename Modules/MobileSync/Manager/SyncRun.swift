@@ -1,4 +1,4 @@
-import Synchronization
+import SalesforceSDKCommon
 
 /// A run that was submitted: its updates, the outcomes of its records, and its end.
 ///
@@ -27,7 +27,7 @@ public struct SyncRun: Sendable {
   /// How many updates and outcomes wait for a slow reader.
   public static let bufferedUpdates = 16_384
 
-  private let end: RunEnd
+  private let end: SharedOutcome<SyncState>
 
   /// Waits for the end.
   ///
@@ -36,12 +36,12 @@ public struct SyncRun: Sendable {
   /// - Throws: ``SyncError`` `failed` or `stopped` with the last state, `closed`;
   ///   `CancellationError` if the waiting task is cancelled, which leaves the run alone.
   public func finished() async throws -> SyncState {
-    try await end.wait()
+    try await end.value()
   }
 
   init(
     state: SyncState, updates: AsyncStream<SyncState>, outcomes: AsyncStream<SyncRecordOutcome>,
-    end: RunEnd
+    end: SharedOutcome<SyncState>
   ) {
     self.state = state
     self.updates = updates
@@ -54,7 +54,7 @@ public struct SyncRun: Sendable {
 struct RunReporter: Sendable {
   let updates: AsyncStream<SyncState>.Continuation
   let outcomes: AsyncStream<SyncRecordOutcome>.Continuation
-  let end = RunEnd()
+  let end = SharedOutcome<SyncState>()
 
   /// Makes both ends.
   static func make(for state: SyncState) -> (RunReporter, SyncRun) {
@@ -74,50 +74,5 @@ struct RunReporter: Sendable {
     updates.finish()
     outcomes.finish()
     end.resolve(result)
-  }
-}
-
-/// The end of a run, for any number of waiting tasks.
-final class RunEnd: Sendable {
-  private struct Waiting {
-    var result: Result<SyncState, any Error>?
-    var waiters: [Int: CheckedContinuation<SyncState, any Error>] = [:]
-    var nextTicket = 0
-  }
-
-  private let waiting = Mutex(Waiting())
-
-  /// Waits for ``resolve(_:)``; a cancelled waiter leaves with `CancellationError`.
-  func wait() async throws -> SyncState {
-    let ticket = waiting.withLock { waiting in
-      waiting.nextTicket += 1
-      return waiting.nextTicket
-    }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let result: Result<SyncState, any Error>? = waiting.withLock { waiting in
-          if let result = waiting.result { return result }
-          // The cancellation handler may have run before there was a waiter to take out.
-          if Task.isCancelled { return .failure(CancellationError()) }
-          waiting.waiters[ticket] = continuation
-          return nil
-        }
-        if let result { continuation.resume(with: result) }
-      }
-    } onCancel: {
-      let continuation = waiting.withLock { $0.waiters.removeValue(forKey: ticket) }
-      continuation?.resume(throwing: CancellationError())
-    }
-  }
-
-  /// Ends the run. The first result counts.
-  func resolve(_ result: Result<SyncState, any Error>) {
-    let waiters = waiting.withLock { waiting in
-      guard waiting.result == nil else { return [CheckedContinuation<SyncState, any Error>]() }
-      waiting.result = result
-      defer { waiting.waiters = [:] }
-      return Array(waiting.waiters.values)
-    }
-    for waiter in waiters { waiter.resume(with: result) }
   }
 }
