@@ -1,0 +1,54 @@
+import Crypto
+import Foundation
+import MobileSync
+import SalesforceMockOrg
+import SalesforceSDKCore
+import SmartStore
+import SoqlSyncDown
+import StandardSyncTargets
+
+try await withMockOrg { org, server in
+  try await org.load(plan: MockOrg.samplePlan)
+
+  // Who: an account, from tokens that the mock org gives out.
+  let transport = URLSessionTransport()
+  let accounts = try await UserAccountManager(
+    persister: InMemoryAccountPersister(), transport: transport)
+  let account = try await accounts.logIn(
+    accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
+    app: ConnectedApp(clientId: server.info.clientId, redirectURI: server.info.redirectUri))
+
+  // Where: a soup in the account's encrypted store.
+  let stores = SmartStoreManager(
+    root: FileManager.default.temporaryDirectory.appending(path: UUID().uuidString),
+    encryption: .encrypted(FixedKeyProvider(SymmetricKey(size: .bits256))))
+  guard let store = try await stores.shared(forUserAccount: StoreOwner(account)) else { return }
+  try await store.registerSoup(
+    withName: "accounts",
+    withIndices: [
+      SoupIndex(path: "Id", type: .string), SoupIndex(path: SyncKeys.local, type: .string),
+    ])
+
+  // Down, an edit without a network, and up again.
+  let registry = SyncTargetRegistry()
+  try StandardSyncTargets.register(into: registry)
+  let syncs = try await SyncManager(
+    store: store,
+    sender: RestClient(account: account, accounts: accounts, transport: transport),
+    registry: registry)
+  let down = try await syncs.syncDown(
+    target: SoqlSyncDownTarget(query: "SELECT Name, Phone FROM Account"), soupName: "accounts")
+  print("down:", try await down.finished().totalSize)
+
+  var record = try await store.query(
+    using: .buildAllQuerySpec(soupName: "accounts", orderPath: "Id", pageSize: 1))[0]
+  record["Phone"] = "555-0100"
+  record[SyncKeys.local] = true
+  record[SyncKeys.locallyUpdated] = true
+  _ = try await store.upsert(entries: [record], forSoupNamed: "accounts")
+
+  let up = try await syncs.syncUp(
+    options: SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Phone"]), soupName: "accounts")
+  print("up:", try await up.finished().totalSize)
+  try await stores.close()
+}
