@@ -171,8 +171,8 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
-        "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "SalesforceMockOrg",
-        "TestSupport",
+        "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
+        "SalesforceMockOrg", "TestSupport",
       ],
       path: "Tests/Integration", swiftSettings: settings),
     .target(

@@ -36,10 +36,13 @@ struct CommandFailure: Error {
     case let error as SmartStoreError:
       self.init(number: error.number, name: "\(error.code)", message: error.message)
     case let error as SyncError:
-      if error.number == nil, let cause = error.cause as? SmartStoreError {
+      // A failed run has the reason below it, which may be the store's.
+      let reason = error.cause as? SyncError ?? error
+      if let cause = reason.cause as? SmartStoreError {
         self.init(number: cause.number, name: "\(cause.code)", message: error.message)
       } else {
-        self.init(number: error.number, name: "\(error.code)", message: error.message)
+        self.init(
+          number: error.number ?? reason.number, name: "\(error.code)", message: error.message)
       }
     case let error as AccountError:
       self.init(number: error.number, name: "\(error.code)", message: error.message)

@@ -23,6 +23,8 @@ struct OrgServeCommand: AsyncParsableCommand {
 
   @Option(help: "The address to listen on; loopback alone.") var host = "127.0.0.1"
   @Option(help: "The port; 0 takes a free one.") var port = 0
+  @Option(help: "A file of rules by which the org misbehaves.", completion: .file())
+  var faults: String?
   @OptionGroup var contents: OrgContents
 
   func validate() throws {
@@ -35,6 +37,7 @@ struct OrgServeCommand: AsyncParsableCommand {
   func run() async throws {
     let signals = TerminationSignals()
     let org = try await contents.makeOrg()
+    if let faults { try org.load(faults: URL(filePath: faults)) }
     let server = try await MockOrgServer.start(org, host: host, port: port)
     print(server.info.json)
     // The reader of the first line may wait on a pipe.

@@ -25,7 +25,9 @@ struct StoreQueryCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard (smartSQL == nil) == (soup != nil && spec != nil) else {
+    let isComplete =
+      smartSQL == nil ? soup != nil && spec != nil : soup == nil && spec == nil
+    guard isComplete else {
       throw ValidationError("Give a statement, or --soup and --spec.")
     }
   }

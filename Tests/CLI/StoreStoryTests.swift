@@ -1,0 +1,174 @@
+import Foundation
+import SalesforceSDKCommon
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Can somebody without an org keep records in a store from the command line?
+@Suite struct StoreStoryTests {
+  private let lines = """
+    {"Id":"t1","Name":"Hammer","Price":12.5,"Notes":"steel head, oak handle"}
+
+    {"Id":"t2","Name":"Saw","Price":31,"Notes":"steel blade"}
+    {"Id":"t3","Name":"Plane","Price":64.25,"Notes":"beech body"}
+
+    """
+
+  /// A soup of three tools in the app's own store.
+  private func toolWithSoup() async throws -> Tool {
+    let tool = try Tool()
+    let made = try await tool.json(
+      "soup", "register", "tools", "--index", "Id:string", "--index", "Name:string",
+      "--index", "Price:floating", "--index", "Notes:full_text", "--global")
+    #expect(made["soup"] == "tools")
+    let stored = try await tool.json("store", "upsert", "tools", "--global", input: lines)
+    #expect(stored == ["upserted": 3, "ids": [1, 2, 3]])
+    return tool
+  }
+
+  @Test func `a soup is made, filled, asked, changed and removed`() async throws {
+    let tool = try await toolWithSoup()
+    #expect(try await tool.json("soup", "list", "--global") == ["soups": ["tools"]])
+    let info = try await tool.json("soup", "info", "tools", "--global")
+    #expect(info["name"] == "tools")
+    #expect(info["count"] == 3)
+    let indexes = info["indexes"]?.array ?? []
+    #expect(indexes.map { $0["path"] } == ["Id", "Name", "Price", "Notes"])
+    #expect(indexes.map { $0["type"] } == ["string", "string", "floating", "full_text"])
+    #expect(indexes.allSatisfy { $0["columnName"]?.string?.isEmpty == false })
+
+    let page = try await tool.json(
+      "store", "query",
+      "SELECT {tools:Name}, {tools:Price} FROM {tools} WHERE {tools:Price} < 50 ORDER BY {tools:Name}",
+      "--page-size", "1", "--page", "1", "--global")
+    #expect(page == ["rows": [["Saw", 31.0]], "total": 2, "page": 1, "pageSize": 1])
+    let one = try await tool.json(
+      "store", "query", "SELECT {tools:Id} FROM {tools} WHERE {tools:Name} = ?", "--arg", "Plane",
+      "--global")
+    #expect(one["rows"] == [["t3"]])
+    let found = try await tool.json(
+      "store", "query", "--soup", "tools", "--spec",
+      #"{"queryType":"match","indexPath":"Notes","matchKey":"steel","orderPath":"Name","pageSize":5}"#,
+      "--global")
+    #expect(found["rows"]?.array?.map { $0["Name"] } == ["Hammer", "Saw"])
+    #expect(found["pageSize"] == 5)
+
+    // By external id: one is changed, one is new.
+    let changed = try await tool.json(
+      "store", "upsert", "tools", "--external-id", "Id", "--global",
+      input: #"{"Id":"t2","Name":"Fine saw","Price":35}"# + "\n" + #"{"Id":"t4","Name":"File"}"#)
+    #expect(changed == ["upserted": 2, "ids": [2, 4]])
+
+    _ = try await tool.json("store", "remove", "tools", "--id", "1", "--id", "4", "--global")
+    _ = try await tool.json(
+      "store", "remove", "tools", "--global", "--spec",
+      #"{"queryType":"exact","indexPath":"Name","matchKey":"Plane","pageSize":10}"#)
+    let left = try await tool.json(
+      "store", "query", "SELECT {tools:Name} FROM {tools}", "--global")
+    #expect(left["rows"] == [["Fine saw"]])
+
+    #expect(try await tool.json("store", "list", "--global") == ["stores": ["defaultStore"]])
+    #expect((try await tool.json("store", "size", "--global")["bytes"]?.int64 ?? 0) > 4096)
+    _ = try await tool.json("soup", "clear", "tools", "--global")
+    #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 0)
+    _ = try await tool.json("soup", "remove", "tools", "--global")
+    #expect(try await tool.json("soup", "list", "--global") == ["soups": []])
+  }
+
+  @Test func `people read lines, not JSON`() async throws {
+    let tool = try await toolWithSoup()
+    let rows = try await tool(
+      "store", "query", "SELECT {tools:Id}, {tools:Name} FROM {tools} ORDER BY {tools:Id}",
+      "--global")
+    #expect(rows.status == 0)
+    #expect(rows.output == "t1\tHammer\nt2\tSaw\nt3\tPlane\n")
+    let wrong = try await tool("soup", "info", "nails", "--global")
+    #expect(wrong.status == 1)
+    #expect(wrong.output.isEmpty)
+    #expect(wrong.errors.hasPrefix("error: "))
+    #expect(wrong.errors.contains("nails"))
+  }
+
+  @Test(arguments: [
+    "not json", "[1,2]", #"{"Id":"t9""#, "3", #"{"Id":"\u{7}"}"#, #"{"Id":"t9"} {"Id":"t10"}"#,
+  ])
+  func `a line that is no object stores nothing at all`(bad: String) async throws {
+    let tool = try await toolWithSoup()
+    let error = try await tool.failure(
+      "store", "upsert", "tools", "--global",
+      input: #"{"Id":"t5","Name":"Drill"}"# + "\n\(bad)\n" + #"{"Id":"t6","Name":"Vice"}"#)
+    #expect(error["code"] == 999)
+    #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 3)
+  }
+
+  @Test func `what the store refuses comes with the number that is fixed for it`() async throws {
+    let tool = try await toolWithSoup()
+    let unknown = try await tool.failure(
+      "store", "query", "SELECT {nails:Id} FROM {nails}", "--global")
+    #expect(unknown["code"] == 999)
+    #expect(unknown["message"]?.string?.contains("nails") == true)
+    let type = try await tool.failure(
+      "soup", "register", "nails", "--index", "Size:decimal", "--global")
+    #expect(type["code"] == 999)
+    #expect(type["message"]?.string?.contains("decimal") == true)
+    #expect(try await tool.json("soup", "list", "--global") == ["soups": ["tools"]])
+    let path = try await tool.failure(
+      "store", "upsert", "tools", "--external-id", "Colour", "--global", input: lines)
+    #expect(path["code"] == 2)
+    let missing = try await tool.failure(
+      "store", "upsert", "tools", "--external-id", "Id", "--global", input: #"{"Name":"Drill"}"#)
+    #expect(missing["code"] == 3)
+    let spec = try await tool.failure(
+      "store", "query", "--soup", "tools", "--spec", "{", "--global")
+    #expect(spec["code"] == 999)
+    #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 3)
+  }
+
+  @Test func `a store that another process writes is refused and left alone`() async throws {
+    let tool = try await toolWithSoup()
+    let lock = tool.state.appending(path: "stores/stores/defaultStore/store.lock").path
+    let descriptor = open(lock, O_RDWR | O_CLOEXEC)
+    try #require(descriptor >= 0)
+    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    let error = try await tool.failure("soup", "info", "tools", "--global")
+    #expect(error["message"]?.string?.contains("open for writing elsewhere") == true)
+    _ = try await tool.failure("store", "upsert", "tools", "--global", input: lines)
+    close(descriptor)
+    #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 3)
+  }
+
+  @Test func `a lost key is told, and no file is touched`() async throws {
+    let tool = try await toolWithSoup()
+    let keys = tool.state.appending(path: "keychain.db")
+    let aside = tool.state.appending(path: "keychain.aside")
+    let database = tool.state.appending(path: "stores/stores/defaultStore/store.sqlite")
+    let before = try Data(contentsOf: database)
+    try FileManager.default.moveItem(at: keys, to: aside)
+    _ = try await tool.failure("soup", "info", "tools", "--global")
+    #expect(try Data(contentsOf: database) == before)
+    if FileManager.default.fileExists(atPath: keys.path) {
+      try FileManager.default.removeItem(at: keys)
+    }
+    try FileManager.default.moveItem(at: aside, to: keys)
+    #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 3)
+  }
+
+  @Test func `stores are plain text only in a state folder that was made so`() async throws {
+    let plain = try Tool()
+    _ = try await plain.json(
+      "soup", "register", "tools", "--index", "Id:string", "--global", "--plaintext")
+    _ = try await plain.json("store", "upsert", "tools", "--global", input: lines)
+    let database = plain.state.appending(path: "stores/stores/defaultStore/store.sqlite")
+    #expect(try Data(contentsOf: database).range(of: Data("oak handle".utf8)) != nil)
+
+    let sealed = try await toolWithSoup()
+    let file = sealed.state.appending(path: "stores/stores/defaultStore/store.sqlite")
+    #expect(try Data(contentsOf: file).range(of: Data("oak handle".utf8)) == nil)
+    let error = try await sealed.failure("soup", "list", "--global", "--plaintext")
+    #expect(error["code"] == "encryptedState")
+  }
+}

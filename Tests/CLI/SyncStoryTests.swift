@@ -1,0 +1,220 @@
+import Foundation
+import SalesforceMockOrg
+import SalesforceSDKCommon
+import Testing
+
+/// Can somebody log in, work offline and sync, with nothing but the command line?
+@Suite struct SyncStoryTests {
+  /// Runs `body` with a server and a tool that has logged in and has a soup.
+  private func withTool(
+    _ body: (Tool, MockOrg, MockOrgServer) async throws -> Void
+  ) async throws {
+    var options = MockOrgOptions()
+    options.clock = MockOrgClock(frozenAt: Date())
+    try await withMockOrg(options) { org, server in
+      let tool = try Tool()
+      let account = try await logIn(tool, server)
+      #expect(account["username"]?.string == server.info.username)
+      #expect(account["current"] == true)
+      _ = try await tool.json(
+        "soup", "register", "accounts", "--index", "Id:string", "--index", "Name:string",
+        "--index", "__local__:string", "--index", "__sync_id__:integer")
+      try await body(tool, org, server)
+    }
+  }
+
+  private func logIn(_ tool: Tool, _ server: MockOrgServer) async throws -> JSONValue {
+    let info = server.info
+    return try await tool.json(
+      "login", "--url", info.url, "--access-token", info.accessToken, "--refresh-token",
+      info.refreshToken, "--client-id", info.clientId)
+  }
+
+  private func down(_ tool: Tool) async throws -> JSONValue {
+    try await tool.json(
+      "sync", "down", "--soup", "accounts", "--query", "SELECT Id, Name, Phone FROM Account",
+      "--merge-mode", "LEAVE_IF_CHANGED", "--name", "accounts")
+  }
+
+  private func up(_ tool: Tool, _ mode: String, name: String) async throws -> JSONValue {
+    try await tool.json(
+      "sync", "up", "--soup", "accounts", "--fields", "Name", "Phone", "--merge-mode", mode,
+      "--name", name)
+  }
+
+  /// The soup's elements by name.
+  private func elements(_ tool: Tool) async throws -> [String: JSONValue] {
+    let page = try await tool.json(
+      "store", "query", "SELECT {accounts:_soup} FROM {accounts}", "--page-size", "1000")
+    var elements: [String: JSONValue] = [:]
+    for row in page["rows"]?.array ?? [] { elements[row[0]?["Name"]?.string ?? ""] = row[0] }
+    return elements
+  }
+
+  /// An element as an app writes it after a change (MS-74).
+  private func changed(
+    _ element: JSONValue?, _ flag: String, name: String? = nil
+  ) throws -> String {
+    var element = try #require(element)
+    element["__local__"] = true
+    element[flag] = true
+    if let name { element["Name"] = .string(name) }
+    return element.text
+  }
+
+  private func upsert(_ tool: Tool, _ lines: [String]) async throws {
+    _ = try await tool.json(
+      "store", "upsert", "accounts", input: lines.joined(separator: "\n"))
+  }
+
+  @Test func `records come down, are edited offline, meet a conflict and go up`() async throws {
+    try await withTool { tool, org, server in
+      for name in ["Arbour", "Birch", "Cedar", "Dogwood"] {
+        try await org.create("Account", ["Name": .string(name)])
+      }
+      let state = try await down(tool)
+      #expect(state["type"] == "syncDown")
+      #expect(state["status"] == "DONE")
+      #expect(state["progress"] == 100)
+      #expect(state["totalSize"] == 4)
+      #expect(state["name"] == "accounts")
+      #expect(state["outcomes"] == nil)
+
+      let before = try await elements(tool)
+      try await upsert(
+        tool,
+        [
+          changed(before["Arbour"], "__locally_updated__", name: "Arbour Ltd"),
+          changed(before["Birch"], "__locally_updated__", name: "Birch here"),
+          changed(before["Cedar"], "__locally_deleted__"),
+          #"{"Id":"local_1","attributes":{"type":"Account"},"Name":"Elm","__local__":true,"#
+            + #""__locally_created__":true}"#,
+        ])
+      org.options.clock.advance(by: .seconds(60))
+      try await org.update(
+        "Account", id: before["Birch"]?["Id"]?.string ?? "", ["Name": "Birch there"])
+      try await org.delete("Account", id: before["Dogwood"]?["Id"]?.string ?? "")
+
+      // Nothing of this may be lost by accident.
+      let refused = try await tool.failure("logout")
+      #expect(refused["code"] == "unsyncedRecords")
+      #expect(refused["message"]?.string?.contains("4 unsynced records") == true)
+
+      // The token has expired meanwhile; nobody notices.
+      org.expireAccessTokens()
+      org.options.clock.advance(by: .seconds(60))
+      let first = try await up(tool, "LEAVE_IF_CHANGED", name: "careful")
+      #expect(first["type"] == "syncUp")
+      #expect(first["status"] == "DONE")
+      #expect(first["outcomes"] == ["succeeded": 3, "skipped": 1, "failed": 0])
+      #expect(
+        try await tool.json("sync", "status", "careful")["outcomes"]
+          == ["succeeded": 3, "skipped": 1, "failed": 0])
+      #expect(try await elements(tool)["Birch here"]?["__local__"] == true)
+
+      let second = try await up(tool, "OVERWRITE", name: "settled")
+      #expect(second["outcomes"] == ["succeeded": 1, "skipped": 0, "failed": 0])
+      org.options.clock.advance(by: .seconds(60))
+      #expect(try await tool.json("sync", "run", "accounts")["status"] == "DONE")
+      #expect(try await tool.json("sync", "ghosts", "accounts") == ["removed": 1])
+
+      let after = try await elements(tool)
+      #expect(after.keys.sorted() == ["Arbour Ltd", "Birch here", "Elm"])
+      #expect(after.values.allSatisfy { $0["__local__"] == false })
+      let names = try await org.query("SELECT Name FROM Account ORDER BY Name")
+      #expect(names.map { $0["Name"]?.string } == ["Arbour Ltd", "Birch here", "Elm"])
+
+      let syncs = try await tool.json("sync", "list")["syncs"]?.array ?? []
+      #expect(syncs.map { $0["name"] } == ["accounts", "careful", "settled"])
+      #expect(syncs.allSatisfy { $0["status"] == "DONE" })
+
+      let report = try await tool.json("logout")
+      #expect(report["username"]?.string == server.info.username)
+      #expect(report["unsyncedRecords"] == 0)
+      #expect(try await tool.json("accounts") == ["accounts": []])
+    }
+  }
+
+  @Test func `a forced logout says what it cost, and leaves the app's own store`() async throws {
+    try await withTool { tool, _, server in
+      _ = try await tool.json("soup", "register", "notes", "--index", "x:string", "--global")
+      try await upsert(
+        tool,
+        [#"{"Id":"local_1","Name":"Elm","__local__":true,"__locally_created__":true}"#])
+      #expect(try await tool.failure("logout", server.info.username)["code"] == "unsyncedRecords")
+      let accounts = try await tool.json("accounts")["accounts"]?.array ?? []
+      #expect(accounts.map { $0["userId"]?.string } == [server.info.userId])
+      #expect(accounts.map { $0["organizationId"]?.string } == [server.info.organizationId])
+      #expect(accounts.map { $0["instanceUrl"]?.string } == [server.info.instanceUrl])
+      #expect(accounts.map { $0["current"] } == [true])
+
+      let report = try await tool.json("logout", "--force")
+      #expect(report["unsyncedRecords"] == 1)
+      #expect(try await tool.json("soup", "list", "--global") == ["soups": ["notes"]])
+      #expect(try await tool.failure("soup", "list")["code"] == "notLoggedIn")
+      // The refresh token was ended on the server, and the data is gone here.
+      let again = try await tool.failure(
+        "login", "--url", server.info.url, "--access-token", server.info.accessToken)
+      #expect(again["message"]?.string?.isEmpty == false)
+    }
+  }
+
+  @Test func `a signed request of any kind can be sent`() async throws {
+    try await withTool { tool, org, _ in
+      let body = try tool.file("account.json", #"{"Name":"Oak","Phone":"1"}"#)
+      let base = "/services/data/v66.0/sobjects/Account"
+      let made = try await tool.json("rest", "POST", base, "--body", "@\(body)")
+      #expect(made["success"] == true)
+      let id = made["id"]?.string ?? ""
+      _ = try await tool("rest", "PATCH", "\(base)/\(id)", "--body", #"{"Phone":"2"}"#)
+      #expect(try await tool.json("rest", "GET", "\(base)/\(id)?fields=Name,Phone")["Phone"] == "2")
+      #expect(try await tool.json("rest", "DELETE", "\(base)/\(id)") == .null)
+      #expect(try await org.count("Account") == 0)
+      let gone = try await tool.failure("rest", "GET", "\(base)/\(id)")
+      #expect(gone["code"] == 404)
+      let bad = try await tool.failure("rest", "POST", base, "--body", #"{"Colour":"red"}"#)
+      #expect(bad["code"] == 400)
+    }
+  }
+
+  @Test func `what cannot be synced comes with the number that is fixed for it`() async throws {
+    try await withTool { tool, org, _ in
+      #expect(try await tool.failure("sync", "status", "nothing")["code"] == 903)
+      #expect(try await tool.failure("sync", "run", "nothing")["code"] == 903)
+      #expect(try await tool.failure("sync", "ghosts", "7777")["code"] == 903)
+      _ = try await up(tool, "OVERWRITE", name: "up")
+      #expect(try await tool.failure("sync", "ghosts", "up")["code"] == 904)
+      let twice = try await tool.failure(
+        "sync", "up", "--soup", "accounts", "--fields", "Name", "--name", "up")
+      #expect(twice["code"] == "nameInUse")
+      let soup = try await tool.failure(
+        "sync", "down", "--soup", "orders", "--query", "SELECT Id FROM Account")
+      #expect(soup["code"] == 999)
+      let query = try await tool.failure(
+        "sync", "down", "--soup", "accounts", "--query", "SELECT Colour__c FROM Account", "--name",
+        "bad")
+      #expect(query["message"]?.string?.contains("400") == true)
+      #expect(try await tool.json("sync", "status", "bad")["status"] == "FAILED")
+
+      org.revokeAllTokens()
+      let session = try await tool.failure("rest", "GET", "/services/data/v66.0/limits")
+      #expect(session["message"]?.string?.isEmpty == false)
+      // The account is still there, to log in again.
+      #expect(try await tool.json("accounts")["accounts"]?.array?.count == 1)
+    }
+  }
+
+  @Test func `a login that is refused leaves no account`() async throws {
+    try await withMockOrg { _, server in
+      let tool = try Tool()
+      #expect(try await tool.json("accounts") == ["accounts": []])
+      #expect(try await tool.failure("logout")["code"] == "notLoggedIn")
+      #expect(try await tool.failure("store", "list")["code"] == "notLoggedIn")
+      _ = try await tool.failure("login", "--url", server.info.url, "--access-token", "guessed")
+      _ = try await tool.failure(
+        "login", "--url", "http://salesforce.example", "--access-token", "x")
+      #expect(try await tool.json("accounts") == ["accounts": []])
+      #expect(try await tool.failure("switch", "nobody")["code"] == "unknownAccount")
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import MobileSync
+import SalesforceMockOrg
+import SalesforceSDKCommon
+import SalesforceSDKCore
+import SmartStore
+import Testing
+
+/// What does a logout take with it, and can it lose an edit?
+@Suite struct LogoutTests {
+  @Test func `SS-20 a logout with unsynced records is refused and changes nothing`() async throws {
+    try await FieldDevice.with { device in
+      try await device.create(["Name": "a"])
+      try await device.create(["Name": "b"])
+      let error = await #expect(throws: AccountError.self) {
+        try await device.accounts.logOut(device.account.identity)
+      }
+      #expect(error?.code == .unsyncedRecords)
+      #expect(error?.unsyncedRecords == 2)
+      #expect(error?.message.contains("2 unsynced records") == true)
+      #expect(device.org.requestLog.isEmpty)
+      #expect(await device.accounts.current?.loginState == .loggedIn)
+
+      // Everything goes on, and after a sync there is nothing in the way.
+      _ = try await device.syncUp().finished()
+      let report = try await device.accounts.logOut(device.account.identity)
+      #expect(report.unsyncedRecords == 0)
+      #expect(report.isRevoked == true)
+      #expect(try await device.serverNames() == ["a", "b"])
+    }
+  }
+
+  @Test func `SS-20 a forced logout removes the account's stores and nobody else's`()
+    async throws
+  {
+    try await FieldDevice.with { device in
+      let owner = StoreOwner(device.account)
+      let other = StoreOwner.user(
+        organizationId: "00D000000000002AAA", userId: "005000000000002AAA")
+      let second = try #require(
+        try await device.stores.shared(withName: "second", forUserAccount: owner))
+      for store in [
+        try await device.stores.sharedGlobal(),
+        try #require(try await device.stores.shared(forUserAccount: other)), second,
+      ] {
+        try await store.registerSoup(
+          withName: "notes", withIndices: [.init(path: "x", type: .string)])
+        try await store.upsert(entries: [["x": "y"]], forSoupNamed: "notes")
+      }
+      try await device.create(["Name": "a"])
+      let directories = [device.store.directory, second.directory]
+
+      let report = try await device.accounts.logOut(device.account.identity, force: true)
+      #expect(report.unsyncedRecords == 1)
+      #expect(report.failures.isEmpty)
+      #expect(report.isRevoked == true)
+      #expect(await device.accounts.accounts.isEmpty)
+      #expect(await device.accounts.current == nil)
+      for directory in directories {
+        #expect(!FileManager.default.fileExists(atPath: directory.path))
+      }
+      #expect(try device.stores.allStoreNames(forUserAccount: owner).isEmpty)
+      // What was held on to is closed, not half alive.
+      #expect(device.store.isClosed)
+      await #expect(throws: SyncError.self) { _ = try await device.syncUp() }
+      await #expect(throws: RestError.self) { _ = try await device.client.send(.limits()) }
+
+      #expect(
+        try await device.stores.sharedGlobal().query("SELECT {notes:x} FROM {notes}").count == 1)
+      let others = try #require(try await device.stores.shared(forUserAccount: other))
+      #expect(try await others.query("SELECT {notes:x} FROM {notes}").count == 1)
+
+      // The next start knows nobody, and a new login begins with an empty store.
+      try await device.close()
+      let server = try await MockOrgServer.start(device.org)
+      let restarted = try await FieldDevice(
+        device.org, server, device.clock, folder: device.folder)
+      #expect(try await restarted.store.soupExists(forName: FieldDevice.soup) == false)
+      try await restarted.close()
+      await server.stop()
+    }
+  }
+
+  @Test func `CO-84 a logout without a network removes everything here`() async throws {
+    try await FieldDevice.with { device in
+      device.org.add(MockOrgFault(path: "/oauth2/revoke", count: nil, action: .dropBeforeCommit))
+      let report = try await device.accounts.logOut(device.account.identity)
+      #expect(report.isRevoked == false)
+      #expect(await device.accounts.accounts.isEmpty)
+      #expect(!FileManager.default.fileExists(atPath: device.store.directory.path))
+    }
+  }
+}
