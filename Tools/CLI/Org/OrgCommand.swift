@@ -58,9 +58,6 @@ struct OrgContents: ParsableArguments {
   @Option(help: ArgumentHelp("Records to make up; may be repeated.", valueName: "Object=count"))
   var generate: [GeneratedRecords] = []
 
-  @Option(help: "A file of rules by which the org misbehaves.", completion: .file())
-  var faults: String?
-
   @Option(help: "The seed of made-up records.") var seed: UInt64 = 1
 
   /// Makes the org and fills it.
@@ -71,7 +68,6 @@ struct OrgContents: ParsableArguments {
     for records in generate {
       try await org.generate(records.object, count: records.count, seed: seed)
     }
-    if let faults { try org.load(faults: URL(filePath: faults)) }
     return org
   }
 }

@@ -84,18 +84,34 @@ public final class MockOrgServer: Sendable {
     }
   }
 
-  /// Stops listening and closes all connections; returns when both are done.
+  /// Stops listening and closes all connections; returns when both are done, or after a few seconds if
+  /// a connection does not end.
   ///
   /// The server is asked to end before it is cancelled: one that is cancelled in the midst of accepting
   /// a connection ends the process.
   public func stop() async {
     await services.triggerGracefulShutdown()
-    let fuse = Task { [task] in
-      try await Task.sleep(for: Self.patience)
-      task.cancel()
+    if await hasEnded(within: Self.patience) { return }
+    task.cancel()
+    _ = await hasEnded(within: Self.patience)
+  }
+
+  /// Waits for the server's end, but no longer than `limit`.
+  private func hasEnded(within limit: Duration) async -> Bool {
+    let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+    let watch = Task { [task] in
+      _ = await task.result
+      answer.yield(true)
     }
-    _ = await task.result
-    fuse.cancel()
+    let fuse = Task {
+      try await Task.sleep(for: limit)
+      answer.yield(false)
+    }
+    defer {
+      watch.cancel()
+      fuse.cancel()
+    }
+    return await answers.first { _ in true } ?? true
   }
 
   /// Runs `body` while a server serves `org`.
