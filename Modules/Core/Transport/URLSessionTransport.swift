@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -46,13 +47,23 @@ public final class URLSessionTransport: HTTPTransport {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         exchange.start(continuation)
-        exchange.watch { task.cancel() }
+        exchange.watch { task.cancelFromAside() }
         task.resume()
       }
     } onCancel: {
       exchange.cancel()
-      task.cancel()
+      task.cancelFromAside()
     }
+  }
+}
+
+extension URLSessionTask {
+  /// Cancels without waiting for the session.
+  ///
+  /// On Linux `cancel()` waits for the session's queue. Called while a Swift task is being cancelled it
+  /// would hold that task's lock meanwhile, and the queue may be about to resume the very task.
+  fileprivate func cancelFromAside() {
+    DispatchQueue.global().async { self.cancel() }
   }
 }
 
