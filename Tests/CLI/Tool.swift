@@ -89,6 +89,9 @@ final class RunningTool: Sendable {
   private let process: Process
   private let end: AsyncStream<Int32>
 
+  /// On Linux Foundation may crash when several processes are started at the same instant.
+  private static let starting = Mutex(())
+
   /// Starts the program.
   ///
   /// - Parameter output: A `FileHandle` or a `Pipe`.
@@ -109,7 +112,8 @@ final class RunningTool: Sendable {
     }
     self.end = end
     self.process = process
-    try process.run()
+    process.environment = ProcessInfo.processInfo.environment
+    try Self.starting.withLock { _ in try process.run() }
   }
 
   deinit { if process.isRunning { process.terminate() } }
