@@ -210,6 +210,26 @@ import Testing
     #expect(await code(TransportRequest(method: .get, url: server.url())) == .unreachable)
   }
 
+  @Test(arguments: [HTTPRequest.Method.post, .patch, .put])
+  func `a request whose kept-alive connection ends before the answer is not sent again`(
+    method: HTTPRequest.Method
+  ) async throws {
+    let server = try SocketServer { request, connection in
+      guard request.path == "/first" else { return false }
+      connection.send(SocketServer.answer("{}"))
+      return true
+    }
+    _ = try await transport.send(TransportRequest(method: .get, url: server.url("/first")))
+    let code = await code(
+      TransportRequest(method: method, url: server.url("/second"), body: Array("{}".utf8)))
+    #expect(code == .unreachable)
+    #expect(server.requests.map(\.path) == ["/first", "/second"])
+    // The transport works on.
+    let response = try await transport.send(
+      TransportRequest(method: .get, url: server.url("/first")))
+    #expect(response.status == 200)
+  }
+
   @Test func `bytes that are not HTTP are a typed error`() async throws {
     let server = try SocketServer { _, connection in
       connection.send("SSH-2.0-OpenSSH_9.2\r\n\r\n")

@@ -12,7 +12,7 @@ import Testing
 #endif
 
 /// How does somebody log in through the browser, with a person, a login page and a redirect?
-@Suite(.disabled("waits for ever now and then; see Docs/Status.md")) struct BrowserLoginTests {
+struct BrowserLoginTests {
   /// A browser with a person in front: loads the login page, fills in its form, follows the redirect.
   private final class Browser: Sendable {
     private let entries: [[String: String]]

@@ -5,7 +5,7 @@ import SmartStore
 import Testing
 
 /// What becomes of records whose upload was done by the server, but whose answer never came?
-@Suite(.disabled("waits for ever now and then; see Docs/Status.md")) struct LostAnswerTests {
+struct LostAnswerTests {
   /// A way to lose an answer after the work was done.
   struct Loss: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -100,8 +100,11 @@ import Testing
       }
       #expect(try await failure(of: try await device.syncUp()) != nil)
       #expect(try await device.dirtyRows().count == 2)
-      #expect(try await failure(of: try await device.syncUp()) != nil)
-      _ = try await device.syncUp().finished()
+      // On a closed connection libcurl repeats a request without a body, such as a deletion, by itself.
+      for _ in 0..<2 where try await !device.dirtyRows().isEmpty {
+        _ = try await failure(of: try await device.syncUp())
+      }
+      #expect(try await device.dirtyRows().isEmpty)
       #expect(try await device.serverNames() == ["a, edited"])
       #expect(try await device.rows().count == 1)
       #expect(try await device.differences().isEmpty)

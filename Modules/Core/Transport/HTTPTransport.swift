@@ -4,8 +4,8 @@ public import HTTPTypes
 /// Carries one request to a server and brings back the whole answer.
 ///
 /// A transport does the I/O and nothing else: it follows no redirect, sends no cookie, keeps no
-/// cache and repeats nothing. What a status means, and whether a token may travel on, is decided
-/// above it, so that every transport is as safe as the next.
+/// cache and sends no body twice. What a status means, whether a token may travel on and whether work
+/// without an answer is done again is decided above it, so that every transport is as safe as the next.
 ///
 /// Two come with this module: ``URLSessionTransport`` for the network and ``ScriptedTransport`` for
 /// tests.

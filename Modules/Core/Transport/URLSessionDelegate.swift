@@ -58,6 +58,19 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     completionHandler(nil)
   }
 
+  /// A body is needed a second time, since a connection that was kept alive ended before an answer.
+  ///
+  /// Whether the server did the work is not known, so nothing but the caller may repeat it. On Linux
+  /// the repetition would also hang: it announces a body and sends none.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) {
+    exchange(of: task)?.refuseRepetition()
+    task.cancelFromAside()
+    completionHandler(nil)
+  }
+
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
   ) {

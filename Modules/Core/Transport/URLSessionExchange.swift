@@ -68,6 +68,11 @@ final class Exchange: Sendable {
     state.withLock { $0.isChallenged = true }
   }
 
+  /// Ends the exchange because its body would have to be sent again.
+  func refuseRepetition() {
+    fail(.unreachable, "the connection was closed before \(request) was answered; it may be done")
+  }
+
   /// Takes status and headers; false if the exchange is over.
   func receive(_ response: URLResponse) -> Bool {
     guard let http = response as? HTTPURLResponse else {

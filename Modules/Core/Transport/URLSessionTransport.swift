@@ -60,9 +60,10 @@ public final class URLSessionTransport: HTTPTransport {
 extension URLSessionTask {
   /// Cancels without waiting for the session.
   ///
-  /// On Linux `cancel()` waits for the session's queue. Called while a Swift task is being cancelled it
-  /// would hold that task's lock meanwhile, and the queue may be about to resume the very task.
-  fileprivate func cancelFromAside() {
+  /// On Linux `cancel()` waits for the session's queue. Called from a callback it would wait for itself,
+  /// and called while a Swift task is being cancelled it would hold that task's lock meanwhile, when the
+  /// queue may be about to resume the very task.
+  func cancelFromAside() {
     DispatchQueue.global().async { self.cancel() }
   }
 }
