@@ -47,6 +47,24 @@ import Testing
     #expect(org.state.withLock { $0.refreshes } == 1)
   }
 
+  @Test func `who waits for a refresh that a new login overtakes gets the new session`()
+    async throws
+  {
+    let org = TestOrg()
+    org.state.withLock { $0.accessToken = "access-9" }
+    org.tokenGate.close()
+    let manager = try await org.manager()
+    let waiting = Task {
+      try await manager.refreshedSession(of: TestOrg.identity, replacing: "access-1")
+    }
+    await until { await manager.waitingForRefresh(of: TestOrg.identity) == 1 }
+    let account = try await manager.logIn(
+      accessToken: "access-9", instance: try LoginServer("https://acme.my.salesforce.com"))
+    org.tokenGate.open()
+    #expect(try await waiting.value.credentials == account.credentials)
+    #expect(await manager.account(for: TestOrg.identity)?.credentials == account.credentials)
+  }
+
   @Test func `CO-124 a failed refresh fails all with the same error`() async throws {
     let org = TestOrg()
     org.state.withLock {
@@ -327,6 +345,7 @@ final class FailingPersister: AccountPersister {
     try await memory.delete(account)
   }
   func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
+    if isFull.withLock({ $0 }) { throw AccountError(.writeFailed, "no space left") }
     try await memory.setCurrent(identity)
   }
   func withExclusiveAccess<Result: Sendable>(

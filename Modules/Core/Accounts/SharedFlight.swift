@@ -33,6 +33,9 @@ final class SharedFlight<Value: Sendable>: Sendable {
   ///   task was cancelled while it waited.
   func value() async throws -> Value { try await outcome.value() }
 
+  /// Whether the owner cancelled the work.
+  var isGivenUp: Bool { task.isCancelled }
+
   /// How many callers wait now.
   var waiterCount: Int { outcome.waiterCount }
 

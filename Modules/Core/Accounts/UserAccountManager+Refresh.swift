@@ -19,16 +19,28 @@ extension UserAccountManager {
   func refreshedSession(
     of identity: UserAccountIdentity, replacing stale: String?
   ) async throws -> UserAccount {
-    let account = try active(identity)
-    if let token = account.credentials.accessToken, token != stale { return account }
-    if let running = refreshes[identity] { return try await running.value() }
+    while true {
+      let account = try active(identity)
+      if let token = account.credentials.accessToken, token != stale { return account }
+      let flight = refreshes[identity] ?? startRefresh(of: identity, replacing: stale)
+      do {
+        return try await flight.value()
+      } catch is CancellationError where flight.isGivenUp && !Task.isCancelled {
+        // A login, a logout or a close gave the refresh up, not the caller: what holds now decides.
+      }
+    }
+  }
+
+  private func startRefresh(
+    of identity: UserAccountIdentity, replacing stale: String?
+  ) -> SharedFlight<UserAccount> {
     let flight = SharedFlight<UserAccount> {
       try await self.runRefresh(of: identity, replacing: stale)
     } whenDone: {
       await self.refreshEnded(identity)
     }
     refreshes[identity] = flight
-    return try await flight.value()
+    return flight
   }
 
   /// How many requests wait for a refresh of that account.
@@ -64,12 +76,11 @@ extension UserAccountManager {
     do {
       response = try await service.refresh(stored.credentials)
     } catch let error as OAuthError where error.code == .invalidGrant {
+      if let newer = try newerLogin(than: stored) { return newer }
       await endSession(of: stored)
       throw error
     }
-    // A logout or a new login may have come while the server answered; it wins.
-    let now = try active(stored.identity)
-    guard now.credentials.identifier == stored.credentials.identifier else { return now }
+    if let newer = try newerLogin(than: stored) { return newer }
     var account = stored
     account.credentials = stored.credentials.merging(response)
     try await save(account)
@@ -79,6 +90,14 @@ extension UserAccountManager {
       eventSource.send(.didChangeInstance, account)
     }
     return account
+  }
+
+  /// The account if its user logged in again while the server answered: that login wins.
+  ///
+  /// - Throws: ``AccountError`` if it was logged out meanwhile.
+  private func newerLogin(than stored: UserAccount) throws(AccountError) -> UserAccount? {
+    let now = try active(stored.identity)
+    return now.credentials.identifier == stored.credentials.identifier ? nil : now
   }
 
   /// Notes that the server refused the refresh token. Tokens and data stay where they are.
