@@ -146,8 +146,43 @@ import Testing
     let refresh = Task { try await manager.refresh(TestOrg.identity) }
     await until { await manager.waitingForRefresh(of: TestOrg.identity) == 1 }
     try await manager.logOut(TestOrg.identity)
-    await #expect(throws: (any Error).self) { try await refresh.value }
+    // Nobody cancelled the task that waits, so it hears of the logout.
+    await #expect(throws: AccountError.self) { try await refresh.value }
     #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `a cancelled caller does not leave half of the data behind`() async throws {
+    let manager = try await TestOrg().manager()
+    let hanging = HangingObserver()
+    await manager.addLogoutObserver(hanging)
+    let last = CountingObserver()
+    await manager.addLogoutObserver(last)
+    let logout = Task { try await manager.logOut(TestOrg.identity) }
+    try await hanging.isErasing.wait()
+    logout.cancel()
+    hanging.release.open()
+    let report = try await logout.value
+    #expect(report.failures.isEmpty && report.isRevoked == true)
+    #expect(last.erased.withLock { $0 } == [TestOrg.identity])
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `a logout that the disk refuses can be tried again`() async throws {
+    let org = TestOrg()
+    let persister = FailingPersister()
+    try await persister.save(org.account())
+    let manager = try await UserAccountManager(persister: persister, transport: org.transport())
+    try await manager.setCurrent(TestOrg.identity)
+    persister.isFull.withLock { $0 = true }
+    let error = await #expect(throws: AccountError.self) {
+      try await manager.logOut(TestOrg.identity)
+    }
+    #expect(error?.code == .writeFailed)
+    #expect(await manager.account(for: TestOrg.identity)?.loginState == .notLoggedIn)
+    persister.isFull.withLock { $0 = false }
+    try await manager.logOut(TestOrg.identity)
+    #expect(await manager.accounts.isEmpty)
+    #expect(await manager.current == nil)
   }
 
   @Test(arguments: [

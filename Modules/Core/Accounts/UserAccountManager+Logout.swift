@@ -28,8 +28,11 @@ extension UserAccountManager {
   ///
   /// - Parameter force: Log out although unsynced records are lost, or cannot be counted.
   ///   Default: false.
+  /// Cancelling the task ends the counting; once the observers erase, the logout goes on to its end.
+  ///
   /// - Throws: ``AccountError`` `unsyncedRecords`, `unknownAccount`, `illegalState` while a logout
-  ///   of it is at work; `writeFailed` if the account's file could not be removed.
+  ///   of it is at work; `writeFailed` if the account's file could not be removed. Then the account
+  ///   is still there, not logged in, and can be logged out again.
   @discardableResult
   public func logOut(
     _ identity: UserAccountIdentity, reason: LogoutReason = .unknown, force: Bool = false
@@ -45,27 +48,38 @@ extension UserAccountManager {
     guard account.loginState.allows(.loggingOut) else {
       throw AccountError(.illegalState, "\(account) is being logged out already")
     }
-    let credentials = account.credentials
     account.loginState = .loggingOut
     held[identity] = account
+    // In a task of its own: a caller that is cancelled must not leave half of the data behind.
+    return try await Task { [account] in
+      try await erase(account, reason: reason, unsynced: unsynced)
+    }.value
+  }
+
+  /// Erases an account whose logout was decided.
+  private func erase(
+    _ leaving: UserAccount, reason: LogoutReason, unsynced: Int?
+  ) async throws(AccountError) -> LogoutReport {
+    var account = leaving
+    let identity = account.identity
+    let credentials = account.credentials
     await refreshes[identity]?.cancel()
 
     eventSource.send(.willLogOut(reason), account)
     let failures = await tellObservers(account, reason)
+    account.loginState = .notLoggedIn
     do throws(AccountError) {
+      if current?.identity == identity { try await setCurrent(nil) }
       try await persister.delete(account)
     } catch {
-      account.loginState = .notLoggedIn
       held[identity] = account
       throw error
     }
-    if current?.identity == identity { try await setCurrent(nil) }
     drop(identity)
     let isRevoked = await revoke(credentials, reason: reason)
     account.credentials.accessToken = nil
     account.credentials.refreshToken = nil
     account.credentials.webSession = [:]
-    account.loginState = .notLoggedIn
     eventSource.send(.didLogOut(reason), account)
     return LogoutReport(
       account: account, unsyncedRecords: unsynced, failures: failures, isRevoked: isRevoked)
