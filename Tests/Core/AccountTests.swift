@@ -184,6 +184,21 @@ import Testing
     #expect(try await manager(folder.url).accounts.count == 1)
   }
 
+  @Test func `ruling 1: one damaged secret takes away its account alone`() async throws {
+    let folder = try TemporaryFolder()
+    let damaged = account("005000000000001AAA"), whole = account("005000000000002AAA")
+    try await persister(folder.url).save(damaged)
+    try await persister(folder.url).save(whole)
+    let before = try files(folder.url)
+    let store = DamagedSecretStore(base: secrets, damaged: damaged.credentials.identifier)
+    let manager = try await manager(folder.url, secrets: store)
+    #expect(await manager.accounts.map(\.identity) == [whole.identity])
+    #expect(await manager.unreadableAccounts.map(\.error.code) == [.readFailed])
+    #expect(await manager.unreadableAccounts.map(\.error.code.isTransient) == [false])
+    #expect(try files(folder.url) == before)
+    #expect(try await self.manager(folder.url).accounts.count == 2)
+  }
+
   @Test func `CO-63 a secret that is gone makes the account log in again`() async throws {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))
@@ -383,4 +398,31 @@ private final class Crowd: Sendable {
   }
 
   func leave() { counts.withLock { $0.now -= 1 } }
+}
+
+/// A secret store in which the secrets of one login are damaged.
+private struct DamagedSecretStore: SecretStore {
+  let base: InMemorySecretStore
+  let damaged: String
+
+  var protection: SecretProtection { base.protection }
+
+  func read(_ name: SecretName) throws(SecretStoreError) -> [UInt8]? {
+    if name.account == damaged { throw SecretStoreError(.corrupt, "damaged") }
+    return try base.read(name)
+  }
+
+  func update(
+    _ name: SecretName, _ change: (_ secret: [UInt8]?) throws(SecretStoreError) -> [UInt8]?
+  ) throws(SecretStoreError) -> [UInt8]? {
+    try base.update(name, change)
+  }
+
+  func write(_ secret: [UInt8], for name: SecretName) throws(SecretStoreError) {
+    try base.write(secret, for: name)
+  }
+
+  func remove(_ name: SecretName) throws(SecretStoreError) -> Bool { try base.remove(name) }
+
+  func list() throws(SecretStoreError) -> [SecretName] { try base.list() }
 }

@@ -105,8 +105,19 @@ struct AccountSecrets: Sendable {
     }
   }
 
+  /// What the secret store's failure means: one damaged secret concerns its account alone, all else
+  /// concerns every account.
   private func unavailable(_ error: SecretStoreError) -> AccountError {
-    AccountError(
-      .keyUnavailable, "the secret store gives no secrets now: \(error.message)", cause: error)
+    switch error.code {
+    case .corrupt:
+      AccountError(
+        .readFailed, "a secret of the account cannot be read: \(error.message)", cause: error)
+    case .missingMasterKey:
+      AccountError(
+        .keyMissing, "the secret store gives no secrets: \(error.message)", cause: error)
+    default:
+      AccountError(
+        .keyUnavailable, "the secret store gives no secrets now: \(error.message)", cause: error)
+    }
   }
 }

@@ -34,8 +34,8 @@ public struct EncryptedAccountDirectory: AccountPersister {
           result.accounts.append(try secrets.fill(account))
         }
       } catch {
-        // A locked secret store concerns all accounts, and passes.
-        if error.code == .keyUnavailable { throw error }
+        // A locked secret store concerns all accounts.
+        if error.code == .keyUnavailable || error.code == .keyMissing { throw error }
         result.unreadable.append(setAside(url, error))
       }
     }
