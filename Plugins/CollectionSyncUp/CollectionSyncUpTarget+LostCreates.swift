@@ -43,14 +43,22 @@ extension CollectionSyncUpTarget: LostCreateFinding {
       let page: JSONSlice
       do {
         page = try await context.json(for: next)
-      } catch let error as SyncError where error.isRefusalOfRequest {
-        // An object without these fields: the record is sent again.
+      } catch let error as SyncError where error.isUnknownToServer {
+        // An object without these fields: the record is sent again. Any other failure says nothing
+        // about the record, so it ends the run instead of making a double.
         return []
       }
       records += page[SyncKeys.records].map { Array($0.elements) } ?? []
       request = page[SyncKeys.nextRecordsURL]?.string.map { .queryMore(nextRecordsURL: $0) }
     }
     return records
+  }
+}
+
+extension SyncError {
+  /// Whether the server knows no such object or field.
+  fileprivate var isUnknownToServer: Bool {
+    code == .server && (status == 400 || status == 404)
   }
 }
 

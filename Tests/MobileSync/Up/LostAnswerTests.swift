@@ -46,6 +46,27 @@ import Testing
     #expect(local == remote)
   }
 
+  @Test(arguments: [403, 414, 500, 503])
+  func `MS-195 a look-up that the server cannot answer sends nothing a second time`(status: Int)
+    async throws
+  {
+    let org = org()
+    let device = try await Device.open(org)
+    try await device.create([["Name": "a"]])
+    org.intervene { number, _ in number == 1 ? .dropAnswer : .none }
+    let run = try await up(device, CollectionSyncUpTarget())
+    await #expect(throws: SyncError.self) { try await run.finished() }
+
+    org.intervene { number, _ in number == 2 ? .answer(status: status, body: "[]") : .none }
+    let second = try await up(device, CollectionSyncUpTarget())
+    await #expect(throws: SyncError.self) { try await second.finished() }
+    #expect(org.requests.count == 2)
+
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    #expect(org.records("Account").count == 1)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
   @Test func `MS-195 a request that never arrived is sent again`() async throws {
     let org = org()
     let device = try await Device.open(org)
