@@ -19,13 +19,17 @@ public struct SyncLogoutObserver: LogoutObserver {
   /// The dirty records in all soups of all stores of the account, those in soups without an index on
   /// `__local__` left out: nothing can sync them.
   ///
-  /// - Throws: `SmartStoreError` if a store cannot be opened or read.
+  /// - Throws: `SmartStoreError` if a store cannot be opened or read; ``SyncError`` `store` if it may
+  ///   not be opened, since the account is not logged in.
   public func unsyncedRecords(of account: UserAccount) async throws -> Int {
     let owner = StoreOwner(account)
     var count = 0
     for name in try stores.allStoreNames(forUserAccount: owner) {
       guard let store = try await stores.shared(withName: name, forUserAccount: owner) else {
-        continue
+        throw SyncError(
+          .store,
+          "The store '\(name)' may not be opened while its account is not logged in, so its edits "
+            + "cannot be counted. Log in first.")
       }
       for soup in try await store.allSoupNames() {
         guard try await store.hasIndex(forPath: SyncKeys.local, inSoupNamed: soup) else { continue }
