@@ -216,13 +216,21 @@ extension SyncManager {
     return try await Self.storeErrors { try await states.create(sync) }
   }
 
-  /// Starts a sync that was just made; if that is refused after all, it is removed again.
+  /// Starts a sync that was just made; if that is refused after all, it is removed again, unless
+  /// somebody else has found and started it.
   private func startNew(_ sync: SyncState) async throws -> SyncRun {
     do {
       return try await start(sync)
-    } catch {
-      try await states.delete(id: sync.id)
+    } catch let error as SyncError where error.code == .alreadyRunning {
       throw error
+    } catch let refusal {
+      do {
+        try await states.delete(id: sync.id)
+      } catch {
+        // The refusal is the one to tell.
+        MobileSyncLogger.log.error("The refused sync \(sync.id) could not be removed", error: error)
+      }
+      throw refusal
     }
   }
 

@@ -84,9 +84,10 @@ public actor SyncManager {
   /// - Parameter restartStoppedSyncs: Whether every stopped sync of the store is run again, by
   ///   ascending id.
   /// - Returns: The runs, if any.
-  /// - Throws: ``SyncError`` `cannotRestart` if syncs are accepted, `store`.
+  /// - Throws: ``SyncError`` `cannotRestart` if syncs are accepted, `closed`, `store`.
   @discardableResult
   public func restart(restartStoppedSyncs: Bool) async throws -> [SyncRun] {
+    try checkNotClosed()
     try machine.restart()
     signal.clear()
     guard restartStoppedSyncs else { return [] }
@@ -161,10 +162,14 @@ public actor SyncManager {
 
   /// Whether the manager takes operations.
   func checkAccepting() throws(SyncError) {
+    try checkNotClosed()
+    try machine.checkAccepting()
+  }
+
+  private func checkNotClosed() throws(SyncError) {
     if signal.current == .closed {
       throw SyncError(.closed, "The sync manager was closed. Get a new one.")
     }
-    try machine.checkAccepting()
   }
 
   /// Whether the sync is neither queued nor running.

@@ -41,7 +41,8 @@ public actor SyncManagers {
     do {
       return try await making.value
     } catch {
-      managers[key] = nil
+      // The next call tries again, unless somebody did so already.
+      if managers[key]?.making == making { managers[key] = nil }
       throw error
     }
   }

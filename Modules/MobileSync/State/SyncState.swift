@@ -74,7 +74,7 @@ public struct SyncState: Sendable, Equatable {
     status = json["status"]?.string.flatMap(SyncStatus.init(rawValue:)) ?? .failed
     progress = json["progress"]?.int64.map(Int.init(clamping:)) ?? 0
     totalSize = json["totalSize"]?.int64.map(Int.init(clamping:)) ?? -1
-    maxTimeStamp = json["maxTimeStamp"]?.int64 ?? -1
+    maxTimeStamp = max(json["maxTimeStamp"]?.int64 ?? -1, -1)
     startTime = json["startTime"]?.int64 ?? 0
     endTime = json["endTime"]?.int64 ?? 0
     error = json["error"]?.string ?? ""

@@ -117,7 +117,7 @@ public struct SyncContext: Sendable {
           .noRestClient, "There is nobody to send \(request) as. Log in first.", cause: error)
       }
     }
-    if error is OAuthError {
+    if let error = error as? OAuthError, !error.code.isTransient {
       return SyncError(
         .server, "The session could not be renewed for \(request). Log in again.", status: 401,
         cause: error)
@@ -125,6 +125,7 @@ public struct SyncContext: Sendable {
     // Errors of our own modules hold no record data; what others say may.
     let reason =
       (error as? RestError)?.description ?? (error as? TransportError)?.description
+      ?? (error as? OAuthError)?.description ?? (error as? AccountError)?.description
       ?? "\(type(of: error))"
     return SyncError(
       .transport,

@@ -294,6 +294,9 @@ import Testing
     #expect(await run.lastState() == nil)
     #expect(await syncErrorCode { _ = try await run.finished() } == .closed)
     #expect(await syncErrorCode { _ = try await manager.reSync(id: sync.id) } == .closed)
+    #expect(
+      await syncErrorCode { _ = try await manager.restart(restartStoppedSyncs: false) } == .closed)
+    #expect(await manager.isStopped)
   }
 
   // MARK: Instances

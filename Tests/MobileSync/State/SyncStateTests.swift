@@ -35,6 +35,9 @@ import Testing
   @Test func `MS-20 an absent maxTimeStamp reads as -1`() throws {
     let sync = try stored(#"{"_soupEntryId":1,"type":"syncUp","soupName":"s","status":"DONE"}"#)
     #expect(sync.maxTimeStamp == -1 && sync.totalSize == -1 && sync.status == .done)
+    let odd = try stored(
+      #"{"_soupEntryId":1,"type":"syncUp","soupName":"s","maxTimeStamp":\#(Int64.min)}"#)
+    #expect(odd.maxTimeStamp == -1)
   }
 
   @Test func `MS-21 an unknown type is refused`() {
