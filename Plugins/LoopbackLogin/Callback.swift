@@ -58,7 +58,7 @@ final class Callback: Sendable {
     return isFirst ? .accepted(isRefusal: isRefusal) : .alreadyUsed
   }
 
-  /// Ends the login: the page that says so has been sent.
+  /// Ends the login: the page that says so has been sent, or cannot be. Once is enough.
   func pageSent() {
     if let redirect = taken.withLock({ $0 }) { accepted.set(redirect) }
   }

@@ -23,7 +23,8 @@ struct CallbackResponder: HTTPResponder {
   private func page(_ answer: Callback.Answer) -> Response {
     let page = CallbackPage(answer)
     let bytes = ByteBuffer(string: page.html)
-    let callback = callback
+    var delivery: PageDelivery?
+    if case .accepted = answer { delivery = PageDelivery(callback) }
     return Response(
       status: page.status,
       headers: [
@@ -31,12 +32,27 @@ struct CallbackResponder: HTTPResponder {
         .connection: "close",
         .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'",
       ],
-      body: ResponseBody(contentLength: bytes.readableBytes) { writer in
+      body: ResponseBody(contentLength: bytes.readableBytes) { [delivery] writer in
         try await writer.write(bytes)
         try await writer.finish(nil)
-        if case .accepted = answer { callback.pageSent() }
+        delivery?.end()
       })
   }
+}
+
+/// The page that ends a login, on its way to the browser.
+///
+/// A browser that hangs up before it has the page has brought the redirect all the same: then the
+/// response is dropped, and this value with it.
+final class PageDelivery: Sendable {
+  private let callback: Callback
+
+  init(_ callback: Callback) { self.callback = callback }
+
+  deinit { end() }
+
+  /// The page was sent, or never will be.
+  func end() { callback.pageSent() }
 }
 
 /// What the person in front of the browser reads.

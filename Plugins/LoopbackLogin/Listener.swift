@@ -43,7 +43,7 @@ final class Listener: Sendable {
     let services = ServiceGroup(
       configuration: ServiceGroupConfiguration(services: [server], logger: logger))
     // Apart from the caller's task: a server that is cancelled in the midst of accepting a
-    // connection ends the process, so it is always asked to end and never cancelled.
+    // connection ends the process, so it is asked to end, and cancelled only if it does not.
     let task = Task {
       do {
         try await services.run()
@@ -65,15 +65,32 @@ final class Listener: Sendable {
     }
   }
 
-  /// Stops listening, lets what is under way end, and returns when all is closed.
+  /// Stops listening, lets what is under way end, and returns when all is closed, or after a few
+  /// seconds if a connection does not end.
   func close() async {
     await services.triggerGracefulShutdown()
-    let fuse = Task { [task] in
-      try await Task.sleep(for: Self.patience)
-      task.cancel()
+    if await hasEnded(within: Self.patience) { return }
+    task.cancel()
+    _ = await hasEnded(within: Self.patience)
+  }
+
+  /// Waits for the server's end, but no longer than `limit`; the caller's cancellation changes
+  /// nothing.
+  private func hasEnded(within limit: Duration) async -> Bool {
+    let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+    let watch = Task { [task] in
+      _ = await task.result
+      answer.yield(true)
     }
-    _ = await task.result
-    fuse.cancel()
+    let fuse = Task {
+      try await Task.sleep(for: limit)
+      answer.yield(false)
+    }
+    defer {
+      watch.cancel()
+      fuse.cancel()
+    }
+    return await Task { await answers.first { _ in true } }.value ?? true
   }
 
   private static func failure(_ place: RedirectPlace, _ cause: (any Error)?) -> OAuthError {

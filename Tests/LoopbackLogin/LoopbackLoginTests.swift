@@ -124,6 +124,20 @@ import Testing
     #expect(CallbackPage(.alreadyUsed).status == .gone)
   }
 
+  @Test func `CO-44 a browser that hangs up before it has its page ends the login too`()
+    async throws
+  {
+    let attempt = attempt()
+    let callback = Callback(attempt)
+    let answer = callback.judge(
+      isGet: true, path: "/callback", query: "code=a&state=\(attempt.state)",
+      redirectURI: "http://127.0.0.1:1/callback", expected: "/callback")
+    #expect(answer == .accepted(isRefusal: false))
+    // The response is dropped, and its delivery with it.
+    do { _ = PageDelivery(callback) }
+    #expect(try await callback.accepted.value().address.contains("code=a"))
+  }
+
   @Test func `CO-44 a login that nobody finishes times out with 667`() async throws {
     let (opened, sink) = AsyncStream<Void>.makeStream()
     let clock = HandClock()
