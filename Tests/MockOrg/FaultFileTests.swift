@@ -34,6 +34,20 @@ import TestSupport
     #expect(kind("/limits") == "none")
   }
 
+  @Test func `numbers at the ends of their range stop nobody`() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("faults.json")
+    let rules = "[{\"skip\":\(Int.max),\"status\":500},{\"skip\":\(Int.min),\"status\":503}]"
+    try Data(rules.utf8).write(to: file)
+    let org = try OrgUnderTest().org
+    try org.load(faults: file)
+    let action = org.script.action(method: "GET", target: "/")
+    guard case .status(503, _, _)? = action?.kind else {
+      Issue.record("\(String(describing: action))")
+      return
+    }
+  }
+
   @Test(arguments: ["{}", "[{}]", "[1]", #"[{"status":99}]"#, #"[{"drop":"maybe"}]"#, "["])
   func `a file that is none is refused and adds nothing`(text: String) throws {
     let folder = try TemporaryFolder()

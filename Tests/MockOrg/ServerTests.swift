@@ -51,6 +51,21 @@ import SalesforceMockOrg
     }
   }
 
+  @Test func `a task that is cancelled starts and stops a server like any other`() async throws {
+    let org = try MockOrg()
+    let (url, isAlive) = try await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      let server = try await MockOrgServer.start(org)
+      await server.stop()
+      let session = URLSession(configuration: .ephemeral)
+      defer { session.finishTasksAndInvalidate() }
+      let url = server.url
+      let isAlive = await Task { (try? await session.data(from: url)) != nil }.value
+      return (url, isAlive)
+    }.value
+    #expect(!isAlive, "\(url) still answers")
+  }
+
   @Test func `a started server answers on the address that it tells`() async throws {
     try await withMockOrg { org, server in
       let made = try await send(

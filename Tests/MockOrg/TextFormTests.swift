@@ -68,6 +68,9 @@ import Testing
     #expect(DateText.parseHTTP(text) == 784_111_777)
     #expect(DateText.http(secondsSince1970: 784_111_777) == text)
     #expect(DateText.parseHTTP("06 Nov 1994") == nil)
+    for year in [Int.max, Int.min, 0, 10_000] {
+      #expect(DateText.parseHTTP("Sun, 06 Nov \(year) 08:49:37 GMT") == nil)
+    }
   }
 
   @Test func `a time is kept as a time of day in UTC`() {

@@ -30,9 +30,10 @@ final class FaultScript: Sendable {
         let fault = state.rules[index].fault
         guard fault.matches(method: method, target: target) else { continue }
         let matched = state.rules[index].matched
-        if let count = fault.count, matched >= fault.skipping + count { continue }
+        let hits = matched - max(fault.skipping, 0)
+        if let count = fault.count, hits >= count { continue }
         state.rules[index].matched += 1
-        if matched >= fault.skipping { return fault.action }
+        if hits >= 0 { return fault.action }
       }
       return nil
     }

@@ -93,6 +93,7 @@ enum DateText {
   static func parseHTTP(_ text: String) -> Int? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
+      (1...9999).contains(year),
       let month = months.firstIndex(of: String(words[2]))
     else { return nil }
     var scanner = Scanner(String(words[4]))

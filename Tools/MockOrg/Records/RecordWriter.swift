@@ -93,7 +93,9 @@ struct RecordWriter {
     switch field.defaultValue {
     case .text(let text)?: return text.databaseValue
     case .number(let number)?:
-      return field.type.storage == .integer ? Int64(number).databaseValue : number.databaseValue
+      return field.type.storage == .integer
+        ? Int64(exactly: number.rounded(.towardZero))?.databaseValue ?? .null
+        : number.databaseValue
     case .boolean(let flag)?: return flag.databaseValue
     case nil:
       if field.type == .boolean { return false.databaseValue }

@@ -93,7 +93,10 @@ extension JSONSlice {
   /// A member that is true or false; `otherwise` if it is absent or something else.
   fileprivate func flag(_ key: String, otherwise: Bool) -> Bool { self[key]?.bool ?? otherwise }
 
-  fileprivate func integer(_ key: String) -> Int? { self[key]?.int64.map { Int($0) } }
+  /// A length or a number of digits, within what arithmetic with it can stand.
+  fileprivate func integer(_ key: String) -> Int? {
+    self[key]?.int64.map { Int(min(max($0, 0), Int64(Int32.max))) }
+  }
 
   /// The elements of a member that is an array; none if it is absent or null.
   fileprivate func list(_ key: String) -> [JSONSlice] { self[key].map { Array($0.elements) } ?? [] }

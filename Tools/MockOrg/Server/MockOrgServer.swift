@@ -61,11 +61,8 @@ public final class MockOrgServer: Sendable {
         throw error
       }
     }
-    var first: Result<Int, any Error>?
-    for await event in events {
-      first = event
-      break
-    }
+    // Apart from the caller's task: a start that is cancelled must not leave a server behind.
+    let first = await Task { await events.first { _ in true } }.value
     switch first {
     case .success(let port)?:
       let address = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
@@ -111,7 +108,8 @@ public final class MockOrgServer: Sendable {
       watch.cancel()
       fuse.cancel()
     }
-    return await answers.first { _ in true } ?? true
+    // Apart from the caller's task, which may be cancelled already when it stops the server.
+    return await Task { await answers.first { _ in true } }.value ?? true
   }
 
   /// Runs `body` while a server serves `org`.

@@ -51,7 +51,7 @@ final class Sessions: Sendable {
     let token = "\(organizationID.prefix(15))!AQ\(Self.randomText(60))"
     let session = Session(
       userID: userID, clientID: clientID,
-      expires: now.addingTimeInterval(TimeInterval(lifetime.components.seconds)),
+      expires: now.addingTimeInterval(lifetime / .seconds(1)),
       refreshToken: refreshToken)
     state.withLock { $0.sessions[token] = session }
     return token
