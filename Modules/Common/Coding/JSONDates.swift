@@ -28,12 +28,13 @@ public struct JSONDates: Sendable, Hashable {
     }
   }
 
-  /// The form of a date.
-  func value(of date: Date) -> JSONValue {
+  /// The form of a date, or nil if it has none: a time that is not finite, or beyond 64 bits.
+  func value(of date: Date) -> JSONValue? {
     let seconds = date.timeIntervalSince1970
+    guard seconds.isFinite else { return nil }
     return switch form {
     case .salesforce: .string(SalesforceDate(date).text)
-    case .milliseconds: .integer(Int64((seconds * 1000).rounded()))
+    case .milliseconds: Int64(exactly: (seconds * 1000).rounded()).map { .integer($0) }
     case .seconds: .double(seconds)
     }
   }

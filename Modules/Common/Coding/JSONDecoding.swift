@@ -54,9 +54,10 @@ extension JSONError {
         .missing, "A member that is required is absent.",
         path: JSONReading.text(context.codingPath + [key]))
     case .dataCorrupted(let context):
+      // The standard library's own sentence quotes the value, such as an enum's unknown raw value.
       self.init(
-        .typeMismatch, context.debugDescription, path: JSONReading.text(context.codingPath),
-        cause: context.underlyingError)
+        .typeMismatch, "The type refused the value.", path: JSONReading.text(context.codingPath),
+        cause: error)
     @unknown default:
       self.init(.rejected, "The value could not be converted.", cause: error)
     }

@@ -11,8 +11,8 @@ extension JSONValue {
   /// in which the type encodes them; of a key encoded twice the last value is kept.
   ///
   /// - Parameter dates: How dates are written. Default: as Salesforce writes them.
-  /// - Throws: ``JSONError`` `notRepresentable` for a number that is not finite, or `rejected` with
-  ///   the error that the type's own `encode(to:)` threw as its cause.
+  /// - Throws: ``JSONError`` `notRepresentable` for a number or date that is not finite, or `rejected`
+  ///   with the error that the type's own `encode(to:)` threw as its cause.
   public init(
     encoding value: some Encodable, dates: JSONDates = .salesforce
   ) throws(JSONError) {
@@ -40,7 +40,12 @@ private struct JSONEncodingRules {
   func value(of value: some Encodable, at path: [any CodingKey]) throws -> JSONValue {
     switch value {
     case let value as JSONValue: return value
-    case let value as Date: return dates.value(of: value)
+    case let value as Date:
+      guard let text = dates.value(of: value) else {
+        throw EncodingError.invalidValue(
+          value, .init(codingPath: path, debugDescription: "A date is beyond what JSON can show."))
+      }
+      return text
     case let value as Data: return .string(value.base64EncodedString())
     case let value as URL: return .string(value.absoluteString)
     case let value as Decimal:

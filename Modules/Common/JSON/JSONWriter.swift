@@ -7,7 +7,7 @@
 /// ```swift
 /// var body = JSONWriter()
 /// body.beginObject()
-/// body.member("Name", "Acme")
+/// try body.member("Name", "Acme")
 /// body.key("Parent")
 /// body.raw(parent)
 /// body.endObject()

@@ -60,8 +60,8 @@ public final class SalesforceLogger: Sendable {
     guard isEnabled(level) else { return }
     var text = message()
     if let error { text += ": \(error)" }
-    text = Redaction.singleLine(Redaction.redact(text))
     if let tag { text = "\(tag) \(text)" }
+    text = Redaction.singleLine(Redaction.redact(text))
     backend.log(
       level: level.backendLevel, "\(text)", source: component, file: file, function: function,
       line: line)

@@ -14,10 +14,12 @@ public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConver
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
   /// Takes a date, rounded to the nearest millisecond; dates beyond the years 1 to 9999 are cut
-  /// off there.
+  /// off there, and one that is not a number is 1970.
   public init(_ date: Date) {
     let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
-    self.milliseconds = Int64(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_999))
+    self.milliseconds =
+      milliseconds.isNaN
+      ? 0 : Int64(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_999))
   }
 
   /// The same instant as Foundation's type.
@@ -114,7 +116,10 @@ public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConver
   // MARK: Parts
 
   /// Whole days since 1970, rounded down.
-  private var days: Int { Int((milliseconds - millisecondOfDay) / 86_400_000) }
+  private var days: Int {
+    let (quotient, rest) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
+    return Int(rest < 0 ? quotient - 1 : quotient)
+  }
 
   private var millisecondOfDay: Int64 {
     let rest = milliseconds % 86_400_000

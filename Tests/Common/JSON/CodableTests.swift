@@ -97,6 +97,27 @@ struct CodableTests {
     func encode(to encoder: any Encoder) throws { throw Refusal() }
   }
 
+  @Test(arguments: [JSONDates.salesforce, .milliseconds, .seconds])
+  func `a date that JSON cannot show is refused`(dates: JSONDates) {
+    for seconds in [Double.nan, .infinity, -.infinity] {
+      let error = #expect(throws: JSONError.self) {
+        try JSONValue(encoding: [Date(timeIntervalSince1970: seconds)], dates: dates)
+      }
+      #expect(error?.code == .notRepresentable && error?.path == "0")
+    }
+    #expect(throws: JSONError.self) {
+      try JSONValue(encoding: [Date(timeIntervalSince1970: 1e300)], dates: .milliseconds)
+    }
+  }
+
+  @Test func `no message quotes the value that a type refuses`() {
+    let error = #expect(throws: JSONError.self) {
+      try JSONSlice(parsing: #"{"stage":"Jane Doe"}"#).decode(as: [String: Record.Stage].self)
+    }
+    #expect(error?.code == .typeMismatch && error?.path == "stage")
+    #expect(error?.description.contains("Jane") == false)
+  }
+
   @Test func `the error of a type's own code is the cause`() throws {
     let reading = #expect(throws: JSONError.self) {
       try JSONSlice(parsing: "[1]").decode(as: [Refuser].self)

@@ -39,7 +39,11 @@ struct LoggerTests {
   @Test func `CA-12 CA-20 a record is one line without tokens`() {
     let recorder = LogRecorder()
     recorder.logger(forComponent: "Test", level: .info).error("a\r\nb access_token=1234567890&x=1")
-    #expect(recorder.lines == [#"error Test a\r\nb access_token=******7890&x=1"#])
+    recorder.logger(forComponent: "Test", level: .info).error("b", tag: "sid=1234567890\n")
+    #expect(
+      recorder.lines == [
+        #"error Test a\r\nb access_token=******7890&x=1"#, #"error Test sid=******7890\n b"#,
+      ])
   }
 
   @Test func `CA-8 a component has one logger and its level is its own`() {

@@ -45,6 +45,13 @@ struct TextTests {
     #expect(SalesforceDate(milliseconds: first).httpText.hasPrefix("Sat"))
   }
 
+  @Test func `dates at the ends of their range, and those that are none, stop nobody`() {
+    #expect(SalesforceDate(milliseconds: .min).text.hasSuffix("T16:47:04.192+0000"))
+    #expect(SalesforceDate(milliseconds: .max).text.hasSuffix("T07:12:55.807+0000"))
+    #expect(SalesforceDate(Date(timeIntervalSince1970: .nan)).milliseconds == 0)
+    #expect(SalesforceDate(Date(timeIntervalSince1970: .infinity)).dayText == "9999-12-31")
+  }
+
   @Test func `CA-24 CO-77 ids are the same in either form`() {
     let long = "001A0000006Vm9rIAC"
     #expect(SalesforceId("001A0000006Vm9r")?.text == long)
