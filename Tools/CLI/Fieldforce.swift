@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SalesforceSDKCore
 
 /// `fieldforce`: the package for people without Swift code, and the window through which tests look in.
 ///
@@ -10,7 +11,7 @@ struct Fieldforce: AsyncParsableCommand {
     commandName: "fieldforce",
     abstract: "Offline-first Salesforce: an encrypted store, two-way sync, and a mock org.",
     discussion: "Start with:  fieldforce demo",
-    version: "0.1.0",
+    version: SDKVersion.current,
     subcommands: [
       DemoCommand.self, OrgCommand.self, LoginCommand.self, AccountsCommand.self,
       SwitchCommand.self, LogoutCommand.self, RestCommand.self, SoupCommand.self,
