@@ -270,6 +270,22 @@ import Testing
       try await persister.fetch(TestOrg.identity)?.credentials.refreshToken == "refresh-3")
   }
 
+  @Test func `CO-98 reading the accounts again shows what another process did`() async throws {
+    let folder = try TemporaryFolder()
+    let here = try await manager(folder.url)
+    let there = try await manager(folder.url)
+    let account = try await there.logIn(
+      accessToken: "access-1", instance: try LoginServer("https://acme.my.salesforce.com"))
+    #expect(await here.accounts.isEmpty)
+    try await here.reload()
+    #expect(await here.accounts.map(\.identity) == [account.identity])
+    #expect(await here.current?.credentials.accessToken == "access-1")
+    try await there.logOut(account.identity)
+    try await here.reload()
+    #expect(await here.accounts.isEmpty)
+    #expect(await here.current == nil)
+  }
+
   @Test func `CO-98 one at a time holds an account's lock`() async throws {
     let folder = try TemporaryFolder()
     let persister = persister(folder.url)

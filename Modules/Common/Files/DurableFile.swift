@@ -117,11 +117,13 @@ package struct DurableFile: Sendable {
     try syncFolder()
   }
 
-  /// Removes the file; one that is missing is no failure.
+  /// Removes the file for good, also over a loss of power; one that is missing is no failure.
   package func remove() throws(FileFailure) {
-    guard unlink(path) == 0 || isMissing(errno) else {
+    guard unlink(path) == 0 else {
+      if isMissing(errno) { return }
       throw FileFailure("removed", path, errno: errno)
     }
+    try syncFolder()
   }
 
   /// Makes the folder of the file, and those above it, unless they exist.
