@@ -62,8 +62,9 @@ public final class RestClient: Sendable {
   /// Sends `request` and returns the answer, whatever its status.
   ///
   /// - Throws: ``RestError`` if there is no answer; ``OAuthError`` if the token had expired and
-  ///   could not be refreshed; ``AccountError`` if new tokens could not be written; `CancellationError` if the task was cancelled, which closes the
-  ///   request's connection and leaves a refresh that others wait for running.
+  ///   could not be refreshed; ``AccountError`` if new tokens could not be written;
+  ///   `CancellationError` if the task was cancelled, which closes the request's connection and
+  ///   leaves a refresh that others wait for running.
   public func response(to request: RestRequest) async throws -> RestResponse {
     guard request.requiresAuthentication || accounts != nil else {
       return try await exchange(request, as: nil)
