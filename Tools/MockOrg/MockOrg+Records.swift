@@ -46,15 +46,17 @@ extension MockOrg {
 
   /// The records that a SOQL query finds, all pages at once, each with its `attributes`.
   ///
+  /// The query may use what the platform takes in Apex code alone, such as `ALL ROWS`.
+  ///
   /// - Parameter includingDeleted: Also those in the recycle bin, as `queryAll` gives them.
   /// - Throws: ``MockOrgError`` `refused`.
   public func query(
     _ soql: String, includingDeleted: Bool = false
   ) async throws(MockOrgError) -> [JSONSlice] {
-    let bytes = try await change { [options] transaction in
-      let query = try SOQLQuery(
-        compiling: soql, schema: transaction.schema,
-        options: SOQLOptions(now: options.clock.now, includeDeleted: includingDeleted))
+    let bytes = try await change { transaction in
+      var options = try transaction.soqlOptions(includeDeleted: includingDeleted)
+      options.allowsApexSyntax = true
+      let query = try SOQLQuery(compiling: soql, schema: transaction.schema, options: options)
       return try QueryRunner(transaction: transaction, cursors: QueryCursors())
         .firstPage(of: query, batchSize: .max)
     }

@@ -133,7 +133,8 @@ public final class MockOrg: Sendable {
     guard let version = RESTService.version(path.first) else { return OrgAnswer(.notFound()) }
     let identityURL = login.identityURL(of: session.userID)
     do {
-      let isRead = request.method == "GET" || request.method == "HEAD"
+      let isRead =
+        (request.method == "GET" || request.method == "HEAD") && !request.mayMarkRecords
       let work: @Sendable (Database) throws -> OrgAnswer = { database in
         try RESTService(
           transaction: self.transaction(database, userID: session.userID, apiVersion: version),

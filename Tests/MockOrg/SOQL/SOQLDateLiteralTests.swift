@@ -116,11 +116,11 @@ import Testing
     #expect(try numbers("IN (YESTERDAY, TOMORROW)") == [1, 4])
     #expect(try numbers("NOT IN (YESTERDAY, TOMORROW)") == [2, 3, 5])
     // Ten hours west of UTC, the day began at 10:00 and it is 05:30.
-    org.options.secondsFromUTC = -36_000
+    org.options.timeZone = try #require(TimeZone(secondsFromGMT: -36_000))
     #expect(try numbers("= TODAY") == [3, 4])
     #expect(try numbers("= YESTERDAY") == [1, 2])
     // Nine hours east of UTC it is already tomorrow.
-    org.options.secondsFromUTC = 9 * 3600
+    org.options.timeZone = try #require(TimeZone(secondsFromGMT: 9 * 3600))
     #expect(try numbers("= TODAY") == [3, 4])
   }
 }

@@ -18,7 +18,7 @@ import Testing
     var org = try SOQLTestOrg([
       "Account": data.accounts, "Contact": data.contacts, "User": data.users,
     ])
-    org.options.secondsFromUTC = generator.secondsFromUTC
+    org.options.timeZone = TimeZone(secondsFromGMT: generator.secondsFromUTC) ?? .gmt
     var found = 0
     for turn in 0..<Self.queriesPerRound {
       let query = generator.query()

@@ -138,7 +138,7 @@ import Testing
     ),
     (
       #"SELECT Id FROM Account WHERE Name = 'a\%'"#, "MALFORMED_QUERY",
-      "no viable alternative at character '%'"
+      "unexpected token: '%'"
     ),
     (
       "SELECT Name n FROM Account", "MALFORMED_QUERY",
@@ -150,7 +150,7 @@ import Testing
     ),
     (
       "SELECT COUNT(Id) FROM Account GROUP BY Name ORDER BY Industry", "MALFORMED_QUERY",
-      "Field must be grouped or aggregated: Industry"
+      "Ordered field must be grouped or aggregated: Industry"
     ),
     (
       "SELECT COUNT(Id) FROM Account GROUP BY Name HAVING Industry = 'x'", "MALFORMED_QUERY",
@@ -195,6 +195,50 @@ import Testing
     (
       "SELECT Id FROM Account WHERE Id IN (SELECT OwnerId FROM Contact)", "MALFORMED_QUERY",
       "should point to the same object type"
+    ),
+    (
+      "SELECT COUNT(Id) FROM Account LIMIT 1", "MALFORMED_QUERY",
+      "Non-grouped query that uses overall aggregate functions cannot also use LIMIT"
+    ),
+    (
+      "SELECT Id FROM Account, Contact", "MALFORMED_QUERY",
+      "A driving SObject type has already been set, all other entity types in the FROM clause must be relationships to the initial object.  The driving object is Account."
+    ),
+    (
+      "SELECT COUNT(toLabel(Name)) FROM Account", "MALFORMED_QUERY",
+      "nested functional syntax can only be used in the following manner: date_function(convertTimezone(columnName)): COUNT"
+    ),
+    ("SELECT Id FROM Account USING SCOPE nobody", "MALFORMED_QUERY", "scope 'nobody'"),
+    (
+      "SELECT TYPEOF Owner WHEN User THEN Foo END FROM Contact", "INVALID_FIELD",
+      "No such column 'Foo' on entity 'User'."
+    ),
+    (
+      "SELECT TYPEOF Owner WHEN Account THEN Name END FROM Contact", "INVALID_TYPE",
+      "sObject type 'Account' is not supported."
+    ),
+    (
+      "SELECT TYPEOF Account WHEN Account THEN Name END FROM Contact", "INVALID_FIELD",
+      "TYPEOF needs a polymorphic relationship"
+    ),
+    (
+      "SELECT Owner.Name, TYPEOF Owner WHEN User THEN Name END FROM Contact", "INVALID_FIELD",
+      "duplicate field selected: Owner"
+    ),
+    (
+      "SELECT Id FROM Account WHERE DISTANCE(Name, GEOLOCATION(1, 2), 'mi') < 1", "INVALID_FIELD",
+      "field Name does not support function DISTANCE"
+    ),
+    (
+      "SELECT Id FROM Account WHERE DISTANCE(Place__c, GEOLOCATION(1, 2), 'mi') = 1",
+      "INVALID_QUERY_FILTER_OPERATOR", "invalid operator on double field"
+    ),
+    (
+      "SELECT Id FROM Account WHERE Name = USD5", "INVALID_FIELD", "must be of type string"
+    ),
+    (
+      "SELECT Id FROM Account WHERE Id IN (SELECT AccountId FROM Contact) AND ParentId IN (SELECT AccountId FROM Contact) AND OwnerId IN (SELECT OwnerId FROM Contact)",
+      "MALFORMED_QUERY", "Maximum 2 semi join sub-selects are allowed"
     ),
     (
       "SELECT Parent.Parent.Parent.Parent.Parent.Parent.Name FROM Account", "MALFORMED_QUERY",

@@ -28,7 +28,7 @@ struct SOQLTestOrg {
   static let now = Date(timeIntervalSince1970: 1_707_579_000)
 
   let database: DatabaseQueue
-  var options = SOQLOptions(now: Self.now)
+  var options = SOQLOptions(now: Self.now, allowsApexSyntax: true)
 
   init(_ records: [String: [TestRecord]] = [:]) throws {
     var configuration = Configuration()
@@ -78,8 +78,8 @@ struct SOQLTestOrg {
       sql += " LIMIT \(query.limit ?? -1) OFFSET \(query.offset ?? 0)"
     }
     let arguments =
-      query.columnArguments + query.fromArguments + query.conditionArguments
-      + query.tailArguments
+      query.fromArguments + query.conditionArguments
+      + query.groupArguments
     return try database.read { database in
       try Row.fetchAll(database, sql: sql, arguments: StatementArguments(arguments))
         .map { Array($0.databaseValues) }
@@ -161,6 +161,9 @@ struct SOQLTestOrg {
         field("BillingCity", .string) { $0.compoundFieldName = "BillingAddress" },
         field("BillingCountry", .string) { $0.compoundFieldName = "BillingAddress" },
         field("BillingAddress", .address),
+        field("Place__Latitude__s", .double) { $0.compoundFieldName = "Place__c" },
+        field("Place__Longitude__s", .double) { $0.compoundFieldName = "Place__c" },
+        field("Place__c", .location),
         reference("ParentId", ["Account"], "Parent"),
         reference("OwnerId", ["User"], "Owner"),
       ])

@@ -15,10 +15,12 @@ final class QueryCursors: Sendable {
     var cursors: [String: QueryCursor] = [:]
     var order: [String] = []
     var last = 0
+    var keyCount = 0
   }
 
-  /// The oldest result is given up for a new one beyond this number.
-  private static let capacity = 50
+  /// The oldest results are given up for a new one beyond these numbers: of results, and of records in
+  /// all of them.
+  private static let capacity = (results: 2000, keys: 8_000_000)
 
   private let state = Mutex(State())
 
@@ -29,7 +31,13 @@ final class QueryCursors: Sendable {
       let locator = RecordID.make(prefix: "01g", number: state.last)
       state.cursors[locator] = cursor
       state.order.append(locator)
-      if state.order.count > Self.capacity { state.cursors[state.order.removeFirst()] = nil }
+      state.keyCount += cursor.keys.count
+      while state.order.count > 1,
+        state.order.count > Self.capacity.results || state.keyCount > Self.capacity.keys
+      {
+        let oldest = state.cursors.removeValue(forKey: state.order.removeFirst())
+        state.keyCount -= oldest?.keys.count ?? 0
+      }
       return locator
     }
   }
@@ -41,6 +49,7 @@ final class QueryCursors: Sendable {
     state.withLock { state in
       state.cursors = [:]
       state.order = []
+      state.keyCount = 0
     }
   }
 }

@@ -11,15 +11,35 @@ struct QueryRunner {
   func firstPage(of query: SOQLQuery, batchSize: Int) throws -> [UInt8] {
     switch query.kind {
     case .count: return try count(query)
-    case .aggregate: return try aggregate(query)
+    case .aggregate: return try aggregate(query, batchSize: batchSize)
     case .records:
       let keys = try Int64.fetchAll(
         transaction.database, sql: query.keySQL, arguments: StatementArguments(query.keyArguments))
       let cursor = QueryCursor(
         query: query, keys: keys, batchSize: batchSize, userID: transaction.userID)
       let locator = keys.count > batchSize ? cursors.insert(cursor) : nil
+      try mark(keys, of: query)
       return try page(of: cursor, at: 0, locator: locator)
     }
+  }
+
+  /// `FOR VIEW` and `FOR REFERENCE`: stamps the records of a result.
+  private func mark(_ keys: [Int64], of query: SOQLQuery) throws {
+    guard query.marksViewed || query.marksReferenced,
+      let object = transaction.schema.object(named: query.object)
+    else { return }
+    // To view a record is to refer to it.
+    let fields =
+      query.marksViewed ? ["LastViewedDate", "LastReferencedDate"] : ["LastReferencedDate"]
+    let columns = fields.compactMap { object.field(named: $0) }.map {
+      "\(RecordTable.quoted($0.name)) = ?"
+    }
+    guard !columns.isEmpty else { return }
+    let list = "[" + keys.map(String.init).joined(separator: ",") + "]"
+    try transaction.database.execute(
+      sql: "UPDATE \(object.table.name) SET \(columns.joined(separator: ", "))"
+        + " WHERE rowid IN (SELECT value FROM json_each(?))",
+      arguments: StatementArguments(columns.map { _ in transaction.stamp } + [list]))
   }
 
   /// A later page, by what follows `query/` in its URL: `01g...-2000`.
@@ -52,12 +72,13 @@ struct QueryRunner {
     }
     writer.key("records")
     writer.beginArray()
-    let json = RecordJSON(transaction: transaction)
+    let json = RecordJSON(
+      transaction: transaction, cursors: cursor.batchSize == .max ? nil : cursors)
     let statement = try transaction.database.makeStatement(sql: query.pageSQL)
     let rows = try Row.fetchCursor(
       statement,
       arguments: StatementArguments(
-        query.columnArguments + [keys.databaseValue] + query.fromArguments))
+        [keys.databaseValue] + query.fromArguments))
     while let row = try rows.next() { try json.write(row, as: query.record, to: &writer) }
     writer.endArray()
     writer.endObject()
@@ -81,9 +102,16 @@ struct QueryRunner {
     return writer.bytes
   }
 
-  private func aggregate(_ query: SOQLQuery) throws -> [UInt8] {
+  /// - Throws: ``ServerError`` `EXCEEDED_ID_LIMIT` for more groups than one page holds.
+  private func aggregate(_ query: SOQLQuery, batchSize: Int) throws -> [UInt8] {
     let rows = try Row.fetchAll(
       transaction.database, sql: query.sql, arguments: StatementArguments(query.arguments))
+    guard rows.count <= batchSize else {
+      throw ServerError(
+        "EXCEEDED_ID_LIMIT",
+        "Aggregate query does not support queryMore(), use LIMIT to restrict the results to a "
+          + "single batch")
+    }
     var writer = JSONWriter()
     writer.beginObject()
     writer.key("totalSize")

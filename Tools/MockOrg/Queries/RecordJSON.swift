@@ -4,7 +4,14 @@ import SalesforceSDKCommon
 
 /// Writes the rows of a compiled query as JSON records, straight from SQLite into the answer's bytes.
 struct RecordJSON {
+  /// The most children of one record that stand inside it; pages of their own have the others.
+  static let maxChildren = 200
+  /// The most children that such a page has.
+  private static let maxLaterChildren = 2000
+
   let transaction: OrgTransaction
+  /// Where results of several pages are kept; nil where all children are written at once.
+  var cursors: QueryCursors?
 
   /// Writes one record, parents and children included.
   func write(_ row: Row, as shape: SOQLRecordShape, to writer: inout JSONWriter) throws {
@@ -21,6 +28,15 @@ struct RecordJSON {
     case .field(let key, let column, let type):
       writer.key(key)
       Self.write(row[column] as DatabaseValue, type: type, to: &writer)
+    case .formatted(let key, let column, let format):
+      writer.key(key)
+      writer.string(orNull: format.text(row[column] as DatabaseValue))
+    case .variants(let key, let variants, let otherwise):
+      writer.key(key)
+      let shape = (variants + [otherwise].compactMap(\.self)).first { shape in
+        shape.id.map { !(row[$0] as DatabaseValue).isNull } ?? false
+      }
+      if let shape { try write(row, as: shape, to: &writer) } else { writer.null() }
     case .compound(let key, let parts):
       writer.key(key)
       let values = parts.map { row[$0.column] as DatabaseValue }
@@ -68,24 +84,32 @@ struct RecordJSON {
   ) throws {
     var query = query
     query.conditionArguments.append(parent)
-    let rows = try Row.fetchCursor(
-      transaction.database, sql: query.sql, arguments: StatementArguments(query.arguments))
-    var records = JSONWriter()
-    var count = 0
-    records.beginArray()
-    while let row = try rows.next() {
-      try write(row, as: query.record, to: &records)
-      count += 1
-    }
-    records.endArray()
-    if count == 0 { return writer.null() }
+    // All rows at once: the children of a child may need the same statement.
+    let rows = try Row.fetchAll(
+      transaction.database.cachedStatement(sql: query.sql),
+      arguments: StatementArguments(query.arguments))
+    if rows.isEmpty { return writer.null() }
+    let count = rows.count
+    let pageSize = cursors == nil ? .max : Self.maxChildren
     writer.beginObject()
     writer.key("totalSize")
     writer.integer(count)
     writer.key("done")
-    writer.bool(true)
+    writer.bool(count <= pageSize)
+    if count > pageSize, let cursors {
+      let keys = try Int64.fetchAll(
+        transaction.database, sql: query.keySQL,
+        arguments: StatementArguments(query.keyArguments))
+      let locator = cursors.insert(
+        QueryCursor(
+          query: query, keys: keys, batchSize: Self.maxLaterChildren, userID: transaction.userID))
+      writer.key("nextRecordsUrl")
+      writer.string("\(transaction.versionPath)/query/\(locator)-\(pageSize)")
+    }
     writer.key("records")
-    writer.raw(try JSONSlice(parsing: records.bytes))
+    writer.beginArray()
+    for row in rows.prefix(pageSize) { try write(row, as: query.record, to: &writer) }
+    writer.endArray()
     writer.endObject()
   }
 
@@ -117,17 +141,17 @@ extension SOQLQuery {
 
   /// The values of ``sql``'s question marks.
   var arguments: [DatabaseValue] {
-    columnArguments + fromArguments + conditionArguments + tailArguments
+    fromArguments + conditionArguments + groupArguments
   }
 
   /// The statement that finds the rowids of the result in order.
   var keySQL: String { statement(selecting: ["\(Self.rootAlias).rowid"]) }
 
   /// The values of ``keySQL``'s question marks.
-  var keyArguments: [DatabaseValue] { fromArguments + conditionArguments + tailArguments }
+  var keyArguments: [DatabaseValue] { fromArguments + conditionArguments + groupArguments }
 
-  /// The statement that reads the columns of given rowids, in their order. Its arguments are the
-  /// column arguments, a JSON array of rowids, and the from arguments.
+  /// The statement that reads the columns of given rowids, in their order. Its arguments are a
+  /// JSON array of rowids and the from arguments.
   var pageSQL: String {
     // CROSS JOIN keeps SQLite from choosing another outer loop than the list of rowids.
     """

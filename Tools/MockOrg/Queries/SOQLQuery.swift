@@ -34,14 +34,16 @@ struct SOQLQuery: Sendable {
   var order: String?
   var limit: Int?
   var offset: Int?
-  /// The values of the question marks in `columns`, in order.
-  var columnArguments: [DatabaseValue] = []
   /// The values of the question marks in `from`, in order.
   var fromArguments: [DatabaseValue] = []
   /// The values of the question marks in `condition`, in order.
   var conditionArguments: [DatabaseValue] = []
-  /// The values of the question marks in `group`, then those in `order`.
-  var tailArguments: [DatabaseValue] = []
+  /// The values of the question marks in `group`.
+  var groupArguments: [DatabaseValue] = []
+  /// `FOR VIEW`: the records of the result count as viewed by the user.
+  var marksViewed = false
+  /// `FOR REFERENCE`: the records of the result count as referenced by the user.
+  var marksReferenced = false
   var record: SOQLRecordShape
 }
 
@@ -59,10 +61,15 @@ struct SOQLRecordShape: Sendable {
   indirect enum Member: Sendable {
     /// A field or expression; its value is written by its type.
     case field(key: String, column: Int, type: FieldType)
+    /// A value as the user's locale writes it.
+    case formatted(key: String, column: Int, SOQLFormat)
     /// An address or location: an object of its parts, or null if every part is null.
     case compound(key: String, parts: [CompoundColumn])
     /// A parent: an object of its own, or null if its id is null.
     case parent(key: String, SOQLRecordShape)
+    /// A parent of one of several objects: shaped by the first whose id is not null, or else by
+    /// `otherwise`, or null.
+    case variants(key: String, [SOQLRecordShape], otherwise: SOQLRecordShape?)
     /// Children: an object `totalSize`, `done`, `records`, or null if there are none. The query's last
     /// condition argument is left out: the engine appends the parent's id, read from `parentID`.
     case children(key: String, SOQLQuery, parentID: Int)

@@ -103,8 +103,7 @@ extension RESTService {
         return try SOQLQuery(
           compiling: "SELECT \(names.joined(separator: ", ")) FROM \(object.name)",
           schema: transaction.schema,
-          options: SOQLOptions(
-            now: transaction.now, includeDeleted: true, apiVersion: transaction.apiVersion))
+          options: try transaction.soqlOptions(includeDeleted: true))
       }
       guard let field = object.field(named: name) else {
         throw ServerError.unknownField(name, of: object.name)

@@ -43,6 +43,8 @@ struct RESTService {
       try request.allow("GET,HEAD")
       let runner = QueryRunner(transaction: transaction, cursors: cursors)
       return OrgAnswer(status: 200, body: try runner.page(locator: path[1]))
+    case ("search", 1): return try search(request)
+    case ("parameterizedSearch", 1): return try parameterizedSearch(request)
     case ("composite", _):
       return try composite(request, Array(path.dropFirst()))
     case ("recent", 1):
@@ -84,7 +86,10 @@ struct RESTService {
   }
 
   private func resources() -> OrgAnswer {
-    let names = ["composite", "limits", "query", "queryAll", "recent", "sobjects"]
+    let names = [
+      "composite", "limits", "parameterizedSearch", "query", "queryAll", "recent", "search",
+      "sobjects",
+    ]
     return .json { writer in
       writer.beginObject()
       for name in names {
@@ -130,8 +135,7 @@ struct RESTService {
     }
     let query = try SOQLQuery(
       compiling: text, schema: transaction.schema,
-      options: SOQLOptions(
-        now: transaction.now, includeDeleted: includeDeleted, apiVersion: transaction.apiVersion))
+      options: try transaction.soqlOptions(includeDeleted: includeDeleted))
     let runner = QueryRunner(transaction: transaction, cursors: cursors)
     return OrgAnswer(
       status: 200, body: try runner.firstPage(of: query, batchSize: Self.batchSize(of: request)))

@@ -36,6 +36,7 @@ struct SOQLComparer {
   ) throws(ServerError) {
     let suits =
       switch comparator {
+      case _ where field.isDistance: comparator == .less || comparator == .greater
       case .equal, .notEqual: true
       case .isIn, .notIn: field.comparison != .multipicklist
       case .less, .lessOrEqual, .greater, .greaterOrEqual:
@@ -72,6 +73,8 @@ struct SOQLComparer {
     case (.string(let string), .id): return try id(string, field, value)
     case (.boolean(let value), .boolean): return .single(value.databaseValue, isASCII: true)
     case (.number(let text), .number): return .single(number(text), isASCII: true)
+    case (.currency(let amount), .number) where field.type == .currency:
+      return .single(number(amount), isASCII: true)
     case (.date(let date), .date): return .single(date.text.databaseValue, isASCII: true)
     case (.dateTime(let milliseconds), .dateTime):
       return .single(
@@ -98,7 +101,7 @@ struct SOQLComparer {
     if comparator == .like { return .pattern(string.pattern) }
     if let escape = string.firstPatternEscape {
       throw source.lexicalError(
-        at: escape, "no viable alternative at character '\(source.text(escape..<escape + 1))'")
+        at: escape, "unexpected token: '\(source.text(escape..<escape + 1))'")
     }
     return .single(string.text.databaseValue, isASCII: string.text.utf8.allSatisfy { $0 < 0x80 })
   }
@@ -136,18 +139,14 @@ struct SOQLComparer {
       "value of filter criterion for field '\(field.name)' must be of type \(expected)")
   }
 
+  private var zone: SOQLTimeZone { SOQLTimeZone(zone: options.timeZone) }
+
   /// The user's day.
-  private var today: SOQLDate {
-    let seconds = (options.now.timeIntervalSince1970 + Double(options.secondsFromUTC))
-    return SOQLDate(daysSince1970: Int((seconds / 86_400).rounded(.down)))
-  }
+  private var today: SOQLDate { zone.day(of: options.now) }
 
   /// The instant at which a day of the user begins.
   private func midnight(of date: SOQLDate) -> DatabaseValue {
-    SOQLDate.timestamp(
-      milliseconds: Int64(date.daysSince1970) * SOQLDate.millisecondsPerDay
-        - Int64(options.secondsFromUTC) * 1000
-    ).databaseValue
+    SOQLDate.timestamp(milliseconds: zone.start(of: date)).databaseValue
   }
 
   // MARK: SQL

@@ -51,6 +51,9 @@ extension SOQLCompiler {
 
   // MARK: Semi-joins
 
+  /// The most SELECTs behind IN and NOT IN.
+  private static let maxSemiJoins = 2
+
   private func checkSemiJoin(at level: Level) throws(ServerError) {
     if level.depth == 0 || level.depth == 1 && level.parent == .and { return }
     if level.depth == 1, level.parent == .or {
@@ -71,6 +74,9 @@ extension SOQLCompiler {
           + "cannot use: '\(path.text)'")
     }
     innerSelects += 1
+    guard innerSelects <= Self.maxSemiJoins else {
+      throw .malformedQuery("Maximum \(Self.maxSemiJoins) semi join sub-selects are allowed")
+    }
     let innerObject = try Self.object(of: inner, source: source, schema: schema)
     guard innerObject.name != object.name || !outer.steps.isEmpty || outer.schema.type != .id else {
       throw .malformedQuery(

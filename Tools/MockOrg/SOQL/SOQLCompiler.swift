@@ -11,6 +11,8 @@ struct SOQLCompiler {
   var scope: SOQLScope
   /// The expressions behind GROUP BY by their SQL.
   var groupedSQL: Set<String> = []
+  /// Those of them that the rows of totals being compiled add up.
+  var totalledSQL: Set<String> = []
   /// How many inner SELECTs were compiled; each names its tables differently.
   var innerSelects = 0
 
@@ -25,9 +27,8 @@ struct SOQLCompiler {
     isGrouped =
       !statement.groups.isEmpty
       || statement.select.contains { item in
-        guard case .operand(.function(let name, _), _) = item else { return false }
-        return SOQLAggregate(rawValue: name.text.uppercased()) != nil
-          || SOQLDateFunction(rawValue: name.text.uppercased()) != nil
+        guard case .operand(let operand, _) = item else { return false }
+        return operand.isAggregate
       }
     scope = try SOQLScope(
       statement, object: object, source: source, schema: schema, aliasPrefix: aliasPrefix)
@@ -64,163 +65,88 @@ struct SOQLCompiler {
     return object
   }
 
-  // MARK: Operands
-
-  /// Where an operand stands.
-  enum Clause {
-    case filter, having, group, order, select
-  }
-
-  mutating func expression(
-    _ operand: SOQLOperand, in clause: Clause
-  ) throws(ServerError) -> SOQLExpression {
-    switch operand {
-    case .field(let path):
-      let field = try scope.field(path)
-      try check(field, in: clause)
-      let expression = SOQLExpression(field)
-      try checkGrouped(expression, in: clause)
-      return expression
-    case .function(let name, let argument):
-      if let aggregate = SOQLAggregate(rawValue: name.text.uppercased()) {
-        return try self.aggregate(aggregate, name, argument, in: clause)
-      }
-      if let function = SOQLDateFunction(rawValue: name.text.uppercased()) {
-        return try dateFunction(function, name, argument, in: clause)
-      }
-      throw .malformedQuery("unexpected token: '('")
-    }
-  }
-
-  private func check(_ field: SOQLField, in clause: Clause) throws(ServerError) {
-    let (allowed, verb) =
-      switch clause {
-      case .filter, .having: (field.schema.isFilterable, "filtered")
-      case .group: (field.schema.isGroupable, "grouped")
-      case .order: (field.schema.isSortable, "sorted")
-      case .select: (true, "selected")
-      }
-    guard allowed else {
-      throw source.error(
-        "INVALID_FIELD", at: field.offset,
-        "field '\(field.schema.name)' can not be \(verb) in a query call")
-    }
-  }
-
-  /// What is shown of a group, or orders groups, is either the same for all its rows or an aggregate.
-  private func checkGrouped(_ expression: SOQLExpression, in clause: Clause) throws(ServerError) {
-    guard isGrouped, clause == .select || clause == .order || clause == .having,
-      !groupedSQL.contains(expression.sql)
-    else { return }
-    throw source.error(
-      "MALFORMED_QUERY", at: expression.offset,
-      "Field must be grouped or aggregated: \(expression.name)")
-  }
-
-  private mutating func aggregate(
-    _ aggregate: SOQLAggregate, _ name: SOQLName, _ argument: SOQLOperand?, in clause: Clause
-  ) throws(ServerError) -> SOQLExpression {
-    guard clause != .filter, clause != .group, isGrouped else {
-      throw source.error(
-        "MALFORMED_QUERY", at: name.offset, "aggregate function is not allowed here: \(name.text)")
-    }
-    guard let argument else {
-      guard aggregate == .count, clause != .select else {
-        throw .malformedQuery("unexpected token: ')'")
-      }
-      return SOQLExpression(sql: "COUNT(*)", type: .int, name: name.text, offset: name.offset)
-    }
-    guard case .field(let path) = argument else {
-      throw .malformedQuery("unexpected token: '('")
-    }
-    let field = try scope.field(path)
-    guard field.schema.supports(aggregate) else {
-      throw source.error(
-        "INVALID_FIELD", at: field.offset,
-        "field \(field.schema.name) does not support aggregate operator \(aggregate.rawValue)")
-    }
-    let value = SOQLExpression(field)
-    // Texts are told apart and ordered without regard to case, also where no column says so.
-    let collated =
-      value.comparison == .text && !field.isColumn ? field.sql + " COLLATE NOCASE" : field.sql
-    let (sql, type): (String, FieldType) =
-      switch aggregate {
-      case .count: ("COUNT(\(field.sql))", .int)
-      case .countDistinct: ("COUNT(DISTINCT \(collated))", .int)
-      case .sum: ("SUM(\(field.sql))", field.schema.type)
-      case .avg: ("AVG(\(field.sql))", .double)
-      case .min: ("MIN(\(collated))", field.schema.type)
-      case .max: ("MAX(\(collated))", field.schema.type)
-      }
-    return SOQLExpression(sql: sql, type: type, name: field.schema.name, offset: name.offset)
-  }
-
-  private mutating func dateFunction(
-    _ function: SOQLDateFunction, _ name: SOQLName, _ argument: SOQLOperand?, in clause: Clause
-  ) throws(ServerError) -> SOQLExpression {
-    let path: SOQLPath
-    var secondsFromUTC = 0
-    switch argument {
-    case .field(let field): path = field
-    case .function(let zone, .field(let field)) where zone.text.uppercased() == "CONVERTTIMEZONE":
-      path = field
-      secondsFromUTC = options.secondsFromUTC
-    default: throw .malformedQuery("unexpected token: ')'")
-    }
-    let field = try scope.field(path)
-    guard function.takes(field.schema.type) else {
-      throw source.error(
-        "INVALID_FIELD", at: field.offset,
-        "field \(field.schema.name) does not support function \(function.rawValue)")
-    }
-    let expression = SOQLExpression(
-      sql: function.sql(field.sql, secondsFromUTC: secondsFromUTC), type: function.resultType,
-      name: field.schema.name, offset: name.offset)
-    try checkGrouped(expression, in: clause)
-    return expression
-  }
-
   // MARK: Clauses
 
-  /// All that stands behind WHERE.
+  /// All that stands behind WHERE, the scope included.
   mutating func filter() throws(ServerError) -> SOQLFragment? {
     var parts: [SOQLFragment] = []
     if !includesDeleted { parts.append(SOQLFragment("\(scope.rootAlias).\"IsDeleted\" = 0")) }
+    if let name = statement.scope, let scope = try scopeCondition(name) { parts.append(scope) }
     if let condition = statement.condition {
       parts.append(try self.condition(condition, in: .filter, level: .top))
     }
     return parts.isEmpty ? nil : .joined(parts, by: "AND")
   }
 
+  /// `USING SCOPE`: which records belong to the user; nil for all of them.
+  private func scopeCondition(_ name: SOQLName) throws(ServerError) -> SOQLFragment? {
+    func owner(_ comparator: String) -> SOQLFragment {
+      SOQLFragment("\(scope.rootAlias).\"OwnerId\" \(comparator) ?", [options.userID.databaseValue])
+    }
+    let isOwned = object.field(named: "OwnerId") != nil
+    switch name.text.uppercased() {
+    case "EVERYTHING": return nil
+    case "MINE" where isOwned: return owner("=")
+    case "DELEGATED" where isOwned && object.field(named: "CreatedById") != nil:
+      let creator = SOQLFragment(
+        "\(scope.rootAlias).\"CreatedById\" = ?", [options.userID.databaseValue])
+      return .joined([creator, owner("<>")], by: "AND")
+    default:
+      throw source.error(
+        "MALFORMED_QUERY", at: name.offset,
+        "scope '\(name.text)' is not supported on \(object.name)")
+    }
+  }
+
+  /// One value that rows are sorted by.
+  struct OrderTerm {
+    var value: String
+    /// `COLLATE` and a name, for texts.
+    var collation = ""
+    /// Direction and place of nulls.
+    var suffix = ""
+
+    /// The term as ORDER BY has it, for the value or for a column that holds it.
+    func sql(_ column: String? = nil) -> String { (column ?? value) + collation + suffix }
+  }
+
   /// All that stands behind ORDER BY. Rows that the query does not tell apart keep the order of their
-  /// creation.
-  mutating func order() throws(ServerError) -> SOQLFragment {
-    var terms: [SOQLFragment] = []
+  /// creation, groups the order of their values.
+  mutating func order() throws(ServerError) -> [OrderTerm] {
+    var terms: [OrderTerm] = []
     for item in statement.order {
       let value = try expression(item.operand, in: .order)
-      let direction = item.descending ? " DESC" : " ASC"
-      let nulls = item.nullsLast ? " NULLS LAST" : " NULLS FIRST"
-      if value.picklistValues.count > 1 {
-        terms.append(SOQLFragment("\(value.sql) IS NULL" + (item.nullsLast ? " ASC" : " DESC")))
-        terms.append(
-          SOQLFragment(
-            "CASE \(value.sql)"
-              + value.picklistValues.indices.map { " WHEN ? THEN \($0)" }.joined()
-              + " ELSE \(value.picklistValues.count) END" + direction,
-            value.picklistValues.map(\.databaseValue)))
-      }
-      let collation =
-        value.comparison == .text && !value.isColumn
-        ? " COLLATE \(value.caseSensitive ? "BINARY" : "NOCASE")" : ""
-      terms.append(SOQLFragment(value.sql + collation + direction + nulls))
+      terms += self.terms(of: value, descending: item.descending, nullsLast: item.nullsLast)
     }
     if !isGrouped {
-      terms.append(SOQLFragment("\(scope.rootAlias).rowid"))
-    } else {
-      terms += groupedSQL.sorted().map { SOQLFragment($0) }
+      terms.append(OrderTerm(value: "\(scope.rootAlias).rowid"))
     }
-    return SOQLFragment(
-      terms.map(\.sql).joined(separator: ", "), terms.flatMap(\.arguments))
+    return terms
+  }
+
+  func terms(of value: SOQLExpression, descending: Bool, nullsLast: Bool) -> [OrderTerm] {
+    let suffix = (descending ? " DESC" : " ASC") + (nullsLast ? " NULLS LAST" : " NULLS FIRST")
+    var terms: [OrderTerm] = []
+    if value.picklistValues.count > 1 {
+      terms.append(
+        OrderTerm(value: "\(value.sql) IS NULL", suffix: nullsLast ? " ASC" : " DESC"))
+      let ranks = value.picklistValues.enumerated().map { index, value in
+        " WHEN \(SOQLFragment.quoted(value)) THEN \(index)"
+      }
+      terms.append(
+        OrderTerm(
+          value: "CASE \(value.sql)" + ranks.joined() + " ELSE \(value.picklistValues.count) END",
+          suffix: descending ? " DESC" : " ASC"))
+    }
+    let collation =
+      value.comparison == .text ? " COLLATE \(value.caseSensitive ? "BINARY" : "NOCASE")" : ""
+    terms.append(OrderTerm(value: value.sql, collation: collation, suffix: suffix))
+    return terms
+  }
+
+  /// All that stands behind ORDER BY; nil without terms.
+  static func joined(_ terms: [OrderTerm]) -> String? {
+    terms.isEmpty ? nil : terms.map { $0.sql() }.joined(separator: ", ")
   }
 
   /// The offset, which the platform limits.

@@ -1,3 +1,5 @@
+import struct Foundation.TimeZone
+
 /// A value in SQL with what is needed to compare, order and show it.
 struct SOQLExpression {
   /// How values of a type are written and compared.
@@ -15,6 +17,10 @@ struct SOQLExpression {
   var caseSensitive = false
   /// The values of a picklist in their order, by which it sorts.
   var picklistValues: [String] = []
+  /// The digits behind the point, as `FORMAT` shows them.
+  var scale = 0
+  /// Only `<` and `>` compare it: a distance.
+  var isDistance = false
 
   var comparison: Comparison {
     switch type {
@@ -46,6 +52,7 @@ struct SOQLExpression {
       sql: field.sql, type: field.schema.type, name: field.schema.name, offset: field.offset,
       isColumn: field.isColumn)
     caseSensitive = field.schema.caseSensitive
+    scale = field.schema.scale
     if field.schema.type == .picklist {
       picklistValues = field.schema.picklistValues.map(\.value)
     }
@@ -78,12 +85,13 @@ enum SOQLDateFunction: String {
     }
   }
 
-  /// The function of a stored date or datetime, moved by `secondsFromUTC`.
-  func sql(_ value: String, secondsFromUTC: Int) -> String {
+  /// The function of a stored date or datetime, by the clocks of `zone`.
+  func sql(_ value: String, zone: TimeZone) -> String {
     // SQLite does not read the zone as it is stored; without one it counts in UTC.
     let argument =
-      secondsFromUTC == 0
-      ? "substr(\(value), 1, 19)" : "substr(\(value), 1, 19), '\(secondsFromUTC) seconds'"
+      zone == .gmt
+      ? "substr(\(value), 1, 19)"
+      : "\(SOQLDatabase.local)(\(value), \(SOQLFragment.quoted(zone.identifier)))"
     func part(_ format: String) -> String {
       "CAST(strftime('\(format)', \(argument)) AS INTEGER)"
     }

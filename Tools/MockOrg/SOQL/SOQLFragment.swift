@@ -18,6 +18,11 @@ struct SOQLFragment: Sendable {
     self.depth = depth
   }
 
+  /// A text as a part of SQL, for names and labels of the schema; values of a query are arguments.
+  static func quoted(_ text: String) -> String {
+    "'" + text.replacing("'", with: "''").replacing("\0", with: "") + "'"
+  }
+
   /// A condition that holds for no row.
   static let never = SOQLFragment("0")
 

@@ -8,9 +8,12 @@ struct SOQLLexer {
 
   private init(_ source: SOQLSource) { self.source = source }
 
-  /// All tokens of the text, the last one of kind `end`.
-  static func tokens(of source: SOQLSource) throws(ServerError) -> [SOQLToken] {
+  /// All tokens of the text from `offset` on, the last one of kind `end`.
+  static func tokens(
+    of source: SOQLSource, from offset: Int = 0
+  ) throws(ServerError) -> [SOQLToken] {
     var lexer = SOQLLexer(source)
+    lexer.offset = offset
     var tokens: [SOQLToken] = []
     repeat { tokens.append(try lexer.next()) } while tokens.last?.kind != .end
     return tokens
@@ -39,14 +42,15 @@ struct SOQLLexer {
     case UInt8(ascii: "+"), UInt8(ascii: "-"):
       offset += 1
       guard current?.isASCIIDigit == true || current == UInt8(ascii: ".") else {
-        throw noViableAlternative(at: start)
+        throw unexpectedCharacter(at: start)
       }
       return try number(from: start)
     case UInt8(ascii: "."):
       if self.byte(at: start + 1)?.isASCIIDigit == true { return try number(from: start) }
       return symbol(length: 1)
+    // No clause has a star, but the grammar knows to say where one stands.
     case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ","), UInt8(ascii: ":"),
-      UInt8(ascii: "="):
+      UInt8(ascii: "="), UInt8(ascii: "*"):
       return symbol(length: 1)
     case UInt8(ascii: "<"):
       let second = self.byte(at: start + 1)
@@ -55,11 +59,11 @@ struct SOQLLexer {
       return symbol(length: self.byte(at: start + 1) == UInt8(ascii: "=") ? 2 : 1)
     case UInt8(ascii: "!"):
       guard self.byte(at: start + 1) == UInt8(ascii: "=") else {
-        throw noViableAlternative(at: start + 1)
+        throw unexpectedCharacter(at: start + 1)
       }
       return symbol(length: 2)
     default:
-      throw noViableAlternative(at: start)
+      throw unexpectedCharacter(at: start)
     }
   }
 
@@ -73,14 +77,14 @@ struct SOQLLexer {
   }
 
   /// The character at `offset` begins or continues no token.
-  private func noViableAlternative(at offset: Int) -> ServerError {
+  private func unexpectedCharacter(at offset: Int) -> ServerError {
     guard offset < source.bytes.count else {
-      return source.lexicalError(at: offset, "no viable alternative at character '<EOF>'")
+      return source.lexicalError(at: offset, "unexpected token: '<EOF>'")
     }
     var end = offset + 1
     while let byte = byte(at: end), byte & 0xC0 == 0x80 { end += 1 }
     return source.lexicalError(
-      at: offset, "no viable alternative at character '\(source.text(offset..<end))'")
+      at: offset, "unexpected token: '\(source.text(offset..<end))'")
   }
 
   // MARK: Strings
@@ -147,16 +151,16 @@ struct SOQLLexer {
       // A surrogate: characters beyond the first 65,536 are written as two escapes.
       guard high < 0xDC00, current == UInt8(ascii: "\\"),
         self.byte(at: offset + 1) == UInt8(ascii: "u")
-      else { throw noViableAlternative(at: offset) }
+      else { throw unexpectedCharacter(at: offset) }
       offset += 2
       let low = try hexadecimalUnit()
       guard (0xDC00...0xDFFF).contains(low),
         let scalar = Unicode.Scalar(
           0x10000 + ((UInt32(high) - 0xD800) << 10) + (UInt32(low) - 0xDC00))
-      else { throw noViableAlternative(at: offset) }
+      else { throw unexpectedCharacter(at: offset) }
       return scalar
     default:
-      throw noViableAlternative(at: offset - 1)
+      throw unexpectedCharacter(at: offset - 1)
     }
   }
 
@@ -164,7 +168,7 @@ struct SOQLLexer {
     var value: UInt16 = 0
     for _ in 0..<4 {
       guard let digit = current.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else {
-        throw noViableAlternative(at: offset)
+        throw unexpectedCharacter(at: offset)
       }
       value = value << 4 | UInt16(digit)
       offset += 1
@@ -182,8 +186,9 @@ struct SOQLLexer {
       return try dateOrDateTime()
     }
     if matches("dd:dd", at: start) {
-      let time = try timeOfDay()
+      let time = timeOfDay()
       if current == UInt8(ascii: "Z") || current == UInt8(ascii: "z") { offset += 1 }
+      guard let time else { throw invalid("time", from: start) }
       return token(.time(milliseconds: time), from: start)
     }
     return try number(from: start)
@@ -205,7 +210,7 @@ struct SOQLLexer {
         while current?.isASCIIDigit == true { offset += 1 }
       }
     }
-    if let byte = current, byte.isNamePart { throw noViableAlternative(at: offset) }
+    if let byte = current, byte.isNamePart { throw unexpectedCharacter(at: offset) }
     return token(.number, from: start)
   }
 
@@ -215,27 +220,30 @@ struct SOQLLexer {
     offset += 1
     let month = digits(2)
     offset += 1
-    let day = digits(2)
-    guard let date = SOQLDate(year: year, month: month, day: day) else {
-      throw source.error(
-        "MALFORMED_QUERY", at: start, "Invalid date: \(source.text(start..<offset))")
-    }
+    let date = SOQLDate(year: year, month: month, day: digits(2))
     guard current == UInt8(ascii: "T") || current == UInt8(ascii: "t") else {
-      if let byte = current, byte.isNamePart { throw noViableAlternative(at: offset) }
+      if let byte = current, byte.isNamePart { throw unexpectedCharacter(at: offset) }
+      guard let date else { throw invalid("date", from: start) }
       return token(.date(date), from: start)
     }
     offset += 1
-    guard matches("dd:dd", at: offset) else { throw noViableAlternative(at: offset) }
-    let time = try timeOfDay()
+    guard matches("dd:dd", at: offset) else { throw unexpectedCharacter(at: offset) }
+    let time = timeOfDay()
     let zone = try zoneOffset()
+    guard let date, let time, let zone else { throw invalid("datetime", from: start) }
     let milliseconds =
       Int64(date.daysSince1970) * SOQLDate.millisecondsPerDay + Int64(time) - Int64(zone) * 60_000
     return token(.dateTime(milliseconds: milliseconds), from: start)
   }
 
-  /// `hh:mm`, `hh:mm:ss` or `hh:mm:ss.SSS` as milliseconds of the day.
-  private mutating func timeOfDay() throws(ServerError) -> Int {
-    let start = offset
+  /// The literal from `start` to here has the form of a date or time and names none.
+  private func invalid(_ kind: String, from start: Int) -> ServerError {
+    source.error(
+      "MALFORMED_QUERY", at: start, "Invalid \(kind): \(source.text(start..<offset))")
+  }
+
+  /// `hh:mm`, `hh:mm:ss` or `hh:mm:ss.SSS` as milliseconds of the day; nil if a day has no such time.
+  private mutating func timeOfDay() -> Int? {
     let hours = digits(2)
     offset += 1
     let minutes = digits(2)
@@ -254,15 +262,12 @@ struct SOQLLexer {
         }
       }
     }
-    guard hours < 24, minutes < 60, seconds < 60 else {
-      throw source.error(
-        "MALFORMED_QUERY", at: start, "Invalid time: \(source.text(start..<offset))")
-    }
+    guard hours < 24, minutes < 60, seconds < 60 else { return nil }
     return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
   }
 
-  /// `Z`, `+hh:mm`, `-hh:mm` or the same without the colon, as minutes east of UTC.
-  private mutating func zoneOffset() throws(ServerError) -> Int {
+  /// `Z`, `+hh:mm`, `-hh:mm` or the same without the colon, as minutes east of UTC; nil beyond 14 hours.
+  private mutating func zoneOffset() throws(ServerError) -> Int? {
     switch current {
     case UInt8(ascii: "Z"), UInt8(ascii: "z"):
       offset += 1
@@ -271,14 +276,15 @@ struct SOQLLexer {
       let sign = current == UInt8(ascii: "-") ? -1 : 1
       let withColon = matches("dd:dd", at: offset + 1)
       guard withColon || matches("dddd", at: offset + 1) else {
-        throw noViableAlternative(at: offset + 1)
+        throw unexpectedCharacter(at: offset + 1)
       }
       offset += 1
       let hours = digits(2)
       if withColon { offset += 1 }
-      return sign * (hours * 60 + digits(2))
+      let minutes = digits(2)
+      return minutes < 60 && hours * 60 + minutes <= 14 * 60 ? sign * (hours * 60 + minutes) : nil
     default:
-      throw noViableAlternative(at: offset)
+      throw unexpectedCharacter(at: offset)
     }
   }
 

@@ -31,10 +31,11 @@ extension SOQLParser {
       try expectRightParenthesis()
       return inner
     }
+    let start = token.offset
     let operand = try operand()
     switch try comparator() {
-    case .isIn: return try membership(of: operand, negated: false)
-    case .notIn: return try membership(of: operand, negated: true)
+    case .isIn: return try membership(of: operand, negated: false, since: start)
+    case .notIn: return try membership(of: operand, negated: true, since: start)
     case .includes:
       return .comparison(
         SOQLComparison(operand: operand, comparator: .includes, values: try valueList()))
@@ -42,6 +43,7 @@ extension SOQLParser {
       return .comparison(
         SOQLComparison(operand: operand, comparator: .excludes, values: try valueList()))
     case let comparator:
+      if comparator == .like, token.isKeyword("NULL") { throw unexpectedToken() }
       return .comparison(
         SOQLComparison(operand: operand, comparator: comparator, values: [try value()]))
     }
@@ -74,7 +76,7 @@ extension SOQLParser {
   }
 
   private mutating func membership(
-    of operand: SOQLOperand, negated: Bool
+    of operand: SOQLOperand, negated: Bool, since start: Int
   ) throws(ServerError) -> SOQLCondition {
     if token.isSymbol("("), token(ahead: 1).isKeyword("SELECT") {
       guard case .field(let path) = operand else { throw unexpectedToken() }
@@ -82,6 +84,10 @@ extension SOQLParser {
       let inner = try nested { (parser) throws(ServerError) in try parser.statement(.semiJoin) }
       try expectRightParenthesis()
       return .semiJoin(path, negated: negated, inner)
+    }
+    if token.isSymbol("("), token(ahead: 1).isSymbol(")") {
+      advance()
+      throw unexpectedToken(since: start)
     }
     return .comparison(
       SOQLComparison(
@@ -97,7 +103,7 @@ extension SOQLParser {
     return values
   }
 
-  private func bindVariable() -> ServerError {
+  func bindVariable() -> ServerError {
     source.error(
       "MALFORMED_QUERY", at: token.offset, "Bind variables only allowed in Apex code")
   }
@@ -117,6 +123,9 @@ extension SOQLParser {
       case "TRUE": literal = .boolean(true)
       case "FALSE": literal = .boolean(false)
       case let name:
+        if let amount = currencyAmount() {
+          return SOQLValue(literal: .currency(amount), offset: offset)
+        }
         guard let known = SOQLDateLiteral.named(name) else { throw unexpectedToken() }
         advance()
         return SOQLValue(literal: .dateLiteral(try dateLiteral(known)), offset: offset)
@@ -128,13 +137,33 @@ extension SOQLParser {
     return SOQLValue(literal: literal, offset: offset)
   }
 
+  /// Takes a currency's code and the amount behind it without a blank: `USD5000`, `EUR-12.5`.
+  private mutating func currencyAmount() -> String? {
+    let code = token.text.prefix(3)
+    var amount = String(token.text.dropFirst(3))
+    guard code.utf8.count == 3, code.utf8.allSatisfy({ (0x41...0x5A).contains($0) }),
+      amount.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    let next = token(ahead: 1)
+    if next.kind == .number, next.offset == token.offset + token.text.utf8.count,
+      amount.isEmpty || next.text.hasPrefix(".")
+    {
+      amount += next.text
+      advance()
+    }
+    guard !amount.isEmpty else { return nil }
+    advance()
+    return amount
+  }
+
   /// Reads the number of a literal that takes one.
   private mutating func dateLiteral(
     _ known: (takesNumber: Bool, make: @Sendable (Int) -> SOQLDateLiteral)
   ) throws(ServerError) -> SOQLDateLiteral {
     guard known.takesNumber else { return known.make(0) }
     guard take(symbol: ":") else {
-      throw .malformedQuery("expecting a colon, found '\(token.text)'")
+      throw source.syntaxError(
+        at: token.offset, "expecting a colon, found '\(token.text)'")
     }
     guard token.kind == .number, token.text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
       throw unexpectedToken()

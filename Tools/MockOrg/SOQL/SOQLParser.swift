@@ -6,12 +6,18 @@ struct SOQLParser {
   static let maxDepth = 100
 
   let source: SOQLSource
+  private let allowsApexSyntax: Bool
   private let tokens: [SOQLToken]
   private var index = 0
   private var depth = 0
 
   /// Parses a whole query.
-  static func parse(_ source: SOQLSource) throws(ServerError) -> SOQLStatement {
+  ///
+  /// - Parameter allowsApexSyntax: Takes `ALL ROWS` and the modes behind WITH, which the platform knows
+  ///   in Apex code alone.
+  static func parse(
+    _ source: SOQLSource, allowsApexSyntax: Bool = false
+  ) throws(ServerError) -> SOQLStatement {
     let text = source.bytes
     if text.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) {
       throw .malformedQuery("A query string has to be specified")
@@ -22,15 +28,19 @@ struct SOQLParser {
       throw .malformedQuery(
         "SOQL statements cannot be longer than \(SOQLSource.maxCharacters) characters.")
     }
-    var parser = SOQLParser(source: source, tokens: try SOQLLexer.tokens(of: source))
+    var parser = try SOQLParser(source, from: 0, allowsApexSyntax: allowsApexSyntax)
     let statement = try parser.statement(.query)
     if parser.token.kind != .end { throw parser.unexpectedToken() }
     return statement
   }
 
-  private init(source: SOQLSource, tokens: [SOQLToken]) {
+  /// A parser that stands at `offset` of a text.
+  init(
+    _ source: SOQLSource, from offset: Int, allowsApexSyntax: Bool
+  ) throws(ServerError) {
     self.source = source
-    self.tokens = tokens
+    self.allowsApexSyntax = allowsApexSyntax
+    tokens = try SOQLLexer.tokens(of: source, from: offset)
   }
 
   // MARK: Tokens
@@ -41,7 +51,16 @@ struct SOQLParser {
 
   mutating func advance() { index = min(index + 1, tokens.count - 1) }
 
-  func unexpectedToken() -> ServerError { .malformedQuery("unexpected token: '\(token.text)'") }
+  /// The token fits nowhere.
+  ///
+  /// - Parameter start: Where the words that led here begin, for the cases in which the platform shows
+  ///   them too.
+  func unexpectedToken(since start: Int? = nil) -> ServerError {
+    let text =
+      start.map { source.text($0..<min(token.offset + token.text.utf8.count, source.bytes.count)) }
+      ?? token.text
+    return source.syntaxError(at: token.offset, "unexpected token: '\(text)'")
+  }
 
   /// Takes the keywords if all of them stand next.
   mutating func take(_ keywords: String...) -> Bool {
@@ -66,9 +85,12 @@ struct SOQLParser {
   }
 
   mutating func expectRightParenthesis() throws(ServerError) {
-    guard take(symbol: ")") else {
-      throw .malformedQuery("expecting a right parentheses, found '\(token.text)'")
+    if take(symbol: ")") { return }
+    // The platform says that something is missing where the rest of the query could follow it.
+    if token.kind == .name, Self.clauseWords.contains(token.text.uppercased()) {
+      throw source.syntaxError(at: token.offset, "missing value at '\(token.text)'")
     }
+    throw unexpectedToken()
   }
 
   mutating func name() throws(ServerError) -> SOQLName {
@@ -107,6 +129,8 @@ struct SOQLParser {
     case children
     /// Behind IN.
     case semiJoin
+    /// In the parentheses behind an object of a search, without its first words.
+    case search
   }
 
   /// Words that cannot be an alias because a clause begins with them.
@@ -116,14 +140,33 @@ struct SOQLParser {
   ]
 
   mutating func statement(_ role: Role) throws(ServerError) -> SOQLStatement {
+    let start = token.offset
     try expect("SELECT")
+    if token.isSymbol("*")
+      || token.isKeyword("FROM") && !token(ahead: 1).isSymbol(".")
+        && !token(ahead: 1).isSymbol(",") && !token(ahead: 1).isKeyword("FROM")
+    {
+      throw unexpectedToken(since: start)
+    }
     var select = [try selectItem(role)]
     while take(symbol: ",") { select.append(try selectItem(role)) }
     try expect("FROM")
     var statement = SOQLStatement(select: select, object: try name())
+    if role == .children, take(symbol: ".") {
+      // `FROM Account.Contacts`: the parent's name in front says nothing new.
+      statement.object = try name()
+    }
     statement.alias = try alias()
     while take(symbol: ",") {
       let path = try path()
+      guard path.names.count > 1 else {
+        throw .malformedQuery(
+          """
+          A driving SObject type has already been set, all other entity types in the FROM clause \
+          must be relationships to the initial object.  The driving object is \
+          \(statement.object.text).
+          """)
+      }
       guard let alias = try alias() else { throw unexpectedToken() }
       statement.relatedAliases.append((path, alias))
     }
@@ -132,7 +175,7 @@ struct SOQLParser {
   }
 
   /// A name behind a field or an object, with or without AS.
-  private mutating func alias() throws(ServerError) -> String? {
+  mutating func alias() throws(ServerError) -> String? {
     if take("AS") { return try name().text }
     guard token.kind == .name, !Self.clauseWords.contains(token.text.uppercased()) else {
       return nil
@@ -140,52 +183,82 @@ struct SOQLParser {
     return try name().text
   }
 
-  private mutating func clauses(
+  /// The clauses behind FROM.
+  mutating func clauses(
     of statement: inout SOQLStatement, _ role: Role
   ) throws(ServerError) {
-    if take("USING") { try scope() }
-    if take("WHERE") { statement.condition = try condition() }
-    while take("WITH") { try securityMode() }
-    if role == .semiJoin { return }
-    if role == .query, take("GROUP", "BY") {
-      repeat { statement.groups.append(try operand()) } while take(symbol: ",")
-      if take("HAVING") { statement.having = try condition() }
+    if take("USING") {
+      try expect("SCOPE")
+      statement.scope = try name()
     }
+    if take("WHERE") { statement.condition = try condition() }
+    while role != .search, take("WITH") { try securityMode() }
+    if role == .semiJoin { return }
+    if role == .query, take("GROUP", "BY") { try groups(of: &statement) }
     if take("ORDER", "BY") {
       repeat { statement.order.append(try orderItem()) } while take(symbol: ",")
     }
     if take("LIMIT") { statement.limit = try rowCount() }
     if take("OFFSET") { statement.offset = try rowCount() }
-    while take("FOR") { try purpose() }
+    if role == .search { return }
+    while take("FOR") { try purpose(of: &statement) }
     while take("UPDATE") {
-      guard take("TRACKING") || take("VIEWSTAT") else { throw unexpectedToken() }
+      repeat {
+        guard take("TRACKING") || take("VIEWSTAT") else { throw unexpectedToken() }
+      } while take(symbol: ",")
     }
-    if role == .query, take("ALL", "ROWS") { statement.allRows = true }
-  }
-
-  /// `USING SCOPE everything`, the only scope in which the result does not depend on the user.
-  private mutating func scope() throws(ServerError) {
-    try expect("SCOPE")
-    let scope = try name()
-    guard scope.text.uppercased() == "EVERYTHING" else {
-      throw source.error(
-        "MALFORMED_QUERY", at: scope.offset, "scope '\(scope.text)' is not supported")
+    if role == .query, token.isKeyword("ALL"), token(ahead: 1).isKeyword("ROWS") {
+      guard allowsApexSyntax else {
+        throw .malformedQuery("ALL ROWS not allowed in this context")
+      }
+      _ = take("ALL", "ROWS")
+      statement.allRows = true
     }
   }
 
-  /// `WITH SECURITY_ENFORCED`, `USER_MODE` or `SYSTEM_MODE`: every user sees every field here.
+  private mutating func groups(of statement: inout SOQLStatement) throws(ServerError) {
+    let hasTotals = token(ahead: 1).isSymbol("(")
+    if hasTotals, token.isKeyword("ROLLUP") || token.isKeyword("CUBE") {
+      statement.grouping = token.isKeyword("CUBE") ? .cube : .rollup
+      advance()
+      advance()
+    }
+    repeat { statement.groups.append(try operand()) } while take(symbol: ",")
+    if statement.grouping != .plain { try expectRightParenthesis() }
+    if take("HAVING") { statement.having = try condition() }
+  }
+
+  /// `WITH SECURITY_ENFORCED`, `USER_MODE` or `SYSTEM_MODE`: every query sees what its user sees.
   private mutating func securityMode() throws(ServerError) {
-    guard take("SECURITY_ENFORCED") || take("USER_MODE") || take("SYSTEM_MODE") else {
-      throw unexpectedToken()
+    guard
+      token.isKeyword("SECURITY_ENFORCED") || token.isKeyword("USER_MODE")
+        || token.isKeyword("SYSTEM_MODE")
+    else { throw unexpectedToken() }
+    guard allowsApexSyntax else {
+      throw source.syntaxError(
+        at: token.offset,
+        """
+        rule soqlWithIdentifierClause failed predicate: {this.helper.allowApexSyntax() && \
+        this.helper.hasApexContext()}?
+        """)
     }
+    advance()
   }
 
-  /// `FOR VIEW`, `FOR REFERENCE` or `FOR UPDATE`: they change nothing in the result.
-  private mutating func purpose() throws(ServerError) {
-    guard take("VIEW") || take("REFERENCE") || take("UPDATE") else { throw unexpectedToken() }
+  /// What stands behind FOR; `UPDATE` locks nothing, since no request outlives its transaction.
+  private mutating func purpose(of statement: inout SOQLStatement) throws(ServerError) {
+    repeat {
+      if take("VIEW") {
+        statement.marksViewed = true
+      } else if take("REFERENCE") {
+        statement.marksReferenced = true
+      } else if !take("UPDATE") {
+        throw unexpectedToken()
+      }
+    } while take(symbol: ",")
   }
 
-  private mutating func rowCount() throws(ServerError) -> Int {
+  mutating func rowCount() throws(ServerError) -> Int {
     guard token.kind == .number, token.text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
       throw unexpectedToken()
     }
@@ -201,49 +274,12 @@ struct SOQLParser {
       _ = take("ASC")
     }
     if take("NULLS") {
-      if take("LAST") { item.nullsLast = true } else { try expect("FIRST") }
+      if take("LAST") {
+        item.nullsLast = true
+      } else if !take("FIRST") {
+        throw source.syntaxError(at: token.offset, "missing value at '\(token.text)'")
+      }
     }
     return item
-  }
-
-  // MARK: Fields and functions
-
-  private mutating func selectItem(_ role: Role) throws(ServerError) -> SOQLSelectItem {
-    if token.isSymbol("(") {
-      guard role != .semiJoin else { throw unexpectedToken() }
-      advance()
-      let children = try nested { (parser) throws(ServerError) in
-        try parser.statement(.children)
-      }
-      try expectRightParenthesis()
-      return .children(children)
-    }
-    if token.isKeyword("FROM"), !token(ahead: 1).isSymbol("."), !token(ahead: 1).isSymbol(",") {
-      throw unexpectedToken()
-    }
-    if token.isKeyword("FIELDS"), token(ahead: 1).isSymbol("(") {
-      let offset = token.offset
-      advance()
-      advance()
-      guard let set = SOQLFieldSet(rawValue: token.text.uppercased()) else {
-        throw unexpectedToken()
-      }
-      advance()
-      try expectRightParenthesis()
-      return .fields(set, offset: offset)
-    }
-    let operand = try operand()
-    return .operand(operand, alias: try alias())
-  }
-
-  /// A field or a function.
-  mutating func operand() throws(ServerError) -> SOQLOperand {
-    guard token(ahead: 1).isSymbol("(") else { return .field(try path()) }
-    let function = try name()
-    advance()
-    if take(symbol: ")") { return .function(function, nil) }
-    let argument = try nested { (parser) throws(ServerError) in try parser.operand() }
-    try expectRightParenthesis()
-    return .function(function, argument)
   }
 }

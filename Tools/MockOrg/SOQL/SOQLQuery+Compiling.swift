@@ -12,7 +12,8 @@ extension SOQLQuery {
     compiling text: String, schema: OrgSchema, options: SOQLOptions
   ) throws(ServerError) {
     let source = SOQLSource(text)
-    let statement = try SOQLParser.parse(source)
+    let statement = try SOQLParser.parse(
+      source, allowsApexSyntax: options.allowsApexSyntax)
     let object = try SOQLCompiler.object(of: statement, source: source, schema: schema)
     var compiler = try SOQLCompiler(
       statement, object: object, source: source, schema: schema, options: options)

@@ -53,17 +53,74 @@ struct SOQLScope {
 
   /// The field at the end of a path; joins the parents on the way.
   mutating func field(_ path: SOQLPath) throws(ServerError) -> SOQLField {
-    let names = names(of: path)
-    guard names.count <= Self.maxPathLength + 1 else {
+    try field(names(of: path)[...], from: root, path)
+  }
+
+  /// A field of an object that a polymorphic relationship may lead to.
+  mutating func field(
+    _ path: SOQLPath, of target: Relationship
+  ) throws(ServerError) -> SOQLField {
+    try field(path.names[...], from: target, path)
+  }
+
+  /// The parents at the end of a path that has no field behind it.
+  mutating func relationship(_ path: SOQLPath) throws(ServerError) -> Relationship {
+    try relationship(names(of: path)[...], from: root, path)
+  }
+
+  private mutating func field(
+    _ names: ArraySlice<String>, from start: Relationship, _ path: SOQLPath
+  ) throws(ServerError) -> SOQLField {
+    let end = try relationship(names.dropLast(), from: start, path)
+    let name = names.last ?? ""
+    guard let (schema, sql) = end.entity.field(named: name) else {
+      throw source.error(
+        "INVALID_FIELD", at: path.offset,
+        """
+        No such column '\(name)' on entity '\(end.entity.name)'. If you are attempting to use a \
+        custom field, be sure to append the '__c' after the custom field name. Please reference \
+        your WSDL or the describe call for the appropriate names.
+        """)
+    }
+    return SOQLField(
+      steps: end.steps, entity: end.entity, schema: schema, sql: sql.text, isColumn: sql.isColumn,
+      offset: path.offset)
+  }
+
+  /// Where a chain of relationships ends.
+  struct Relationship {
+    var steps: [SOQLField.Step] = []
+    var entity: SOQLEntity
+    /// Tells its tables from those of other ways to the same objects.
+    fileprivate var key = ""
+
+    /// The object `name` alone, nil if it is none of the targets.
+    func narrowed(to name: String) -> Relationship? {
+      guard let target = entity.targets.first(where: { $0.object.name == name }) else {
+        return nil
+      }
+      return Relationship(
+        entity: SOQLEntity(targets: [target], isPolymorphic: false),
+        key: key + "\(name.lowercased()):")
+    }
+  }
+
+  private var root: Relationship {
+    Relationship(entity: entities[""] ?? SOQLEntity(targets: [], isPolymorphic: false))
+  }
+
+  private mutating func relationship(
+    _ names: ArraySlice<String>, from start: Relationship, _ path: SOQLPath
+  ) throws(ServerError) -> Relationship {
+    guard names.count <= Self.maxPathLength else {
       throw source.error(
         "MALFORMED_QUERY", at: path.offset,
         "a field path has at most \(Self.maxPathLength) relationships: '\(path.text)'")
     }
-    var entity = entities[""] ?? SOQLEntity(targets: [], isPolymorphic: false)
-    var steps: [SOQLField.Step] = []
-    for name in names.dropLast() {
-      let key = steps.reduce("") { $0 + $1.key.lowercased() + "." } + name.lowercased()
-      guard let (parent, schemaName) = try parent(name, of: entity, key: key) else {
+    var end = start
+    for name in names {
+      end.key += name.lowercased() + "."
+      guard let (parent, schemaName) = try parent(name, of: end.entity, key: end.key) else {
         throw source.error(
           "INVALID_FIELD", at: path.offset,
           """
@@ -72,22 +129,10 @@ struct SOQLScope {
           Please reference your WSDL or the describe call for the appropriate names.
           """)
       }
-      entity = parent
-      steps.append(SOQLField.Step(key: schemaName, entity: parent))
+      end.entity = parent
+      end.steps.append(SOQLField.Step(key: schemaName, entity: parent))
     }
-    let name = names.last ?? ""
-    guard let (schema, sql) = entity.field(named: name) else {
-      throw source.error(
-        "INVALID_FIELD", at: path.offset,
-        """
-        No such column '\(name)' on entity '\(entity.name)'. If you are attempting to use a custom \
-        field, be sure to append the '__c' after the custom field name. Please reference your WSDL \
-        or the describe call for the appropriate names.
-        """)
-    }
-    return SOQLField(
-      steps: steps, entity: entity, schema: schema, sql: sql.text, isColumn: sql.isColumn,
-      offset: path.offset)
+    return end
   }
 
   /// The parents that `entity` calls `name`, and the relationship's name in the schema.
@@ -161,8 +206,8 @@ struct SOQLEntity {
   private var typeName: String {
     "CASE"
       + targets.map { target in
-        " WHEN \(target.alias).\"Id\" IS NOT NULL THEN '"
-          + target.object.name.replacing("'", with: "''") + "'"
+        " WHEN \(target.alias).\"Id\" IS NOT NULL THEN "
+          + SOQLFragment.quoted(target.object.name)
       }.joined() + " END"
   }
 

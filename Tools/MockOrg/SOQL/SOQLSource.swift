@@ -28,13 +28,23 @@ struct SOQLSource: Sendable {
     return (row, column)
   }
 
-  /// An error that the lexer found. The platform counts its column from 0, in both places.
-  func lexicalError(at offset: Int, _ what: String) -> ServerError {
+  /// An error that the lexer found.
+  func lexicalError(
+    _ code: String = "MALFORMED_QUERY", at offset: Int, _ what: String
+  ) -> ServerError {
+    let (row, column) = position(of: offset)
+    return syntaxError(code, at: offset, "line \(row):\(column) \(what)")
+  }
+
+  /// An error that the lexer or the grammar found. The platform counts its column from 0 and shows the
+  /// caret one place before it, unlike those of ``error(_:at:_:)``.
+  func syntaxError(
+    _ code: String = "MALFORMED_QUERY", at offset: Int, _ message: String
+  ) -> ServerError {
     let (row, column) = position(of: offset)
     return ServerError(
-      "MALFORMED_QUERY",
-      excerpt(around: offset, caret: max(column - 1, 0), row: row, column: column)
-        + "line \(row):\(column) \(what)")
+      code,
+      excerpt(around: offset, caret: max(column - 1, 0), row: row, column: column) + message)
   }
 
   /// An error about a place: the platform shows some of the text around it and a caret below.

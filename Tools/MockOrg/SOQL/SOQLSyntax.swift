@@ -6,14 +6,30 @@ struct SOQLStatement: Sendable {
   var alias: String?
   /// More names behind FROM: `FROM Contact c, c.Account a`.
   var relatedAliases: [(path: SOQLPath, alias: String)] = []
+  /// The name behind `USING SCOPE`.
+  var scope: SOQLName?
   var condition: SOQLCondition?
   var groups: [SOQLOperand] = []
+  var grouping = SOQLGrouping.plain
   var having: SOQLCondition?
   var order: [SOQLOrderItem] = []
   var limit: Int?
   var offset: Int?
   /// `ALL ROWS`: deleted records too.
   var allRows = false
+  /// `FOR VIEW`: the records of the result count as viewed.
+  var marksViewed = false
+  /// `FOR REFERENCE`: the records of the result count as referenced.
+  var marksReferenced = false
+}
+
+/// Which rows of totals `GROUP BY` adds.
+enum SOQLGrouping: Sendable {
+  case plain
+  /// One for every beginning of the list of groups.
+  case rollup
+  /// One for every part of the list of groups.
+  case cube
 }
 
 /// A name and where it stands.
@@ -36,6 +52,19 @@ enum SOQLSelectItem: Sendable {
   case fields(SOQLFieldSet, offset: Int)
   /// `(SELECT ... FROM Contacts)`.
   case children(SOQLStatement)
+  case typeOf(SOQLTypeOf)
+}
+
+/// `TYPEOF What WHEN Account THEN Phone ELSE Name END`: fields of a parent by the object that it is.
+struct SOQLTypeOf: Sendable {
+  struct Branch: Sendable {
+    var object: SOQLName
+    var fields: [SOQLPath]
+  }
+
+  var relationship: SOQLPath
+  var branches: [Branch]
+  var otherwise: [SOQLPath] = []
 }
 
 /// The argument of `FIELDS(...)`.
@@ -50,13 +79,34 @@ indirect enum SOQLOperand: Sendable {
   case field(SOQLPath)
   /// A function of at most one operand; the name as written.
   case function(SOQLName, SOQLOperand?)
+  case distance(SOQLDistance)
 
   var offset: Int {
     switch self {
     case .field(let path): path.offset
     case .function(let name, _): name.offset
+    case .distance(let distance): distance.name.offset
     }
   }
+}
+
+/// `DISTANCE(Location__c, GEOLOCATION(37.775, -122.418), 'mi')`.
+struct SOQLDistance: Sendable {
+  enum Place: Sendable {
+    case field(SOQLPath)
+    /// In degrees.
+    case point(latitude: Double, longitude: Double)
+  }
+
+  enum Unit: String, Sendable {
+    case miles = "mi"
+    case kilometers = "km"
+  }
+
+  var name: SOQLName
+  var from: Place
+  var to: Place
+  var unit: Unit
 }
 
 struct SOQLOrderItem: Sendable {
@@ -103,6 +153,8 @@ struct SOQLValue: Sendable {
     case boolean(Bool)
     /// As written.
     case number(String)
+    /// `USD5000`: the amount as written.
+    case currency(String)
     case string(SOQLString)
     case date(SOQLDate)
     case dateTime(milliseconds: Int64)
