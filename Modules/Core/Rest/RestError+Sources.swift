@@ -2,7 +2,7 @@ import SalesforceSDKCommon
 
 extension RestError {
   /// The error for an answer whose status is outside 200...299, row by row.
-  init(
+  package init(
     answer response: RestResponse, to request: RestRequest, fileID: String = #fileID,
     line: Int = #line
   ) {
@@ -35,6 +35,7 @@ extension RestError {
   private static func remedy(_ status: Int) -> String {
     switch status {
     case 300: "; several records match the external id, make it unique"
+    case 400: "; correct the request by what the server says of it"
     case 401: "; log in again"
     case 403: "; the user may not do this, or the request limit is reached"
     case 404: "; it does not exist or the user may not see it"

@@ -125,7 +125,8 @@ public struct RestQueryItem: Sendable, Hashable {
 /// Method and path without the query: no record data.
 extension RestRequest: CustomStringConvertible, CustomDebugStringConvertible {
   public var description: String {
-    "\(method) \(path.prefix { $0 != "?" })"
+    let start = path.hasPrefix(Self.versionPlaceholder) ? Self.versionPlaceholder.count : 0
+    return "\(method) \(path.dropFirst(start).prefix { $0 != "?" })"
   }
   public var debugDescription: String { description }
 }

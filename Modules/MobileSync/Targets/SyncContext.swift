@@ -100,8 +100,8 @@ public struct SyncContext: Sendable {
   /// The error for an answer whose status is not one of success.
   public static func serverError(_ response: RestResponse, _ request: RestRequest) -> SyncError {
     SyncError(
-      .server, "The server answered \(request) with the status \(response.status).",
-      status: response.status, body: beginning(of: response.body))
+      .server, sentence(RestError(answer: response, to: request)), status: response.status,
+      body: beginning(of: response.body))
   }
 
   private static func sendingError(_ error: any Error, _ request: RestRequest) -> SyncError {
@@ -109,8 +109,7 @@ public struct SyncContext: Sendable {
     if let error = error as? RestError {
       if let status = error.status {
         return SyncError(
-          .server, "The server answered \(request) with the status \(status).", status: status,
-          body: beginning(of: error.body), cause: error)
+          .server, sentence(error), status: status, body: beginning(of: error.body), cause: error)
       }
       if error.code == .notAuthenticated {
         return SyncError(
@@ -131,6 +130,11 @@ public struct SyncContext: Sendable {
       .transport,
       "The server did not answer \(request) (\(reason)). Try again when it can be reached.",
       cause: error)
+  }
+
+  /// The message of a refused request, with the server's codes and the remedy, as a sentence.
+  private static func sentence(_ error: RestError) -> String {
+    "\(error.message.prefix(1).uppercased())\(error.message.dropFirst())."
   }
 
   /// As much of a body as an error keeps.

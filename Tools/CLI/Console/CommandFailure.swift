@@ -1,3 +1,4 @@
+import Foundation
 import MobileSync
 import SalesforceMockOrg
 import SalesforceSDKCommon
@@ -42,14 +43,17 @@ struct CommandFailure: Error {
         self.init(number: cause.number, name: "\(cause.code)", message: error.message)
       } else {
         self.init(
-          number: error.number ?? reason.number, name: "\(error.code)", message: error.message)
+          number: error.number ?? reason.number, name: "\(error.code)",
+          message: error.message + Self.words(inBody: error.body))
       }
     case let error as AccountError:
       self.init(number: error.number, name: "\(error.code)", message: error.message)
     case let error as OAuthError:
       self.init(number: error.number, name: "\(error.code)", message: error.message)
     case let error as RestError:
-      self.init(number: error.status, name: "\(error.code)", message: error.message)
+      self.init(
+        number: error.status, name: "\(error.code)",
+        message: error.message + Self.words(error.serverErrors.map(\.message)))
     case let error as TransportError:
       self.init("\(error.code)", error.message)
     case let error as SecretStoreError:
@@ -57,9 +61,15 @@ struct CommandFailure: Error {
     case let error as JSONError:
       self.init("\(error.code)", error.message)
     case let error as MockOrgError:
-      self.init("mockOrg", error.description)
+      // Foundation's own words for a file it cannot read are no help; the message names the file.
+      self.init(
+        "mockOrg", error.cause is CocoaError ? "\(error.message) Does it exist?" : error.message)
     case is CancellationError:
       self.init("cancelled", "the work was cancelled; nothing is half done")
+    case let error as CocoaError:
+      let place = error.filePath ?? error.url?.path ?? "a file"
+      self.init(
+        "file", "\(place): \(error.localizedDescription) Check that it may be read and written.")
     default:
       self.init("failed", "\(error)")
     }
@@ -68,6 +78,17 @@ struct CommandFailure: Error {
   private init(number: Int?, name: String, message: String) {
     code = number.map { .integer(Int64($0)) } ?? .string(name)
     self.message = message
+  }
+
+  /// What the server says of a refused request. The libraries keep it out of their messages, which
+  /// may go to a log; the person who asked needs it.
+  private static func words(_ messages: [String]) -> String {
+    messages.isEmpty ? "" : "\nThe server says: \(messages.joined(separator: "\n").trimmed)"
+  }
+
+  private static func words(inBody body: String?) -> String {
+    guard let body, let json = try? JSONSlice(parsing: body), json.kind == .array else { return "" }
+    return words(json.elements.compactMap { $0["message"]?.string })
   }
 
   /// The failure in the form that was asked for.

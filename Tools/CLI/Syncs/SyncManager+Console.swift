@@ -45,6 +45,8 @@ extension SyncState {
   var line: String {
     let title = name.map { "\(id) (\($0))" } ?? "\(id)"
     let size = totalSize < 0 ? "" : ", \(totalSize) records"
-    return "\(type.rawValue) \(title) of \(soupName): \(status.rawValue) \(progress) %\(size)"
+    let reason = try? JSONSlice(parsing: error)["message"]?.string
+    let why = reason.map { ": \($0)" } ?? ""
+    return "\(type.rawValue) \(title) of \(soupName): \(status.rawValue) \(progress) %\(size)\(why)"
   }
 }

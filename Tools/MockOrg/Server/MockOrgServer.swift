@@ -141,7 +141,8 @@ public func withMockOrg<R>(
 extension MockOrg {
   /// What a client needs to know when the org is reached at `address`; its tokens are new.
   fileprivate func connectionInfo(_ address: String) -> ConnectionInfo {
-    let refresh = sessions.makeRefreshToken(userID: userID, clientID: options.clientId)
+    // No app asked for this one: `fieldforce login --access-token` may renew it as well as any other.
+    let refresh = sessions.makeRefreshToken(userID: userID, clientID: nil)
     return ConnectionInfo(
       url: address, instanceUrl: address, apiVersion: "\(RESTService.versions.upperBound).0",
       accessToken: sessions.open(

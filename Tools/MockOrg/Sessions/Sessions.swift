@@ -24,7 +24,8 @@ struct AuthorizationGrant: Sendable {
 final class Sessions: Sendable {
   private struct Refresh {
     var userID: String
-    var clientID: String
+    /// The app that it was given to; nil if the org itself handed it out, for whoever asks.
+    var clientID: String?
   }
 
   private struct State {
@@ -71,7 +72,9 @@ final class Sessions: Sendable {
   // MARK: Refresh tokens
 
   /// Gives a new refresh token.
-  func makeRefreshToken(userID: String, clientID: String) -> String {
+  ///
+  /// - Parameter clientID: The one app that may use it; nil: every app.
+  func makeRefreshToken(userID: String, clientID: String?) -> String {
     let token = "5Aep\(Self.randomText(83))"
     state.withLock {
       $0.refreshTokens[token] = Refresh(userID: userID, clientID: clientID)
@@ -96,7 +99,7 @@ final class Sessions: Sendable {
         }
         return nil
       }
-      guard refresh.clientID == clientID else { return nil }
+      guard refresh.clientID == nil || refresh.clientID == clientID else { return nil }
       guard rotating else { return (refresh.userID, token) }
       let next = "5Aep\(Self.randomText(83))"
       state.refreshTokens[token] = nil
