@@ -81,7 +81,32 @@ import Testing
     #expect(missing.output.isEmpty)
     let broken = try await tool.run(
       ["demo", "--json", "--data", try tool.file("plan.json", #"[{"sobject":"#)])
-    _ = try broken.failure()
+    #expect(try broken.failure()["message"]?.string?.contains("plan.json") == true)
     #expect(broken.output.isEmpty)
+    let empty = try await tool.run(["demo", "--json", "--data", try tool.file("none.json", "[]")])
+    #expect(try empty.failure()["code"] == "noRecords")
+  }
+
+  @Test func `the demo takes records without a type, with an id, and without a field to edit`()
+    async throws
+  {
+    let tool = try Tool()
+    _ = try tool.file(
+      "things.json",
+      #"{"records":[{"Name":"first of all things","Id":"a00000000000001"},{"name":"another thing"}]}"#
+    )
+    _ = try tool.file(
+      "bare.json", #"{"records":[{"attributes":{"type":"Bare__c","referenceId":"B1"}}]}"#)
+    _ = try tool.file(
+      "flags.json", #"{"records":[{"attributes":{"type":"Flag__c"},"Up__c":true}]}"#)
+    let plan = try tool.file(
+      "plan.json",
+      """
+      [{"sobject":"Thing__c","files":["things.json"]},
+       {"sobject":"Bare__c","files":["bare.json"]}, {"sobject":"Flag__c","files":["flags.json"]}]
+      """)
+    let result = try await tool.run(["demo", "--json", "--data", plan])
+    #expect(try result.document()["agree"] == true)
+    #expect(result.errors.contains("Nothing to edit offline in Flag__c"))
   }
 }

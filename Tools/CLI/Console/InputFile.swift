@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 
 /// A file that the user named.
 enum InputFile {
@@ -10,6 +11,18 @@ enum InputFile {
       return Array(try Data(contentsOf: url))
     } catch {
       throw CommandFailure("unreadable", "cannot read \(url.path); does the file exist?")
+    }
+  }
+
+  /// Reads all of it as one JSON document.
+  ///
+  /// - Throws: ``CommandFailure`` `unreadable` or `invalidData`, naming the file.
+  static func json(_ url: URL) throws -> JSONSlice {
+    let bytes = try read(url)
+    do {
+      return try JSONSlice(parsing: bytes)
+    } catch {
+      throw CommandFailure("invalidData", "\(url.path) is not valid JSON: \(error.message)")
     }
   }
 }

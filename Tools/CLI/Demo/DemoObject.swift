@@ -34,11 +34,12 @@ struct DemoObject {
     -> DemoObject
   {
     let description = try await client.send(.describe(object: name)).json()
+    let used = Set(used.map { $0.lowercased() })
     var fields: [String] = []
     var writable: [String] = []
     var edited: EditedField?
     for field in description["fields"].items {
-      guard let fieldName = field["name"]?.string, used.contains(fieldName),
+      guard let fieldName = field["name"]?.string, used.contains(fieldName.lowercased()),
         let type = field["type"]?.string, !["address", "location"].contains(type)
       else { continue }
       fields.append(fieldName)
@@ -64,8 +65,8 @@ struct DemoObject {
     SoupIndex(path: SyncKeys.syncId, type: .integer),
   ]
 
-  /// The query of the sync down.
-  var query: String { "SELECT \(fields.joined(separator: ", ")) FROM \(name)" }
+  /// The query of all records.
+  var query: String { "SELECT \((["Id"] + fields).joined(separator: ", ")) FROM \(name)" }
 
   /// The names of the two syncs.
   var downName: String { "\(name) down" }

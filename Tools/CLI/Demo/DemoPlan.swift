@@ -12,44 +12,58 @@ struct DemoPlan {
   /// Texts of records, long enough to be looked for in files.
   private(set) var texts: Set<String> = []
 
+  /// The name that an object was first called by, whatever the case of its letters later.
+  private var names: [String: String] = [:]
+
   /// Reads plans and the tree files that they name, or tree files themselves.
+  ///
+  /// - Throws: ``CommandFailure`` naming the file that cannot be read, or `noRecords`.
   init(_ plans: [URL]) throws {
     var objectOfReference: [String: String] = [:]
     var references: Set<String> = []
     for plan in plans {
-      let json = try JSONSlice(parsing: try InputFile.read(plan))
+      let json = try InputFile.json(plan)
       guard json.kind == .array else {
-        collect(json, &objectOfReference, &references)
+        collect(json, nil, &objectOfReference, &references)
         continue
       }
       for step in json.elements {
         for file in step["files"].items {
-          guard let name = file.string else { continue }
+          guard let name = file.string ?? file["file"]?.string else { continue }
           let url = plan.deletingLastPathComponent().appending(path: name)
           collect(
-            try JSONSlice(parsing: try InputFile.read(url)), &objectOfReference,
-            &references)
+            try InputFile.json(url), step["sobject"]?.string, &objectOfReference, &references)
         }
       }
     }
     isReferredTo = Set(references.compactMap { objectOfReference[$0] })
   }
 
+  /// Takes in the records of a tree file or of a parent in it.
+  ///
+  /// - Parameter step: The object of records that do not say what they are.
   private mutating func collect(
-    _ tree: JSONSlice, _ objectOfReference: inout [String: String], _ references: inout Set<String>
+    _ tree: JSONSlice, _ step: String?, _ objectOfReference: inout [String: String],
+    _ references: inout Set<String>
   ) {
-    for record in tree["records"].items {
-      guard let object = record["attributes"]?["type"]?.string else { continue }
-      if fields[object] == nil { objects.append(object) }
+    let records = tree.kind == .array ? tree : tree["records"]
+    for record in records.items {
+      guard let type = record["attributes"]?["type"]?.string ?? step else { continue }
+      let object = names[type.lowercased(), default: type]
+      names[type.lowercased()] = object
+      if fields[object] == nil {
+        objects.append(object)
+        fields[object] = []
+      }
       if let reference = record["attributes"]?["referenceId"]?.string {
         objectOfReference[reference] = object
       }
-      for member in record.members where member.key != "attributes" {
+      for member in record.members where !["attributes", "id"].contains(member.key.lowercased()) {
         if member.value.kind == .object {
-          collect(member.value, &objectOfReference, &references)
+          collect(member.value, nil, &objectOfReference, &references)
           continue
         }
-        fields[object, default: []].insert(member.key)
+        fields[object]?.insert(member.key)
         guard let text = member.value.string else { continue }
         if text.hasPrefix("@") {
           references.insert(String(text.dropFirst()))

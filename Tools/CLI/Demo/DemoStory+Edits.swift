@@ -46,7 +46,10 @@ extension DemoStory {
       guard
         let edits = DemoEdits(
           object, records, maySpare: !plan.isReferredTo.contains(object.name))
-      else { continue }
+      else {
+        say("Nothing to edit offline in \(object.name): no field of it takes a text or a number")
+        continue
+      }
       all.append(edits)
       let entries = offlineEntries(edits, model: records.first, device)
       try await step("Edited offline \(object.name)") {

@@ -20,6 +20,11 @@ struct DemoStory {
     options.clock = clock
     let org = try MockOrg(options)
     var counts = try await load(into: org)
+    guard !counts.isEmpty else {
+      throw CommandFailure(
+        "noRecords", "there is not one record in the data; give --data a plan whose files hold some"
+      )
+    }
     return try await MockOrgServer.withServer(org) { server in
       let workspace = try await Workspace(folder: folder, makesPlaintext: false)
       var device = try await logIn(workspace, server)
@@ -165,8 +170,7 @@ struct DemoStory {
   private func records(
     onServer object: DemoObject, _ device: Device
   ) async throws -> [String: JSONSlice] {
-    let query = "SELECT Id, \(object.fields.joined(separator: ", ")) FROM \(object.name)"
-    var request = RestRequest.query(query)
+    var request = RestRequest.query(object.query)
     var records: [String: JSONSlice] = [:]
     while true {
       let page = try await device.client.send(request).json()

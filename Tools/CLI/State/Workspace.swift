@@ -86,7 +86,7 @@ struct WorkspaceSettings {
       try Data(try settings.serialized()).write(to: file, options: .atomic)
       return WorkspaceSettings(isPlaintext: makesPlaintext)
     }
-    let settings = try JSONSlice(parsing: try InputFile.read(file))
+    let settings = try InputFile.json(file)
     switch settings["encryption"]?.string {
     case "plaintext": return WorkspaceSettings(isPlaintext: true)
     case "encrypted" where makesPlaintext:

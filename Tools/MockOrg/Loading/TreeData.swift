@@ -74,9 +74,11 @@ struct TreeData {
       throw MockOrgError(
         .invalidData, "A record in \(file) has no 'type' in its 'attributes'.")
     }
+    try Self.check(type, file)
     var members: [(name: String, value: JSONSlice)] = []
     var children: [(relationship: String, records: JSONSlice)] = []
     for (key, value) in json.members where key != "attributes" {
+      try Self.check(key, file)
       if let records = value["records"], records.kind == .array {
         children.append((key, records))
       } else {
@@ -94,6 +96,21 @@ struct TreeData {
           record, file: file, fileIndex: fileIndex, object: nil,
           parent: (index, child.relationship))
       }
+    }
+  }
+
+  /// Objects and fields are made up by these names, so they have to be names on the platform too.
+  private static func check(_ name: String, _ file: String) throws(MockOrgError) {
+    let isName =
+      name.utf8.first.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 & 0xDF } == true
+      && name.utf8.allSatisfy {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 & 0xDF
+          || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "_")
+      }
+    guard isName else {
+      throw MockOrgError(
+        .invalidData,
+        "\(file): '\(name)' is no API name. Use letters, digits and underscores, a letter first.")
     }
   }
 }

@@ -60,7 +60,7 @@ struct TreeLoader: Sendable {
         throw MockOrgError(
           .invalidData,
           "\(record.file): the record '\(record.reference ?? String(index + 1))' of "
-            + "\(record.object) breaks a rule: \(error.message) (\(error.code)).")
+            + "\(record.object) breaks a rule: \(Self.shortened(error.message)) (\(error.code)).")
       }
       if let place = counts.firstIndex(where: { $0.name == writer.object.name }) {
         counts[place].count += 1
@@ -69,6 +69,11 @@ struct TreeLoader: Sendable {
       }
     }
     return counts.map { MockOrg.Loaded(object: $0.name, count: $0.count) }
+  }
+
+  /// The platform quotes a refused value whole, however long it is; a person needs its ends.
+  private static func shortened(_ message: String) -> String {
+    message.count <= 400 ? message : "\(message.prefix(200)) … \(message.suffix(100))"
   }
 
   /// The values of a record, system fields such as `CreatedDate` included where the data have them.
