@@ -41,10 +41,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
   ],
   targets: [
     // Modules: no arrow turns back.
@@ -164,7 +166,10 @@ let package = Package(
       path: "Tools/CLI", swiftSettings: settings),
     .testTarget(
       name: "CLITests",
-      dependencies: ["fieldforce", "SalesforceSDKCommon", "SalesforceMockOrg", "TestSupport"],
+      dependencies: [
+        "fieldforce", "SalesforceSDKCommon", "SalesforceMockOrg", "TestSupport", .subprocess,
+        .system,
+      ],
       path: "Tests/CLI", swiftSettings: settings),
 
     .testTarget(
@@ -199,4 +204,6 @@ extension Target.Dependency {
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
   }
   static var sqlite: Self { .product(name: "GRDBSQLite", package: "GRDB.swift") }
+  static var subprocess: Self { .product(name: "Subprocess", package: "swift-subprocess") }
+  static var system: Self { .product(name: "SystemPackage", package: "swift-system") }
 }

@@ -30,9 +30,5 @@ Tools/Scripts/examples.sh
 step "a client that nobody here wrote"
 Tools/Scripts/interop.sh
 
-# By themselves: they start programs, and Foundation's way of doing so does not bear much company.
-step "tests of the command line"
-swift test --skip-build --filter CLITests
-
-step "all other tests"
-swift test --skip-build --skip CLITests
+step "tests"
+swift test --skip-build

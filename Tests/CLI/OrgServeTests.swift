@@ -1,6 +1,6 @@
 import Foundation
 import SalesforceSDKCommon
-import Synchronization
+import Subprocess
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -9,35 +9,16 @@ import Testing
 
 /// Can a program in any language start the mock org, use it and stop it?
 @Suite struct OrgServeTests {
-  /// Starts `org serve`, gives its first line and what came after it to `body`, and stops it.
+  /// Starts `org serve`, gives its first line to `body`, and stops it.
   private func withServer(
-    _ arguments: [String], stop: (RunningTool) -> Void = { $0.terminate() },
-    _ body: (JSONSlice) async throws -> Void
+    _ arguments: [String], signal: Signal = .terminate, _ body: (JSONSlice) async throws -> Void
   ) async throws {
-    let pipe = Pipe()
-    let (lines, line) = AsyncStream.makeStream(of: String.self)
-    let read = Mutex(Data())
-    pipe.fileHandleForReading.readabilityHandler = { handle in
-      let data = handle.availableData
-      let text = read.withLock { read in
-        read += data
-        return String(decoding: read, as: UTF8.self)
-      }
-      if text.contains("\n") || data.isEmpty {
-        line.yield(text)
-        line.finish()
-      }
-      if data.isEmpty { handle.readabilityHandler = nil }
+    let (status, rest) = try await Tool.serve(["org", "serve"] + arguments, signal: signal) {
+      line in
+      try await body(try JSONSlice(parsing: line))
     }
-    let server = try RunningTool(
-      ["org", "serve"] + arguments, input: .nullDevice, output: pipe, errors: .nullDevice)
-    var first = ""
-    for await text in lines { first = text }
-    try await body(try JSONSlice(parsing: first.trimmed))
-    stop(server)
-    #expect(await server.status() == 0)
-    #expect(
-      read.withLock { String(decoding: $0, as: UTF8.self) } == first, "one line and no more")
+    #expect(status == 0)
+    #expect(rest.isEmpty, "one line and no more")
   }
 
   private func get(
@@ -73,7 +54,7 @@ import Testing
   }
 
   @Test func `SIGINT ends the server well too`() async throws {
-    try await withServer([], stop: { $0.interrupt() }) { info async throws in
+    try await withServer([], signal: .interrupt) { info async throws in
       #expect(try await get(info, "/services/data").status == 200)
     }
   }

@@ -1,8 +1,14 @@
 import Foundation
 import SalesforceSDKCommon
-import Synchronization
+import Subprocess
 import TestSupport
 import Testing
+
+#if canImport(System)
+  import System
+#else
+  import SystemPackage
+#endif
 
 /// The built `fieldforce`, run as a process of its own on a state folder of its own.
 struct Tool {
@@ -67,74 +73,58 @@ struct Tool {
 
   /// Runs the program with exactly these arguments, to its end.
   func run(_ arguments: [String], input: String? = nil) async throws -> Result {
-    // Files instead of pipes: a process never waits for its reader.
-    let name = UUID().uuidString
-    let output = URL(filePath: try file("\(name).out", ""))
-    let errors = URL(filePath: try file("\(name).err", ""))
-    let running = try RunningTool(
-      arguments,
-      input: input == nil
-        ? .nullDevice
-        : try FileHandle(forReadingFrom: URL(filePath: file("\(name).in", input ?? ""))),
-      output: try FileHandle(forWritingTo: output), errors: try FileHandle(forWritingTo: errors))
+    let ended = try await Subprocess.run(
+      .path(Self.binary()), arguments: Arguments(arguments), input: .string(input ?? ""),
+      output: .string(limit: Self.maxOutput), error: .string(limit: Self.maxOutput))
     return Result(
-      status: await running.status(),
-      output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
-      errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+      status: ended.terminationStatus.shellCode, output: ended.standardOutput,
+      errors: ended.standardError)
+  }
+
+  /// Runs the program with exactly these arguments, gives its first line to `body`, sends `signal` and
+  /// waits for its end.
+  ///
+  /// - Returns: The status, and what it said on standard output after the first line.
+  static func serve(
+    _ arguments: [String], signal: Signal = .terminate, _ body: (String) async throws -> Void
+  ) async throws -> (status: Int32, rest: [String]) {
+    let ended = try await Subprocess.run(
+      .path(binary()), arguments: Arguments(arguments), input: .none, output: .sequence,
+      error: .discarded
+    ) { execution in
+      var lines = execution.standardOutput.strings().makeAsyncIterator()
+      do {
+        try await body(try await lines.next() ?? "")
+        try execution.send(signal: signal)
+      } catch {
+        try execution.send(signal: .kill)
+        throw error
+      }
+      var rest: [String] = []
+      while let line = try await lines.next() { rest.append(line) }
+      return rest
+    }
+    return (ended.terminationStatus.shellCode, ended.closureResult)
+  }
+
+  /// More than any command says.
+  private static let maxOutput = 16 << 20
+
+  /// The program lies beside the tests.
+  private static func binary() throws -> FilePath {
+    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+    let tests = try #require(bundle ?? Bundle.main.executableURL)
+    return FilePath(tests.deletingLastPathComponent().appending(path: "fieldforce").path)
   }
 }
 
-/// A `fieldforce` that runs.
-final class RunningTool: Sendable {
-  private let process: Process
-  private let end: AsyncStream<Int32>
-
-  /// On Linux Foundation may crash when several processes are started at the same instant.
-  private static let starting = Mutex(())
-
-  /// Starts the program.
-  ///
-  /// - Parameter output: A `FileHandle` or a `Pipe`.
-  init(_ arguments: [String], input: FileHandle, output: Any, errors: FileHandle) throws {
-    let process = Process()
-    process.executableURL = try Self.binary()
-    process.arguments = arguments
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = errors
-    let (end, ending) = AsyncStream.makeStream(of: Int32.self)
-    process.terminationHandler = { process in
-      // A signal that nobody handled counts as shells count it.
-      ending.yield(
-        process.terminationReason == .exit
-          ? process.terminationStatus : 128 + process.terminationStatus)
-      ending.finish()
+extension TerminationStatus {
+  /// The status as shells count it: 128 and the number for a signal that nobody handled.
+  fileprivate var shellCode: Int32 {
+    switch self {
+    case .exited(let code): code
+    case .signaled(let signal): 128 + signal
     }
-    self.end = end
-    self.process = process
-    process.environment = ProcessInfo.processInfo.environment
-    try Self.starting.withLock { _ in try process.run() }
-  }
-
-  deinit { if process.isRunning { process.terminate() } }
-
-  /// Waits for the end.
-  func status() async -> Int32 {
-    for await status in end { return status }
-    return -1
-  }
-
-  /// Sends SIGTERM.
-  func terminate() { process.terminate() }
-
-  /// Sends SIGINT.
-  func interrupt() { process.interrupt() }
-
-  /// The program lies beside the tests.
-  private static func binary() throws -> URL {
-    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-    let tests = try #require(bundle ?? Bundle.main.executableURL)
-    return tests.deletingLastPathComponent().appending(path: "fieldforce")
   }
 }
 

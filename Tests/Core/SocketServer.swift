@@ -84,7 +84,11 @@ final class SocketServer: Sendable {
       var number = 0
       while true {
         let socket = accept(listener, nil, nil)
-        guard socket >= 0 else { return }
+        guard socket >= 0 else {
+          // Not before: the number may be given to somebody else's listener at once.
+          close(listener)
+          return
+        }
         var one: Int32 = 1
         setsockopt(
           socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
@@ -102,8 +106,8 @@ final class SocketServer: Sendable {
   }
 
   deinit {
+    // Ends the thread that accepts, which closes the listener.
     shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
   }
 
   /// An answer with a length.

@@ -207,11 +207,14 @@ struct StoreOpening {
 
   /// The right to write to the store. There is one writer because SQLite up to 3.51.2 can lose a
   /// committed transaction when two connections write and checkpoint at the same instant.
+  ///
+  /// Worth a short wait: a program that this process starts holds a copy of the lock until it runs,
+  /// even after the store was closed here.
   private func takeLock() throws(SmartStoreError) -> FileLock? {
     guard options.access == .readWrite else { return nil }
     let lock: FileLock?
     do {
-      lock = try FileLock.take(paths.lock)
+      lock = try FileLock.take(paths.lock, patience: .milliseconds(500))
     } catch {
       throw SmartStoreError(storage: error, at: paths.lock)
     }

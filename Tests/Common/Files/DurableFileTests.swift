@@ -63,16 +63,17 @@ struct DurableFileTests {
 
   @Test func `a lock has one holder, and the next when that is gone`() throws {
     let path = folder.file("lock").path
-    func canBeTaken() throws -> Bool {
-      let lock = try FileLock.take(path, patience: .milliseconds(5))
+    func canBeTaken(within patience: Duration) throws -> Bool {
+      let lock = try FileLock.take(path, patience: patience)
       return lock != nil
     }
     guard let lock = try FileLock.take(path) else {
       Issue.record("nobody holds the lock")
       return
     }
-    try lock.whileHeld { () throws in #expect(try !canBeTaken()) }
+    try lock.whileHeld { () throws in #expect(try !canBeTaken(within: .milliseconds(5))) }
     _ = consume lock
-    #expect(try canBeTaken())
+    // A program that another test starts may hold a copy of the lock until it runs.
+    #expect(try canBeTaken(within: .seconds(10)))
   }
 }
