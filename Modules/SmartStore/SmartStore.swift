@@ -24,6 +24,9 @@ public final class SmartStore: Sendable {
   private let database: StoreDatabase
   private let catalogs = SoupCatalogs()
   private let options: SmartStoreOptions
+  let diagnostics: StoreDiagnostics
+  let changes = StoreChanges()
+  let cursors = Mutex(CursorTable())
   private let state = Mutex(State())
 
   private struct State {
@@ -65,12 +68,14 @@ public final class SmartStore: Sendable {
     self.owner = owner
     self.directory = directory
     self.options = options
+    let diagnostics = StoreDiagnostics(options)
+    self.diagnostics = diagnostics
     database = try StoreDatabase.open(at: directory, encryption: encryption)
     do {
       try database.pool.writeWithoutTransaction { database in
         try database.inTransaction {
           let access = StoreAccess(
-            database, catalog: SoupCatalog(schemaVersion: 0, soups: [:]), options: options,
+            database, catalog: SoupCatalog(schemaVersion: 0, soups: [:]), diagnostics: diagnostics,
             isSingleCall: true)
           try access.migrateMetaTables()
           return .commit
@@ -103,6 +108,8 @@ public final class SmartStore: Sendable {
       return state.isClosed
     }
     guard !wasClosed else { return }
+    changes.finish()
+    cursors.withLock { $0.close() }
     let result = await StoreQueue.run { [database] in
       Result { () throws(SmartStoreError) in try database.close() }
     }
@@ -144,15 +151,13 @@ public final class SmartStore: Sendable {
     _ body: @Sendable (borrowing StoreReader) throws -> T
   ) async throws -> T {
     try checkOpen()
-    do {
-      return try await pool.read { database in
+    return try await delivering {
+      try await pool.read { database in
         let access = StoreAccess(
-          database, catalog: try self.catalogs.current(database), options: self.options,
+          database, catalog: try self.catalogs.current(database), diagnostics: self.diagnostics,
           isSingleCall: false)
         return try body(StoreReader(access))
       }
-    } catch {
-      throw outward(error)
     }
   }
 
@@ -162,14 +167,24 @@ public final class SmartStore: Sendable {
     _ body: @Sendable (borrowing StoreTransaction) throws -> T
   ) async throws -> T {
     try checkOpen()
-    do {
-      return try await pool.writeWithoutTransaction { database in
+    return try await delivering {
+      try await pool.writeWithoutTransaction { database in
         try self.setDurability(durability, database)
         return try self.commit(database, isSingleCall: isSingleCall, body)
       }
-    } catch {
-      throw outward(error)
     }
+  }
+
+  /// Runs `work`, and whatever comes of it hands on what it left word of.
+  private func delivering<T>(_ work: () async throws -> T) async throws -> T {
+    let outcome: Result<T, any Error>
+    do {
+      outcome = .success(try await work())
+    } catch {
+      outcome = .failure(outward(error))
+    }
+    await diagnostics.deliver()
+    return try outcome.get()
   }
 
   private func commit<T>(
@@ -179,7 +194,7 @@ public final class SmartStore: Sendable {
     try database.beginTransaction(.immediate)
     do {
       let access = StoreAccess(
-        database, catalog: try catalogs.current(database), options: options,
+        database, catalog: try catalogs.current(database), diagnostics: diagnostics,
         isSingleCall: isSingleCall)
       let result = try body(StoreTransaction(access))
       try access.checkUsable()
@@ -189,6 +204,8 @@ public final class SmartStore: Sendable {
       }
       try database.commit()
       if let changed { catalogs.publish(changed) }
+      changes.publish(access.change)
+      diagnostics.report(access.events)
       return result
     } catch {
       // The first failure is the one to tell; after a lost transaction there is nothing to undo.
@@ -206,10 +223,12 @@ public final class SmartStore: Sendable {
   }
 
   func checkOpen() throws(SmartStoreError) {
-    guard !isClosed else {
-      throw SmartStoreError(
-        .closed, "Store is closed. Ask the store manager for \(name) again.")
-    }
+    guard !isClosed else { throw closedError }
+  }
+
+  /// What every call to a closed store throws.
+  var closedError: SmartStoreError {
+    SmartStoreError(.closed, "Store is closed. Ask the store manager for \(name) again.")
   }
 
   /// An error as callers see it: theirs unchanged, the engine's as ours, cancellation as such.

@@ -17,6 +17,7 @@ public struct SmartStoreError: Error, Sendable {
       case invalidEntry, noSuchEntry, entryTooLarge
       case invalidQuerySpec, bindArgumentsNotAllowed, bindArgumentCount
       case refusedStatement, invalidReference, sql
+      case notDecodable, invalidCursor, cursorAtEnd
       case attachFailed, exportFailed, detachFailed, backupFailed, replaceFailed
       case verificationOpenFailed, verificationReadFailed
     }
@@ -84,6 +85,12 @@ public struct SmartStoreError: Error, Sendable {
     public static let invalidReference = Code(kind: .invalidReference)
     /// SQLite refused the statement; the message is its own.
     public static let sql = Code(kind: .sql)
+    /// A stored value does not fit the type that was asked for. Correct the type or the element.
+    public static let notDecodable = Code(kind: .notDecodable)
+    /// No open cursor of this store has this id. Open one first.
+    public static let invalidCursor = Code(kind: .invalidCursor)
+    /// The cursor shows the last page, or the first, and cannot be moved on.
+    public static let cursorAtEnd = Code(kind: .cursorAtEnd)
     /// Maintenance: the new file could not be attached.
     public static let attachFailed = Code(kind: .attachFailed)
     /// Maintenance: the content could not be exported.

@@ -108,7 +108,8 @@ import Testing
       let warnings = LogRecorder()
       let manager = SmartStoreManager(
         root: folder.file("root"), encryption: testEncryption,
-        logger: warnings.logger(forComponent: "SmartStore", level: .warn))
+        options: SmartStoreOptions(
+          logger: warnings.logger(forComponent: "SmartStore", level: .warn)))
       #expect(try await manager.shared(forUserAccount: nil) == nil)
       #expect(warnings.lines.count == 1)
       #expect(warnings.lines.first?.contains("Use a global store instead") == true)

@@ -18,7 +18,7 @@ extension StoreAccess {
       try statement.run()
       removed += statement.changes
     }
-    try didChange(soup)
+    didChange(soup)
     return removed
   }
 }

@@ -9,9 +9,8 @@ extension StoreReading where Self: ~Copyable {
   ) throws(SmartStoreError) -> [JSONSlice] {
     try access.checkUsable()
     let soup = try access.soup(named: soupName)
-    let statement = try StoreStatement(
-      access.database, "SELECT soup FROM \(soup.table) WHERE id = ?")
-    let row = ResultRow(statement)
+    let statement = try access.reading("SELECT soup FROM \(soup.table) WHERE id = ?")
+    let row = ResultRow(statement, diagnostics: access.diagnostics, method: #function)
     var elements: [JSONSlice] = []
     var seen: Set<Int64> = []
     for id in entryIds where seen.insert(id).inserted {
@@ -38,8 +37,7 @@ extension StoreReading where Self: ~Copyable {
     let column = soup.expression(forPath: fieldPath)
     let key = BoundValue(indexed: fieldValue ?? .null, type: type)
     let isNull = key == .null
-    let statement = try StoreStatement(
-      access.database,
+    let statement = try access.reading(
       "SELECT id FROM \(soup.table) WHERE \(column) \(isNull ? "IS NULL" : "= ?") LIMIT 2")
     if !isNull { statement.bind(key, at: 1) }
     guard try statement.step() else { return nil }

@@ -26,7 +26,7 @@ extension StoreTransaction {
       var ids: [Int64] = []
       ids.reserveCapacity(slices.count)
       for slice in slices { ids.append(try writer.upsert(slice)) }
-      try access.didChange(soup)
+      access.didChange(soup)
       return ids
     }
   }
@@ -92,7 +92,7 @@ extension StoreTransaction {
         throw SmartStoreError(
           .noSuchEntry, "No such entry: soup \(soupName) has no element with id \(entryId).")
       }
-      try access.didChange(soup)
+      access.didChange(soup)
     }
   }
 
@@ -128,6 +128,7 @@ extension StoreTransaction {
   /// Serialises and writes entries; gives them back as stored.
   private borrowing func write(
     _ entries: [JSONValue], _ soupName: String, _ externalIdPath: String?,
+    method: String = #function,
     _ body: (inout ElementWriter, JSONSlice) throws(SmartStoreError) -> Void
   ) throws(SmartStoreError) -> [JSONValue] {
     let soup = try access.soup(named: soupName)
@@ -136,10 +137,10 @@ extension StoreTransaction {
       var stored: [JSONValue] = []
       stored.reserveCapacity(entries.count)
       for entry in entries {
-        try body(&writer, entry.asEntry())
+        try body(&writer, entry.asEntry(reportingTo: access.diagnostics, method: method))
         stored.append(try writer.lastElement().value)
       }
-      try access.didChange(soup)
+      access.didChange(soup)
       return stored
     }
   }
@@ -147,10 +148,15 @@ extension StoreTransaction {
 
 extension JSONValue {
   /// The JSON text of an entry.
-  fileprivate func asEntry() throws(SmartStoreError) -> JSONSlice {
+  fileprivate func asEntry(
+    reportingTo diagnostics: StoreDiagnostics, method: String
+  ) throws(SmartStoreError) -> JSONSlice {
     do throws(JSONError) {
       return try JSONSlice(parsing: serialized(), limits: .stored)
     } catch {
+      diagnostics.report(
+        JSONFailure(
+          kind: .serialization, errorMessage: "\(error)", method: method, text: nil))
       throw SmartStoreError(
         .invalidEntry, "Invalid entry: it cannot be written as JSON.", cause: error)
     }

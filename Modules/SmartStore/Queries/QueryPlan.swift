@@ -14,6 +14,8 @@ struct QueryPlan {
   let pageSize: Int
   /// Whether each result is an element rather than a row.
   let givesElements: Bool
+  /// The names of the columns of a row, where the spec gives them.
+  let columnNames: [String]
   /// Whether the statements come from a bounded set, so that preparing them once pays.
   let isCacheable: Bool
 
@@ -31,6 +33,7 @@ struct QueryPlan {
       idsSQL = "SELECT id FROM (\(converted.body))"
       bindings = (whereArgs ?? []).map(BoundValue.init(argument:))
       givesElements = false
+      columnNames = []
       isCacheable = false
       return
     }
@@ -48,6 +51,7 @@ struct QueryPlan {
     idsSQL = "SELECT id FROM \(soup.table) " + predicate + order
     bindings = try QueryPlan.bindings(spec, soup, access)
     givesElements = spec.selectPaths == nil
+    columnNames = spec.selectPaths ?? []
     isCacheable = true
   }
 

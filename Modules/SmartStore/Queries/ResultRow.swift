@@ -8,8 +8,15 @@ struct ResultRow: ~Copyable {
   private let statement: StoreStatement
   let columnCount: Int
   private let elementColumns: [Bool]
+  private let diagnostics: StoreDiagnostics
+  /// The call that the row is read for.
+  private let method: String
 
-  init(_ statement: consuming StoreStatement) {
+  init(
+    _ statement: consuming StoreStatement, diagnostics: StoreDiagnostics, method: String
+  ) {
+    self.diagnostics = diagnostics
+    self.method = method
     columnCount = statement.columnCount
     var elementColumns: [Bool] = []
     for column in 0..<columnCount {
@@ -35,6 +42,8 @@ struct ResultRow: ~Copyable {
     return try next() ? try element(0) : nil
   }
 
+  func name(_ column: Int) -> String { statement.columnName(column) }
+
   func isElement(_ column: Int) -> Bool { elementColumns[column] }
 
   func column(_ column: Int) -> ColumnValue { statement.value(column) }
@@ -43,9 +52,16 @@ struct ResultRow: ~Copyable {
   ///
   /// - Throws: ``SmartStoreError`` `corrupt` if the stored text is no JSON.
   func element(_ column: Int) throws(SmartStoreError) -> JSONSlice {
+    try parse(statement.bytes(column))
+  }
+
+  /// A stored text as JSON. One that is none is reported.
+  func parse(_ bytes: [UInt8]) throws(SmartStoreError) -> JSONSlice {
     do throws(JSONError) {
-      return try JSONSlice(parsing: statement.bytes(column), limits: .stored)
+      return try JSONSlice(parsing: bytes, limits: .stored)
     } catch {
+      diagnostics.report(
+        JSONFailure(kind: .parse, errorMessage: "\(error)", method: method, text: bytes))
       throw SmartStoreError(
         .corrupt, "Database is corrupted: a stored element is no JSON. Nothing was changed.",
         cause: error)
@@ -60,7 +76,7 @@ struct ResultRow: ~Copyable {
     case .double(let double): double.isFinite ? .double(double) : .null
     case .text(let bytes):
       if isElement(column) {
-        (try? JSONSlice(parsing: bytes, limits: .stored))?.value ?? .null
+        (try? parse(bytes))?.value ?? .null
       } else {
         .string(String(decoding: bytes, as: UTF8.self))
       }

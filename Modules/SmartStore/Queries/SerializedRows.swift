@@ -19,9 +19,17 @@ struct SerializedRows {
     bytes.append(UInt8(ascii: "]"))
   }
 
-  consuming func finish() -> String {
+  consuming func finish() -> [UInt8] {
     bytes.append(UInt8(ascii: "]"))
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
+  }
+
+  /// One value as JSON text.
+  static func text(of value: ColumnValue, isElement: Bool) -> [UInt8] {
+    var rows = SerializedRows()
+    rows.bytes.removeAll()
+    rows.append(value, isElement: isElement)
+    return rows.bytes
   }
 
   private mutating func append(_ value: ColumnValue, isElement: Bool) {

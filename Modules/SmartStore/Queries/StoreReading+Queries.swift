@@ -59,7 +59,9 @@ extension StoreReading where Self: ~Copyable {
     ) { row, plan throws(SmartStoreError) in
       text.append(row, asElement: plan.givesElements)
     }
-    return text.finish()
+    let bytes = text.finish()
+    if access.options.jsonSerializationCheckEnabled { try access.check(bytes) }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// How many results a query has over all pages.
@@ -70,9 +72,9 @@ extension StoreReading where Self: ~Copyable {
   ) throws(SmartStoreError) -> Int64 {
     try access.checkUsable()
     let plan = try QueryPlan(querySpec, whereArgs: whereArgs, on: access)
-    let statement = try StoreStatement(
-      access.database, plan.countSQL, cached: plan.isCacheable)
+    let statement = try access.reading(plan.countSQL, cached: plan.isCacheable)
     try statement.bind(arguments: plan.bindings)
+    try access.diagnostics.willRun(plan.countSQL, plan.bindings, on: access)
     return try statement.step() ? statement.int64(0) : 0
   }
 }
@@ -80,7 +82,7 @@ extension StoreReading where Self: ~Copyable {
 extension StoreAccess {
   /// Runs one page of a query and gives each row to `body`.
   func forEachRow(
-    _ spec: QuerySpec, pageIndex: Int, whereArgs: [JSONValue]?,
+    _ spec: QuerySpec, pageIndex: Int, whereArgs: [JSONValue]?, method: String = #function,
     _ body: (borrowing ResultRow, QueryPlan) throws(SmartStoreError) -> Void
   ) throws(SmartStoreError) {
     guard pageIndex >= 0 else {
@@ -89,16 +91,31 @@ extension StoreAccess {
     }
     try checkUsable()
     let plan = try QueryPlan(spec, whereArgs: whereArgs, on: self)
-    let statement = try StoreStatement(database, plan.pageSQL, cached: plan.isCacheable)
+    let statement = try reading(plan.pageSQL, cached: plan.isCacheable)
     // The page's two numbers are bound after the caller's values.
     try statement.bind(arguments: plan.bindings, besides: 2)
     let (offset, overflow) = pageIndex.multipliedReportingOverflow(by: plan.pageSize)
     guard !overflow else { return }
-    statement.bind(Int64(offset), at: statement.parameterCount - 1)
-    statement.bind(Int64(plan.pageSize), at: statement.parameterCount)
-    let row = ResultRow(statement)
+    let page = [Int64(offset), Int64(plan.pageSize)]
+    statement.bind(page[0], at: statement.parameterCount - 1)
+    statement.bind(page[1], at: statement.parameterCount)
+    try diagnostics.willRun(
+      plan.pageSQL, plan.bindings + page.map(BoundValue.integer), on: self)
+    let row = ResultRow(statement, diagnostics: diagnostics, method: method)
     while try row.next() {
       try body(row, plan)
+    }
+  }
+
+  /// Parses a result before it is given out.
+  func check(_ result: [UInt8], method: String = #function) throws(SmartStoreError) {
+    do throws(JSONError) {
+      _ = try JSONSlice(parsing: result, limits: .stored)
+    } catch {
+      diagnostics.report(
+        JSONFailure(kind: .parse, errorMessage: "\(error)", method: method, text: result))
+      throw SmartStoreError(
+        .corrupt, "Database is corrupted: a result is no JSON. Nothing was changed.", cause: error)
     }
   }
 
@@ -107,10 +124,12 @@ extension StoreAccess {
     _ spec: QuerySpec, whereArgs: [JSONValue]?
   ) throws(SmartStoreError) -> [Int64] {
     let plan = try QueryPlan(spec, whereArgs: whereArgs, on: self)
-    let statement = try StoreStatement(
-      database, "SELECT * FROM (\(plan.idsSQL)) LIMIT ?", cached: plan.isCacheable)
+    let sql = "SELECT * FROM (\(plan.idsSQL)) LIMIT ?"
+    let statement = try reading(sql, cached: plan.isCacheable)
     try statement.bind(arguments: plan.bindings, besides: 1)
     statement.bind(Int64(plan.pageSize), at: statement.parameterCount)
+    try diagnostics.willRun(
+      sql, plan.bindings + [.integer(Int64(plan.pageSize))], on: self)
     var ids: [Int64] = []
     while try statement.step() {
       if !statement.isNull(0) { ids.append(statement.int64(0)) }

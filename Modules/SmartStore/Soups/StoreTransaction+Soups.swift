@@ -1,4 +1,5 @@
 import GRDB
+import SalesforceAnalytics
 
 extension StoreTransaction {
   /// Registers a soup. A soup that exists already stays as it is, whatever specs are given.
@@ -28,6 +29,7 @@ extension StoreTransaction {
       try access.createTables(of: soup)
       try access.recordIndexes(of: soup)
       access.setSoup(soup, named: soupName)
+      access.didHappen(.registerSoup(soup, at: access.now()))
     }
   }
 
@@ -63,7 +65,7 @@ extension StoreTransaction {
     try access.atomically { () throws(SmartStoreError) in
       if soup.hasFullText { try access.execute("DELETE FROM \(soup.fullTextTable)") }
       try access.execute("DELETE FROM \(soup.table)")
-      try access.didChange(soup)
+      access.didChange(soup)
     }
   }
 }

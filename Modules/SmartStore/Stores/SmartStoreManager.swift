@@ -1,5 +1,7 @@
 public import Foundation
-package import SalesforceSDKCommon
+import SalesforceAnalytics
+import SalesforceSDKCommon
+import SalesforceSDKCore
 
 /// Opens, lists and removes the stores of one root folder.
 ///
@@ -21,6 +23,8 @@ public actor SmartStoreManager {
   private let folders: StoreFolders
   private let encryption: StoreEncryption
   private let options: SmartStoreOptions
+  /// Whether stores may be looked into by developers.
+  nonisolated var supportsDevelopers: Bool { options.isDeveloperSupportEnabled }
   private let isLoggedIn: @Sendable (StoreOwner) async -> Bool
   private let logger: SalesforceLogger
   private var stores: [Key: Task<SmartStore, any Error>] = [:]
@@ -34,22 +38,12 @@ public actor SmartStoreManager {
     root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
     isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool = { _ in true }
   ) {
-    self.init(
-      root: root, encryption: encryption, options: options, isLoggedIn: isLoggedIn,
-      logger: .logger(forComponent: "SmartStore"))
-  }
-
-  package init(
-    root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
-    isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool = { _ in true },
-    logger: SalesforceLogger
-  ) {
     self.root = root
     self.folders = StoreFolders(root: root)
     self.encryption = encryption
     self.options = options
     self.isLoggedIn = isLoggedIn
-    self.logger = logger
+    logger = options.logger
   }
 
   // MARK: Getting
@@ -94,9 +88,14 @@ public actor SmartStoreManager {
     if let known = stores[key] {
       opening = known
     } else {
-      opening = Task { [encryption, options] in
-        try await SmartStore.open(
+      opening = Task { [encryption, options, folders] in
+        let store = try await SmartStore.open(
           name: key.name, owner: key.owner, at: folder, encryption: encryption, options: options)
+        FeatureMarkers.shared.register(key.owner.isGlobal ? "GS" : "US")
+        // A folder that cannot be listed is no reason to fail: the store is open.
+        let count = (try? folders.storeNames(of: key.owner).count) ?? 0
+        await options.events.store(.storeInit(of: key.owner, count: count, at: options.now()))
+        return store
       }
       stores[key] = opening
     }

@@ -1,4 +1,6 @@
 import Foundation
+public import SalesforceAnalytics
+public import SalesforceSDKCommon
 
 /// How a store works, apart from where it lies and how it is encrypted.
 public struct SmartStoreOptions: Sendable {
@@ -11,13 +13,44 @@ public struct SmartStoreOptions: Sendable {
   public var fullTextVersion: FullTextVersion
   /// The clock, in milliseconds since 1970. Called once for each element written.
   public var now: @Sendable () -> Int64
+  /// Where events go; they name neither soups nor stores. Default: nowhere.
+  public var events: any EventStore
+  /// The log. The text of queries is written at level verbose, bound values nowhere.
+  public var logger: SalesforceLogger
+  /// Whether each result that is given out as JSON text is parsed first. A check of the store
+  /// itself, off by default: it costs more than the query.
+  public var jsonSerializationCheckEnabled: Bool
+  /// Whether notifications of broken JSON carry the text, which may hold a user's data. Off by
+  /// default.
+  public var includesRawJSONInNotifications: Bool
+  /// Whether ``SmartStoreInspector`` works. Default: only in debug builds.
+  public var isDeveloperSupportEnabled: Bool
 
   public init(
     fullTextVersion: FullTextVersion = .fts5,
-    now: @escaping @Sendable () -> Int64 = SmartStoreOptions.systemClock
+    now: @escaping @Sendable () -> Int64 = SmartStoreOptions.systemClock,
+    events: any EventStore = DiscardingEventStore(),
+    logger: SalesforceLogger = .logger(forComponent: "SmartStore"),
+    jsonSerializationCheckEnabled: Bool = false,
+    includesRawJSONInNotifications: Bool = false,
+    isDeveloperSupportEnabled: Bool = SmartStoreOptions.isDebugBuild
   ) {
     self.fullTextVersion = fullTextVersion
     self.now = now
+    self.events = events
+    self.logger = logger
+    self.jsonSerializationCheckEnabled = jsonSerializationCheckEnabled
+    self.includesRawJSONInNotifications = includesRawJSONInNotifications
+    self.isDeveloperSupportEnabled = isDeveloperSupportEnabled
+  }
+
+  /// Whether this package was built for debugging.
+  public static var isDebugBuild: Bool {
+    #if DEBUG
+      true
+    #else
+      false
+    #endif
   }
 
   /// The system's wall clock.

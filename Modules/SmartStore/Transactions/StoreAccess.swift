@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import SalesforceAnalytics
 
 /// What stands behind a ``StoreReader`` or ``StoreTransaction``. It has nothing to offer itself.
 public final class StoreAccess {
@@ -8,26 +9,36 @@ public final class StoreAccess {
   private(set) var catalog: SoupCatalog
   /// Milliseconds since 1970.
   let now: @Sendable () -> Int64
-  let options: SmartStoreOptions
+  let diagnostics: StoreDiagnostics
   /// Whether the transaction consists of one call, which then needs no savepoint of its own.
   let isSingleCall: Bool
 
   /// The soups whose mapping this transaction changed.
   private(set) var changedSoups: Set<String> = []
+  /// What to tell observers once this transaction is committed.
+  private(set) var change = StoreChange()
+  /// What to tell the event store once this transaction is committed.
+  private(set) var events: [AnalyticsEvent] = []
+  /// What was read so far, if somebody wants to know.
+  private(set) var region = DatabaseRegion()
+  private var recordsRegion = false
   /// The next entry id of each soup table that this transaction inserted into.
   private var nextEntryIds: [String: Int64] = [:]
   /// Why this transaction can no longer be committed.
   private var failure: SmartStoreError?
 
   init(
-    _ database: Database, catalog: SoupCatalog, options: SmartStoreOptions, isSingleCall: Bool
+    _ database: Database, catalog: SoupCatalog, diagnostics: StoreDiagnostics,
+    isSingleCall: Bool
   ) {
     self.database = database
     self.catalog = catalog
-    self.now = options.now
-    self.options = options
+    self.now = diagnostics.options.now
+    self.diagnostics = diagnostics
     self.isSingleCall = isSingleCall
   }
+
+  var options: SmartStoreOptions { diagnostics.options }
 
   /// The soup with this name.
   func soup(named name: String) throws(SmartStoreError) -> Soup {
@@ -42,6 +53,7 @@ public final class StoreAccess {
   func setSoup(_ soup: Soup?, named name: String) {
     catalog = catalog.replacing(soup, named: name)
     changedSoups.insert(name)
+    change.changesMapping = true
   }
 
   // MARK: Transactions
@@ -53,7 +65,7 @@ public final class StoreAccess {
   func atomically<T>(_ work: () throws(SmartStoreError) -> T) throws(SmartStoreError) -> T {
     try checkUsable()
     guard !isSingleCall else { return try work() }
-    let before = (catalog, changedSoups)
+    let before = (catalog, changedSoups, events)
     var outcome: Result<T, SmartStoreError>?
     do {
       try database.inSavepoint {
@@ -71,7 +83,7 @@ public final class StoreAccess {
     switch outcome {
     case .success(let value): return value
     case .failure(let error):
-      (catalog, changedSoups) = before
+      (catalog, changedSoups, events) = before
       nextEntryIds.removeAll()
       if !database.isInsideTransaction { fail(error) }
       throw error
@@ -89,14 +101,23 @@ public final class StoreAccess {
     if let failure { throw failure }
   }
 
-  /// Tells observers that rows of `soup` changed.
-  func didChange(_ soup: Soup) throws(SmartStoreError) {
-    do {
-      try database.notifyChanges(in: Table(soup.table))
-    } catch {
-      throw SmartStoreError(grdb: error)
-    }
+  /// Has observers told that rows of `soup` changed.
+  func didChange(_ soup: Soup) { change.insert(soup) }
+
+  /// Has an event reported.
+  func didHappen(_ event: AnalyticsEvent) { events.append(event) }
+
+  // MARK: Reading
+
+  /// Prepares a statement that reads, and notes what it reads if somebody wants to know.
+  func reading(_ sql: String, cached: Bool = true) throws(SmartStoreError) -> StoreStatement {
+    let statement = try StoreStatement(database, sql, cached: cached)
+    if recordsRegion { region.formUnion(statement.region) }
+    return statement
   }
+
+  /// Notes in `region` what is read from now on.
+  func recordRegion() { recordsRegion = true }
 
   /// Runs statements that change tables.
   func execute(_ sql: String) throws(SmartStoreError) {

@@ -28,6 +28,9 @@ struct StoreStatement: ~Copyable {
     sqlite3_clear_bindings(handle)
   }
 
+  /// The tables and columns that the statement reads.
+  var region: DatabaseRegion { statement.databaseRegion }
+
   /// How many values the statement expects.
   var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
 

@@ -1,0 +1,89 @@
+public import SalesforceSDKCommon
+import Synchronization
+
+extension SmartStore {
+  /// The cursors of a process have numbers of their own, whatever store they belong to.
+  private static let lastCursorId = Atomic<Int64>(0)
+
+  /// Runs a query and gives a cursor on its first page.
+  ///
+  /// - Parameter whereArgs: One value for each `?` of a smart query.
+  /// - Throws: ``SmartStoreError`` as ``query(using:startingFromPageIndex:whereArgs:)``; then there
+  ///   is no cursor.
+  public func openCursor(
+    using querySpec: QuerySpec, whereArgs: [JSONValue]? = nil
+  ) async throws -> StoreCursor {
+    // The total and the page belong to one instant.
+    let (total, page) = try await read { reader in
+      (
+        try reader.count(using: querySpec, whereArgs: whereArgs),
+        try reader.query(using: querySpec, whereArgs: whereArgs)
+      )
+    }
+    let entry = CursorTable.Entry(
+      querySpec: querySpec, whereArgs: whereArgs, totalEntries: total)
+    let id = Self.lastCursorId.add(1, ordering: .relaxed).newValue
+    guard cursors.withLock({ $0.insert(entry, id: id) }) else { throw closedError }
+    return StoreCursor(entry, id: id, pageIndex: 0, page: page)
+  }
+
+  /// Moves a cursor and reads that page as it is stored now.
+  ///
+  /// - Parameter pageIndex: Before the first page means the first, past the last one the last.
+  /// - Throws: ``SmartStoreError`` `invalidCursor` if no cursor of this store has this id, and as
+  ///   the query.
+  public func moveCursor(
+    _ cursorId: Int64, toPageIndex pageIndex: Int
+  ) async throws -> StoreCursor {
+    try checkOpen()
+    guard let entry = cursors.withLock({ $0[cursorId] }) else {
+      throw SmartStoreError(
+        .invalidCursor, "Invalid cursor id \(cursorId). Open a cursor of this store first.")
+    }
+    let index = entry.clamped(pageIndex)
+    let page = try await query(
+      using: entry.querySpec, startingFromPageIndex: index, whereArgs: entry.whereArgs)
+    return StoreCursor(entry, id: cursorId, pageIndex: index, page: page)
+  }
+
+  /// The page after the one that `cursor` shows.
+  ///
+  /// - Throws: ``SmartStoreError`` `cursorAtEnd` on the last page, found out without a query; and as
+  ///   ``moveCursor(_:toPageIndex:)``.
+  public func moveCursorToNextPage(_ cursor: StoreCursor) async throws -> StoreCursor {
+    guard cursor.currentPageIndex + 1 < cursor.totalPages else {
+      throw SmartStoreError(
+        .cursorAtEnd, "moveCursorToNextPage called while on last page. Look at totalPages first.")
+    }
+    return try await moveCursor(cursor.cursorId, toPageIndex: cursor.currentPageIndex + 1)
+  }
+
+  /// The page before the one that `cursor` shows.
+  ///
+  /// - Throws: ``SmartStoreError`` `cursorAtEnd` on the first page, found out without a query; and
+  ///   as ``moveCursor(_:toPageIndex:)``.
+  public func moveCursorToPreviousPage(_ cursor: StoreCursor) async throws -> StoreCursor {
+    guard cursor.currentPageIndex > 0 else {
+      throw SmartStoreError(
+        .cursorAtEnd,
+        "moveCursorToPreviousPage called while on first page. Look at currentPageIndex first.")
+    }
+    return try await moveCursor(cursor.cursorId, toPageIndex: cursor.currentPageIndex - 1)
+  }
+
+  /// Forgets a cursor. One that is not open is no error.
+  public func closeCursor(_ cursorId: Int64) {
+    cursors.withLock { $0.remove(cursorId) }
+  }
+}
+
+extension StoreCursor {
+  fileprivate init(
+    _ entry: CursorTable.Entry, id: Int64, pageIndex: Int, page: [JSONValue]
+  ) {
+    self.init(
+      cursorId: id, currentPageIndex: pageIndex, pageSize: entry.querySpec.pageSize,
+      totalEntries: entry.totalEntries, totalPages: entry.totalPages,
+      currentPageOrderedEntries: page)
+  }
+}

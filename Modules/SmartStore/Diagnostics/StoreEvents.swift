@@ -1,0 +1,23 @@
+import SalesforceAnalytics
+import SalesforceSDKCommon
+
+/// The events of stores and soups. They name neither.
+extension AnalyticsEvent {
+  /// A soup was registered.
+  static func registerSoup(_ soup: Soup, at time: Int64) -> AnalyticsEvent {
+    var features: [JSONValue] = []
+    if soup.indexes.contains(where: { $0.type == .json1 }) { features.append("JSON1") }
+    if soup.hasFullText { features.append("FTS") }
+    return AnalyticsEvent(
+      name: "registerSoup", attributes: ["features": .array(features)], startTime: time)
+  }
+
+  /// A store was opened; its owner has `count` stores.
+  static func storeInit(of owner: StoreOwner, count: Int, at time: Int64) -> AnalyticsEvent {
+    let (name, key) =
+      owner.isGlobal
+      ? ("globalSmartStoreInit", "numGlobalStores") : ("userSmartStoreInit", "numUserStores")
+    return AnalyticsEvent(
+      name: name, attributes: [key: .integer(Int64(count))], startTime: time)
+  }
+}

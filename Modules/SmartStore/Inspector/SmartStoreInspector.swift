@@ -1,0 +1,209 @@
+public import SalesforceSDKCommon
+
+/// A developer's look into the stores of one manager, without a screen: pick a store, ask it
+/// something, read the answer.
+///
+/// Each action fills ``contents``, which is all that a screen or a web page shows. Nothing is ever
+/// changed in a store, and none is created by looking at it.
+///
+/// ```swift
+/// let inspector = try await SmartStoreInspector(manager: stores, currentUser: account)
+/// await inspector.showSoups()
+/// print(await inspector.contents.rows)
+/// ```
+public actor SmartStoreInspector {
+  /// A store that can be looked into.
+  public struct Choice: Sendable, Hashable {
+    /// The store's name.
+    public let storeName: String
+    /// Whom it belongs to.
+    public let owner: StoreOwner
+
+    /// `<name> (user store)` or `<name> (global store)`; the default store's name is `default`.
+    public var label: String {
+      let name = storeName == SmartStore.defaultStoreName ? "default" : storeName
+      return "\(name) (\(owner.isGlobal ? "global" : "user") store)"
+    }
+  }
+
+  /// What is shown.
+  public struct Contents: Sendable, Equatable {
+    /// The Smart SQL that is to run, or ran.
+    public var query = ""
+    /// The page size as text. What is no number counts as ``defaultPageSize``.
+    public var pageSize = ""
+    /// The page as text, counted from 0. What is no number counts as 0.
+    public var pageIndex = ""
+    /// The kind of the failure; empty if there was none.
+    public var title = ""
+    /// What to tell besides the rows; empty if nothing.
+    public var message = ""
+    /// The rows of the last answer; nil if there was none.
+    public var rows: [JSONValue]?
+  }
+
+  /// The page size where none is given.
+  public static let defaultPageSize = 100
+  /// Beyond so many soups their elements are not counted.
+  public static let maxCountedSoups = 100
+
+  /// What is shown now.
+  public private(set) var contents = Contents()
+  /// The store that is looked into. At first the user's default store or, without a user, the
+  /// app's.
+  public private(set) var selected: Choice
+
+  private let manager: SmartStoreManager
+  private let currentUser: StoreOwner?
+
+  /// Nil unless the manager's options say that developers are supported.
+  ///
+  /// - Parameter currentUser: The account whose stores are offered besides the app's.
+  public init?(manager: SmartStoreManager, currentUser: StoreOwner?) {
+    guard manager.supportsDevelopers else { return nil }
+    self.manager = manager
+    self.currentUser = currentUser
+    selected = Choice(
+      storeName: SmartStore.defaultStoreName, owner: currentUser ?? .global)
+  }
+
+  // MARK: Stores
+
+  /// The stores to choose from, the user's before the app's, each group by name.
+  ///
+  /// - Throws: ``SmartStoreError`` `io`.
+  public func choices() throws(SmartStoreError) -> [Choice] {
+    var choices: [Choice] = []
+    for owner in [currentUser, .global].compactMap(\.self) {
+      for name in try manager.allStoreNames(forUserAccount: owner).sorted() {
+        choices.append(Choice(storeName: name, owner: owner))
+      }
+    }
+    return choices
+  }
+
+  /// Looks into another store. What is shown is cleared.
+  public func select(_ choice: Choice) {
+    selected = choice
+    clear()
+  }
+
+  // MARK: Actions
+
+  /// Runs a statement and shows its rows.
+  ///
+  /// - Parameters:
+  ///   - pageSize: A number as text; anything else counts as ``defaultPageSize``.
+  ///   - pageIndex: A number as text; anything else counts as 0.
+  public func run(query: String, pageSize: String = "", pageIndex: String = "") async {
+    contents = Contents(query: query, pageSize: pageSize, pageIndex: pageIndex)
+    guard query.contains(where: { !$0.isWhitespace }) else {
+      contents.message = "No query specified"
+      return
+    }
+    await show(whenEmpty: "No rows returned") { [contents] store in
+      let spec = try QuerySpec.buildSmartQuerySpec(
+        smartSql: contents.query, pageSize: Int(contents.pageSize) ?? Self.defaultPageSize)
+      return (
+        contents.query,
+        try await store.query(
+          using: spec, startingFromPageIndex: Int(contents.pageIndex) ?? 0)
+      )
+    }
+  }
+
+  /// Shows the soups with the number of their elements, sorted by name; of many soups only the
+  /// names.
+  public func showSoups() async {
+    contents = Contents()
+    await show(whenEmpty: "No soups found") { store in
+      let query = try await store.read { try $0.soupCountStatement() }
+      return (query, query.isEmpty ? [] : try await store.query(query))
+    }
+  }
+
+  /// Shows the index specs of all soups in the order in which they were registered.
+  public func showIndices() async {
+    contents = Contents()
+    await show(whenEmpty: "No rows returned") { store in
+      let query = "select soupName, path, columnType from soup_index_map"
+      return (query, try await store.query(query))
+    }
+  }
+
+  /// Empties the query, its page, the rows and the messages. The store stays as it is.
+  public func clear() {
+    contents = Contents()
+  }
+
+  /// The words to offer while a query is typed: those of the language, then for each soup its name
+  /// and its paths as references.
+  public func autocompleteWords() async throws -> [String] {
+    var words = ["select", "from", "where", "group by", "order by"]
+    guard let store = try await store() else { return words }
+    words += try await store.read { reader in
+      var references: [String] = []
+      for soup in reader.allSoupNames() {
+        let paths =
+          [SmartStore.soupPath, SmartStore.soupEntryId, SmartStore.lastModifiedDate]
+          + (try reader.indices(forSoupNamed: soup).map(\.path))
+        references.append("{\(soup)}")
+        references += paths.map { "{\(soup):\($0)}" }
+      }
+      return references
+    }
+    return words
+  }
+
+  // MARK: Parts
+
+  /// The selected store; nil if it does not exist, since looking must not create it.
+  private func store() async throws -> SmartStore? {
+    guard try manager.storeExists(withName: selected.storeName, forUserAccount: selected.owner)
+    else { return nil }
+    return try await manager.shared(
+      withName: selected.storeName, forUserAccount: selected.owner)
+  }
+
+  /// Asks the selected store and shows the statement and its rows, or what went wrong.
+  private func show(
+    whenEmpty: String,
+    _ ask: @Sendable (SmartStore) async throws -> (query: String, rows: [JSONValue])
+  ) async {
+    let asked = selected
+    var answer = contents
+    do {
+      if let store = try await store() {
+        (answer.query, answer.rows) = try await ask(store)
+      } else {
+        answer.rows = []
+      }
+      if answer.rows?.isEmpty == true { answer.message = whenEmpty }
+    } catch let error as SmartStoreError {
+      (answer.title, answer.message) = (error.code.name, error.message)
+    } catch {
+      (answer.title, answer.message) = ("\(type(of: error))", "\(error)")
+    }
+    // Somebody may have turned to another store or query meanwhile.
+    if asked == selected { contents = answer }
+  }
+}
+
+extension StoreReader {
+  /// The statement that lists the soups, with their counts if they are not too many; empty if there
+  /// are none.
+  fileprivate borrowing func soupCountStatement() throws(SmartStoreError) -> String {
+    let names = allSoupNames()
+    guard names.count <= SmartStoreInspector.maxCountedSoups else {
+      return "SELECT soupName FROM \(MetaTable.attributes) ORDER BY soupName"
+    }
+    var parts: [String] = []
+    for name in names {
+      // A reference cannot hold braces or a colon; the table's own name can stand for it.
+      let isReferable = !name.contains { "{}:".contains($0) }
+      let table = try isReferable ? "{\(name)}" : access.soup(named: name).table
+      parts.append("SELECT '\(name.replacing("'", with: "''"))', count(*) FROM \(table)")
+    }
+    return parts.joined(separator: " UNION ALL ")
+  }
+}
