@@ -16,7 +16,7 @@ extension SOQLCompiler {
       try check(field, in: clause)
       return try grouped(SOQLExpression(field), in: clause)
     case .distance(let distance):
-      guard clause != .group, clause != .having, !isGrouped else { throw unexpected("(") }
+      guard clause == .filter || !isGrouped else { throw unexpected("(") }
       return try self.distance(distance)
     case .function(let name, let argument):
       let function = name.text.uppercased()
