@@ -32,4 +32,6 @@ enum MetaTable {
   static let longOperations = "long_operations_status"
   /// The name of `soup_attrs` before version 4.3.
   static let legacyAttributes = "soup_names"
+  /// The number of the last commit that changed files of externally stored elements.
+  static let externalChanges = "external_storage_changes"
 }

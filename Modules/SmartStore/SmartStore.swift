@@ -21,12 +21,16 @@ public final class SmartStore: Sendable {
   /// The folder that holds the store's files and nothing else.
   public let directory: URL
 
-  private let database: StoreDatabase
-  private let catalogs = SoupCatalogs()
-  private let options: SmartStoreOptions
+  let database: StoreDatabase
+  let catalogs = SoupCatalogs()
+  let options: SmartStoreOptions
   let diagnostics: StoreDiagnostics
   let changes = StoreChanges()
   let cursors = Mutex(CursorTable())
+  /// The files of externally stored elements.
+  let files: ExternalFiles
+  /// Where readers wait while an alter goes on.
+  let alterations = AlterationGate()
   private let state = Mutex(State())
 
   private struct State {
@@ -71,15 +75,19 @@ public final class SmartStore: Sendable {
     let diagnostics = StoreDiagnostics(options)
     self.diagnostics = diagnostics
     database = try StoreDatabase.open(at: directory, encryption: encryption)
+    files = ExternalFiles(
+      database: database.url.path,
+      sealer: database.sealed.map { ExternalFileSealer(store: $0) })
     do {
-      try database.pool.writeWithoutTransaction { database in
+      try database.pool.writeWithoutTransaction { [files] database in
         try database.inTransaction {
           let access = StoreAccess(
             database, catalog: SoupCatalog(schemaVersion: 0, soups: [:]), diagnostics: diagnostics,
-            isSingleCall: true)
+            isSingleCall: true, files: files)
           try access.migrateMetaTables()
           return .commit
         }
+        try self.settleInterrupted(database)
       }
     } catch {
       // The failure to open is the one to tell.
@@ -116,13 +124,16 @@ public final class SmartStore: Sendable {
     try result.get()
   }
 
-  /// The size of the store's files in bytes, with the log folded into the database.
+  /// The size of the database and of all element files in bytes, with the log folded into the
+  /// database.
   ///
   /// - Throws: ``SmartStoreError`` `closed`, `diskFull`, `io`.
   public func databaseSize() async throws(SmartStoreError) -> UInt64 {
     try checkOpen()
     let result = await StoreQueue.run { [database] in
-      Result { () throws(SmartStoreError) in try database.size() }
+      Result { () throws(SmartStoreError) in
+        try database.size() + self.externalUsage().bytes
+      }
     }
     return try result.get()
   }
@@ -150,13 +161,24 @@ public final class SmartStore: Sendable {
   public func read<T: Sendable>(
     _ body: @Sendable (borrowing StoreReader) throws -> T
   ) async throws -> T {
-    try checkOpen()
-    return try await delivering {
-      try await pool.read { database in
-        let access = StoreAccess(
-          database, catalog: try self.catalogs.current(database), diagnostics: self.diagnostics,
-          isSingleCall: false)
-        return try body(StoreReader(access))
+    try await delivering {
+      while true {
+        try checkOpen()
+        let snapshot = files.beginReading()
+        do {
+          return try await pool.read { database in
+            let catalog = try self.catalogs.current(database)
+            // An alter that is going on is waited for; one that was interrupted concerns its soup
+            // alone.
+            if !catalog.unfinished.isEmpty { try self.alterations.checkOpen() }
+            let access = StoreAccess(
+              database, catalog: catalog, diagnostics: self.diagnostics, isSingleCall: false,
+              files: self.files, snapshot: snapshot)
+            return try body(StoreReader(access))
+          }
+        } catch is AlterationGate.Closed {
+          await alterations.waitUntilOpen()
+        }
       }
     }
   }
@@ -169,14 +191,15 @@ public final class SmartStore: Sendable {
     try checkOpen()
     return try await delivering {
       try await pool.writeWithoutTransaction { database in
-        try self.setDurability(durability, database)
+        // Files are replaced when their transaction commits: it must not be lost afterwards.
+        try self.setDurability(self.files.isInUse ? .full : durability, database)
         return try self.commit(database, isSingleCall: isSingleCall, body)
       }
     }
   }
 
   /// Runs `work`, and whatever comes of it hands on what it left word of.
-  private func delivering<T>(_ work: () async throws -> T) async throws -> T {
+  func delivering<T>(_ work: () async throws -> T) async throws -> T {
     let outcome: Result<T, any Error>
     do {
       outcome = .success(try await work())
@@ -187,7 +210,8 @@ public final class SmartStore: Sendable {
     return try outcome.get()
   }
 
-  private func commit<T>(
+  /// Runs `body` in a transaction on the writing connection.
+  func commit<T>(
     _ database: Database, isSingleCall: Bool,
     _ body: (borrowing StoreTransaction) throws -> T
   ) throws -> T {
@@ -195,14 +219,23 @@ public final class SmartStore: Sendable {
     do {
       let access = StoreAccess(
         database, catalog: try catalogs.current(database), diagnostics: diagnostics,
-        isSingleCall: isSingleCall)
+        isSingleCall: isSingleCall, files: files)
       let result = try body(StoreTransaction(access))
       try access.checkUsable()
+      let sequence = try access.takeExternalSequence()
       var changed: SoupCatalog?
       if !access.changedSoups.isEmpty {
         changed = access.catalog.at(schemaVersion: try SoupCatalog.schemaVersion(database))
       }
-      try database.commit()
+      if let sequence {
+        do {
+          try files.commit(access.externalChanges, sequence: sequence) { try database.commit() }
+        } catch let error as FileFailure {
+          throw SmartStoreError(storage: error, at: files.root)
+        }
+      } else {
+        try database.commit()
+      }
       if let changed { catalogs.publish(changed) }
       changes.publish(access.change)
       diagnostics.report(access.events)
@@ -210,12 +243,13 @@ public final class SmartStore: Sendable {
     } catch {
       // The first failure is the one to tell; after a lost transaction there is nothing to undo.
       try? database.rollback()
+      if files.isInUse { files.discardStaged() }
       throw error
     }
   }
 
   /// Sets how the writing connection syncs, which SQLite allows between transactions only.
-  private func setDurability(_ durability: Durability, _ database: Database) throws {
+  func setDurability(_ durability: Durability, _ database: Database) throws {
     guard state.withLock({ $0.durability }) != durability else { return }
     try database.execute(
       sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
@@ -232,7 +266,7 @@ public final class SmartStore: Sendable {
   }
 
   /// An error as callers see it: theirs unchanged, the engine's as ours, cancellation as such.
-  private func outward(_ error: any Error) -> any Error {
+  func outward(_ error: any Error) -> any Error {
     if isClosed, error is DatabaseError {
       return SmartStoreError(.closed, "Store is closed.", cause: error)
     }

@@ -15,6 +15,7 @@ public struct SmartStoreError: Error, Sendable {
       case invalidStoreName, invalidSoupName, noIndexSpecs, invalidIndexSpec, unknownSoup
       case notIndexed, ambiguousMatch, externalIdMissing
       case invalidEntry, noSuchEntry, entryTooLarge
+      case unfinishedOperation, externalFileUnreadable
       case invalidQuerySpec, bindArgumentsNotAllowed, bindArgumentCount
       case refusedStatement, invalidReference, sql
       case notDecodable, invalidCursor, cursorAtEnd
@@ -73,6 +74,11 @@ public struct SmartStoreError: Error, Sendable {
     public static let noSuchEntry = Code(kind: .noSuchEntry)
     /// An entry exceeds what SQLite stores in one value.
     public static let entryTooLarge = Code(kind: .entryTooLarge)
+    /// An alter of the soup was interrupted. Finish it with `resumeLongOperations()`, or open the
+    /// store again.
+    public static let unfinishedOperation = Code(kind: .unfinishedOperation)
+    /// The file of an externally stored element is missing or damaged. Restore it from a backup.
+    public static let externalFileUnreadable = Code(kind: .externalFileUnreadable)
     /// A query spec contradicts itself. Correct it first.
     public static let invalidQuerySpec = Code(kind: .invalidQuerySpec)
     /// Bind arguments were given to a query that is not a smart query.

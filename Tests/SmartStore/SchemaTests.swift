@@ -116,7 +116,10 @@ import Testing
       func columns(_ table: String) async throws -> [[JSONValue]] {
         try await store.rows("select name, type from pragma_table_info('\(table)')")
       }
-      #expect(try await columns("soup_attrs") == [["id", "INTEGER"], ["soupName", "TEXT"]])
+      #expect(
+        try await columns("soup_attrs") == [
+          ["id", "INTEGER"], ["soupName", "TEXT"], ["externalStorage", "INTEGER"],
+        ])
       #expect(
         try await columns("soup_index_map") == [
           ["soupName", "TEXT"], ["path", "TEXT"], ["columnName", "TEXT"], ["columnType", "TEXT"],

@@ -147,7 +147,7 @@ package struct DurableFile: Sendable {
     do {
       defer { close(file) }
       try write(bytes, to: file, at: place)
-      try sync(file, path: place)
+      try Self.sync(file, path: place)
     } catch {
       unlink(place)
       throw error
@@ -169,18 +169,21 @@ package struct DurableFile: Sendable {
   }
 
   /// The new name is on disk only when its folder is.
-  private func syncFolder() throws(FileFailure) {
-    let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard directory >= 0 else { throw FileFailure("opened", folder, errno: errno) }
+  private func syncFolder() throws(FileFailure) { try Self.syncFolder(folder) }
+
+  /// Waits until the names in a folder are on disk.
+  package static func syncFolder(_ path: String) throws(FileFailure) {
+    let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw FileFailure("opened", path, errno: errno) }
     defer { close(directory) }
     do throws(FileFailure) {
-      try sync(directory, path: folder)
+      try sync(directory, path: path)
     } catch  where error.errno == EINVAL || error.errno == ENOTSUP {
       // Some file systems cannot sync a folder; then the rename is as good as it gets.
     }
   }
 
-  private func sync(_ file: Int32, path: String) throws(FileFailure) {
+  private static func sync(_ file: Int32, path: String) throws(FileFailure) {
     #if canImport(Darwin)
       // fsync leaves the bytes in the drive's cache there.
       if fcntl(file, F_FULLFSYNC) == 0 { return }

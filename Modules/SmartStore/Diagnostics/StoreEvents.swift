@@ -8,6 +8,7 @@ extension AnalyticsEvent {
     var features: [JSONValue] = []
     if soup.indexes.contains(where: { $0.type == .json1 }) { features.append("JSON1") }
     if soup.hasFullText { features.append("FTS") }
+    if soup.isExternal { features.append("ExternalStorage") }
     return AnalyticsEvent(
       name: "registerSoup", attributes: ["features": .array(features)], startTime: time)
   }

@@ -64,10 +64,10 @@ struct ElementWriter: ~Copyable {
     let now = access.now()
     try splicer.splice(element, entryId: id, lastModified: now, into: &buffer)
     insertStatement.bind(id, at: 1)
-    insertStatement.bind(now, at: 3)
-    insertStatement.bind(now, at: 4)
-    bindColumns(of: element, to: insertStatement, from: 5, entryId: id, lastModified: now)
-    try run(insertStatement, textAt: 2)
+    insertStatement.bind(now, at: 2)
+    bindColumns(of: element, to: insertStatement, entryId: id, lastModified: now)
+    try run(insertStatement)
+    if soup.isExternal { try access.writeExternal(buffer, entryId: id, table: soup.table) }
     if let fullText {
       try writeFullText(element, entryId: id, lastModified: now, with: fullText.insertStatement)
     }
@@ -79,11 +79,12 @@ struct ElementWriter: ~Copyable {
     try checkObject(element)
     let now = access.now()
     try splicer.splice(element, entryId: entryId, lastModified: now, into: &buffer)
+    updateStatement.bind(entryId, at: 1)
     updateStatement.bind(now, at: 2)
-    bindColumns(of: element, to: updateStatement, from: 3, entryId: entryId, lastModified: now)
-    updateStatement.bind(entryId, at: 3 + soup.columns.count)
-    try run(updateStatement, textAt: 1)
+    bindColumns(of: element, to: updateStatement, entryId: entryId, lastModified: now)
+    try run(updateStatement)
     guard updateStatement.changes > 0 else { return false }
+    if soup.isExternal { try access.writeExternal(buffer, entryId: entryId, table: soup.table) }
     if let fullText {
       // Replaces the row, or makes one that is missing.
       try writeFullText(
@@ -104,9 +105,10 @@ struct ElementWriter: ~Copyable {
 
   // MARK: Parts
 
-  private func run(_ statement: borrowing StoreStatement, textAt position: Int)
-    throws(SmartStoreError)
-  {
+  /// Runs a statement with the element's text, which an external soup keeps elsewhere.
+  private func run(_ statement: borrowing StoreStatement) throws(SmartStoreError) {
+    guard !soup.isExternal else { return try statement.run() }
+    let position = soup.textParameter
     guard buffer.count <= Int32.max else {
       throw SmartStoreError(.entryTooLarge, "Invalid entry: it has more than 2 GB of text.")
     }
@@ -118,13 +120,13 @@ struct ElementWriter: ~Copyable {
   }
 
   private func bindColumns(
-    of element: JSONSlice, to statement: borrowing StoreStatement, from first: Int,
-    entryId: Int64, lastModified: Int64
+    of element: JSONSlice, to statement: borrowing StoreStatement, entryId: Int64,
+    lastModified: Int64
   ) {
     for position in soup.columns.indices {
       bind(
-        column: position, of: element, to: statement, at: first + position, entryId: entryId,
-        lastModified: lastModified)
+        column: position, of: element, to: statement, at: Soup.firstColumnParameter + position,
+        entryId: entryId, lastModified: lastModified)
     }
   }
 

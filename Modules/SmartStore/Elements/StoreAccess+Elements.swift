@@ -1,5 +1,5 @@
 extension StoreAccess {
-  /// Removes elements and their full-text rows; gives how many elements there were.
+  /// Removes elements with their full-text rows and files; gives how many elements there were.
   @discardableResult
   func remove(_ entryIds: [Int64], from soup: Soup) throws(SmartStoreError) -> Int {
     guard !entryIds.isEmpty else { return 0 }
@@ -17,6 +17,9 @@ extension StoreAccess {
       statement.bind(id, at: 1)
       try statement.run()
       removed += statement.changes
+      if soup.isExternal, statement.changes > 0 {
+        externalChanges.remove(table: soup.table, entryId: id)
+      }
     }
     didChange(soup)
     return removed

@@ -9,8 +9,9 @@ extension StoreReading where Self: ~Copyable {
   ) throws(SmartStoreError) -> [JSONSlice] {
     try access.checkUsable()
     let soup = try access.soup(named: soupName)
-    let statement = try access.reading("SELECT soup FROM \(soup.table) WHERE id = ?")
-    let row = ResultRow(statement, diagnostics: access.diagnostics, method: #function)
+    let statement = try access.reading(
+      "SELECT \(soup.elementColumns) FROM \(soup.table) WHERE id = ?")
+    let row = ResultRow(statement, on: access, method: #function)
     var elements: [JSONSlice] = []
     var seen: Set<Int64> = []
     for id in entryIds where seen.insert(id).inserted {
@@ -34,6 +35,7 @@ extension StoreReading where Self: ~Copyable {
     else {
       throw .notIndexed(fieldPath, soup)
     }
+    try soup.checkReadable(fieldPath)
     let column = soup.expression(forPath: fieldPath)
     let key = BoundValue(indexed: fieldValue ?? .null, type: type)
     let isNull = key == .null

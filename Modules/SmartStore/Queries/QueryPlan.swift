@@ -42,8 +42,15 @@ struct QueryPlan {
         .bindArgumentsNotAllowed, "whereArgs can only be provided for smart queries")
     }
     let soup = try access.soup(named: spec.soupName ?? "")
+    for path in [spec.indexPath, spec.orderPath].compactMap(\.self) {
+      try soup.checkReadable(path)
+    }
+    for path in spec.selectPaths ?? [] where path != SmartStore.soupPath {
+      try soup.checkReadable(path)
+    }
     let names = QueryNames(
-      table: soup.table, fullTextTable: soup.fullTextTable, path: soup.expression(forPath:))
+      table: soup.table, fullTextTable: soup.fullTextTable, path: soup.expression(forPath:),
+      element: soup.elementColumns)
     let predicate = spec.predicate(names, "?")
     let order = spec.orderText(names)
     sql = spec.selectText(names) + predicate + order
@@ -92,7 +99,16 @@ struct QueryPlan {
   ) throws(SmartStoreError) -> ConvertedStatement {
     let catalog = access.catalog
     if let known = catalog.conversions.withLock({ $0.statement(for: smartSQL) }) { return known }
-    let converted = try SmartSQLConverter.convert(smartSQL, soups: catalog.soups)
+    let converted: ConvertedStatement
+    do throws(SmartStoreError) {
+      converted = try SmartSQLConverter.convert(smartSQL, soups: catalog.soups)
+    } catch {
+      // A soup may be unknown only because it is half altered.
+      if let name = catalog.unfinished.first(where: { smartSQL.contains("{\($0)") }) {
+        try access.checkFinished(name)
+      }
+      throw error
+    }
     try converted.checkAllowed()
     do {
       guard try access.database.makeStatement(sql: converted.body).isReadonly else {

@@ -8,6 +8,13 @@ struct QueryNames {
   let fullTextTable: String
   /// A path of the soup.
   let path: (String) -> String
+  /// The whole element.
+  let element: String
+
+  /// A path among the results.
+  func selection(_ path: String) -> String {
+    path == SmartStore.soupPath ? element : self.path(path)
+  }
 }
 
 extension QuerySpec {
@@ -36,7 +43,9 @@ extension QuerySpec {
   /// The names in Smart SQL.
   private var names: QueryNames? {
     soupName.map { soup in
-      QueryNames(table: "{\(soup)}", fullTextTable: "{\(soup)}_fts") { "{\(soup):\($0)}" }
+      QueryNames(
+        table: "{\(soup)}", fullTextTable: "{\(soup)}_fts", path: { "{\(soup):\($0)}" },
+        element: "{\(soup):\(SmartStore.soupPath)}")
     }
   }
 
@@ -50,7 +59,7 @@ extension QuerySpec {
   // MARK: Parts of the statement, each with one blank at its end
 
   func selectText(_ names: QueryNames) -> String {
-    let columns = (selectPaths ?? [SmartStore.soupPath]).map(names.path)
+    let columns = (selectPaths ?? [SmartStore.soupPath]).map(names.selection)
     return "SELECT \(columns.joined(separator: ", ")) FROM \(names.table) "
   }
 

@@ -2,33 +2,55 @@ import SalesforceSDKCommon
 
 /// The row that a query stands on.
 ///
-/// A column is read as an element if the engine names it `soup` or, repeated, `soup:1`. Whatever a
-/// caller names a column, any other one is plain.
+/// A column is read as an element if the engine names it `soup` or, repeated, `soup:1`. An element
+/// that is kept in a file comes as two columns, `externalStorage` with the name of its soup's table
+/// and `_soupEntryId` behind it, which are one column here. Whatever a caller names a column, any
+/// other one is plain.
 struct ResultRow: ~Copyable {
+  private enum Column {
+    case plain(Int)
+    case element(Int)
+    /// The column of the table's name; that of the id follows.
+    case external(Int)
+  }
+
   private let statement: StoreStatement
-  let columnCount: Int
-  private let elementColumns: [Bool]
-  private let diagnostics: StoreDiagnostics
+  private let access: StoreAccess
+  private let columns: [Column]
   /// The call that the row is read for.
   private let method: String
 
-  init(
-    _ statement: consuming StoreStatement, diagnostics: StoreDiagnostics, method: String
-  ) {
-    self.diagnostics = diagnostics
+  var columnCount: Int { columns.count }
+
+  init(_ statement: consuming StoreStatement, on access: StoreAccess, method: String) {
     self.method = method
-    columnCount = statement.columnCount
-    var elementColumns: [Bool] = []
-    for column in 0..<columnCount {
-      elementColumns.append(ResultRow.isElementName(statement.columnName(column)))
+    var names: [String] = []
+    for column in 0..<statement.columnCount { names.append(statement.columnName(column)) }
+    var columns: [Column] = []
+    var position = 0
+    while position < names.count {
+      let name = names[position]
+      if ResultRow.isName(name, SmartStore.soupColumn) {
+        columns.append(.element(position))
+      } else if ResultRow.isName(name, "externalStorage"), position + 1 < names.count,
+        ResultRow.isName(names[position + 1], SmartStore.soupEntryId)
+      {
+        columns.append(.external(position))
+        position += 1
+      } else {
+        columns.append(.plain(position))
+      }
+      position += 1
     }
-    self.elementColumns = elementColumns
+    self.columns = columns
+    self.access = access
     self.statement = statement
   }
 
-  private static func isElementName(_ name: String) -> Bool {
-    guard name.hasPrefix(SmartStore.soupColumn) else { return false }
-    let rest = name.dropFirst(SmartStore.soupColumn.count)
+  /// Whether a column has this name, or is a repetition of one that has.
+  private static func isName(_ name: String, _ expected: String) -> Bool {
+    guard name.hasPrefix(expected) else { return false }
+    let rest = name.dropFirst(expected.count)
     return rest.isEmpty
       || (rest.first == ":" && rest.count > 1 && rest.dropFirst().allSatisfy(\.isASCIIDigit))
   }
@@ -42,17 +64,41 @@ struct ResultRow: ~Copyable {
     return try next() ? try element(0) : nil
   }
 
-  func name(_ column: Int) -> String { statement.columnName(column) }
+  func name(_ column: Int) -> String {
+    switch columns[column] {
+    case .plain(let position), .element(let position): statement.columnName(position)
+    case .external: SmartStore.soupColumn
+    }
+  }
 
-  func isElement(_ column: Int) -> Bool { elementColumns[column] }
+  func isElement(_ column: Int) -> Bool {
+    if case .plain = columns[column] { false } else { true }
+  }
 
-  func column(_ column: Int) -> ColumnValue { statement.value(column) }
+  /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
+  func column(_ column: Int) throws(SmartStoreError) -> ColumnValue {
+    switch columns[column] {
+    case .plain(let position), .element(let position): return statement.value(position)
+    case .external(let position):
+      // Without an id there is no element: the soup stands on the empty side of an outer join.
+      guard !statement.isNull(position + 1),
+        let soup = access.externalSoup(inTable: statement.string(position))
+      else { return .null }
+      return .text(try access.externalText(of: statement.int64(position + 1), in: soup))
+    }
+  }
 
   /// The element in a column.
   ///
-  /// - Throws: ``SmartStoreError`` `corrupt` if the stored text is no JSON.
+  /// - Throws: ``SmartStoreError`` `corrupt` if the stored text is no JSON,
+  ///   `externalFileUnreadable`.
   func element(_ column: Int) throws(SmartStoreError) -> JSONSlice {
-    try parse(statement.bytes(column))
+    switch columns[column] {
+    case .element(let position): return try parse(statement.bytes(position))
+    default:
+      guard case .text(let text) = try self.column(column) else { return try parse([]) }
+      return try parse(text)
+    }
   }
 
   /// A stored text as JSON. One that is none is reported.
@@ -60,7 +106,7 @@ struct ResultRow: ~Copyable {
     do throws(JSONError) {
       return try JSONSlice(parsing: bytes, limits: .stored)
     } catch {
-      diagnostics.report(
+      access.diagnostics.report(
         JSONFailure(kind: .parse, errorMessage: "\(error)", method: method, text: bytes))
       throw SmartStoreError(
         .corrupt, "Database is corrupted: a stored element is no JSON. Nothing was changed.",
@@ -69,8 +115,10 @@ struct ResultRow: ~Copyable {
   }
 
   /// The value of a column. An element whose text cannot be parsed gives null.
-  func jsonValue(_ column: Int) -> JSONValue {
-    switch statement.value(column) {
+  ///
+  /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
+  func jsonValue(_ column: Int) throws(SmartStoreError) -> JSONValue {
+    switch try self.column(column) {
     case .null: .null
     case .integer(let integer): .integer(integer)
     case .double(let double): double.isFinite ? .double(double) : .null
@@ -83,10 +131,10 @@ struct ResultRow: ~Copyable {
     }
   }
 
-  var jsonValues: [JSONValue] {
+  func jsonValues() throws(SmartStoreError) -> [JSONValue] {
     var values: [JSONValue] = []
     values.reserveCapacity(columnCount)
-    for column in 0..<columnCount { values.append(jsonValue(column)) }
+    for column in 0..<columnCount { values.append(try jsonValue(column)) }
     return values
   }
 }

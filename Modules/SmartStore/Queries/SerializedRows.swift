@@ -4,17 +4,21 @@ struct SerializedRows {
   private var isEmpty = true
 
   /// Appends a row as an array, or its first column alone if the query gives elements.
-  mutating func append(_ row: borrowing ResultRow, asElement: Bool) {
+  ///
+  /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
+  mutating func append(
+    _ row: borrowing ResultRow, asElement: Bool
+  ) throws(SmartStoreError) {
     if !isEmpty { bytes.append(UInt8(ascii: ",")) }
     isEmpty = false
     if asElement {
-      append(row.column(0), isElement: row.isElement(0))
+      append(try row.column(0), isElement: row.isElement(0))
       return
     }
     bytes.append(UInt8(ascii: "["))
     for column in 0..<row.columnCount {
       if column > 0 { bytes.append(UInt8(ascii: ",")) }
-      append(row.column(column), isElement: row.isElement(column))
+      append(try row.column(column), isElement: row.isElement(column))
     }
     bytes.append(UInt8(ascii: "]"))
   }

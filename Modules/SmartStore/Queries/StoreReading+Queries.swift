@@ -21,7 +21,8 @@ extension StoreReading where Self: ~Copyable {
     try access.forEachRow(
       querySpec, pageIndex: pageIndex, whereArgs: whereArgs
     ) { row, plan throws(SmartStoreError) in
-      results.append(plan.givesElements ? row.jsonValue(0) : .array(row.jsonValues))
+      results.append(
+        plan.givesElements ? try row.jsonValue(0) : .array(try row.jsonValues()))
     }
     return results
   }
@@ -57,7 +58,7 @@ extension StoreReading where Self: ~Copyable {
     try access.forEachRow(
       querySpec, pageIndex: pageIndex, whereArgs: whereArgs
     ) { row, plan throws(SmartStoreError) in
-      text.append(row, asElement: plan.givesElements)
+      try text.append(row, asElement: plan.givesElements)
     }
     let bytes = text.finish()
     if access.options.jsonSerializationCheckEnabled { try access.check(bytes) }
@@ -101,7 +102,7 @@ extension StoreAccess {
     statement.bind(page[1], at: statement.parameterCount)
     try diagnostics.willRun(
       plan.pageSQL, plan.bindings + page.map(BoundValue.integer), on: self)
-    let row = ResultRow(statement, diagnostics: diagnostics, method: method)
+    let row = ResultRow(statement, on: self, method: method)
     while try row.next() {
       try body(row, plan)
     }

@@ -229,10 +229,18 @@ struct SmartSQLConverter {
       output.append(contentsOf: column.utf8)
       return
     }
-    appendColumn(of: soup, path: path, isQualified: start > 0 && source[start - 1] == 0x2e)
+    try appendColumn(of: soup, path: path, isQualified: start > 0 && source[start - 1] == 0x2e)
   }
 
-  private mutating func appendColumn(of soup: Soup, path: String, isQualified: Bool) {
+  private mutating func appendColumn(
+    of soup: Soup, path: String, isQualified: Bool
+  ) throws(SmartStoreError) {
+    if soup.isExternal, path == SmartStore.soupPath {
+      let qualifier = isQualified ? takeQualifier() : "\(soup.table)."
+      output.append(contentsOf: soup.elementColumns(qualifier: qualifier).utf8)
+      return
+    }
+    try soup.checkReadable(path)
     if let column = Soup.reservedColumn(path) {
       if !isQualified {
         output.append(contentsOf: soup.table.utf8)

@@ -19,6 +19,8 @@ final class Soup: Sendable {
   let indexes: [SoupIndex]
   let table: String
   let fullTextTable: String
+  /// Whether each element is kept in a file of its own.
+  let isExternal: Bool
   /// The index columns, without json1 paths, in the order of registration.
   let columns: [Column]
   /// Positions in `columns` of the full-text ones.
@@ -26,14 +28,16 @@ final class Soup: Sendable {
   /// The spec that answers for a path; of two specs for one path the last.
   private let indexByPath: [String: SoupIndex]
 
+  /// Both take the id, the time, the columns' values and, unless the soup is external, the text.
   let insertStatement: String
   let updateStatement: String
   let fullTextInsertStatement: String
   let fullTextReplaceStatement: String
 
-  init(name: String, number: Int64, indexes: [SoupIndex]) {
+  init(name: String, number: Int64, indexes: [SoupIndex], isExternal: Bool = false) {
     self.name = name
     self.number = number
+    self.isExternal = isExternal
     let table = "TABLE_\(number)"
     self.table = table
     self.fullTextTable = "\(table)_fts"
@@ -56,13 +60,15 @@ final class Soup: Sendable {
     self.fullTextColumns = columns.indices.filter { columns[$0].isFullText }
 
     let names = columns.map(\.name)
-    let inserted = ["id", "soup", "created", "lastModified"] + names
+    let valued = isExternal ? names : names + [SmartStore.soupColumn]
+    let inserted = ["id", "created", "lastModified"] + valued
+    let values = valued.indices.map { "?\($0 + Soup.firstColumnParameter)" }
     self.insertStatement =
       "INSERT INTO \(table) (\(inserted.joined(separator: ", "))) "
-      + "VALUES (\(Soup.placeholders(inserted.count)))"
-    let updated = (["soup", "lastModified"] + names).map { "\($0) = ?" }
+      + "VALUES (\((["?1", "?2", "?2"] + values).joined(separator: ", ")))"
+    let updated = ["lastModified = ?2"] + zip(valued, values).map { "\($0) = \($1)" }
     self.updateStatement =
-      "UPDATE \(table) SET \(updated.joined(separator: ", ")) WHERE id = ?"
+      "UPDATE \(table) SET \(updated.joined(separator: ", ")) WHERE id = ?1"
     let fullText = ["rowid"] + columns.filter(\.isFullText).map(\.name)
     let fullTextTail =
       "INTO \(table)_fts (\(fullText.joined(separator: ", "))) "
@@ -71,7 +77,36 @@ final class Soup: Sendable {
     self.fullTextReplaceStatement = "INSERT OR REPLACE \(fullTextTail)"
   }
 
+  /// The parameter of the first column's value.
+  static let firstColumnParameter = 3
+  /// The parameter of the element's text.
+  var textParameter: Int { Soup.firstColumnParameter + columns.count }
+
   var hasFullText: Bool { !fullTextColumns.isEmpty }
+
+  var spec: SoupSpec {
+    SoupSpec(name: name, features: isExternal ? [SoupSpec.featureExternalStorage] : [])
+  }
+
+  /// The columns that a row reader takes for the whole element, see ``ResultRow``.
+  var elementColumns: String { elementColumns(qualifier: "\(table).") }
+
+  /// The same of an alias, `qualifier` with its dot.
+  func elementColumns(qualifier: String) -> String {
+    isExternal
+      ? "'\(table)' as 'externalStorage', \(qualifier)id as '\(SmartStore.soupEntryId)'"
+      : "\(qualifier)\(SmartStore.soupColumn)"
+  }
+
+  /// Refuses a path that cannot be compared, since the element is in a file and no index has it.
+  func checkReadable(_ path: String) throws(SmartStoreError) {
+    guard isExternal, index(forPath: path) == nil else { return }
+    guard path == SmartStore.soupPath || Soup.reservedColumn(path) == nil else { return }
+    throw SmartStoreError(
+      .invalidReference,
+      "Invalid path: \(path) is not indexed, and soup \(name) keeps its elements in files. "
+        + "Alter the soup to index it.")
+  }
 
   /// The spec that a reference to `path` resolves to.
   func index(forPath path: String) -> SoupIndex? {

@@ -9,12 +9,18 @@ import Synchronization
 final class SoupCatalog: Sendable {
   let schemaVersion: Int64
   let soups: [String: Soup]
+  /// Soups whose alter was interrupted: the table that it replaces is still there.
+  let unfinished: Set<String>
   /// Conversions of Smart SQL that hold for these soups.
   let conversions: Mutex<SmartSQLCache>
 
-  init(schemaVersion: Int64, soups: [String: Soup], conversions: SmartSQLCache = SmartSQLCache()) {
+  init(
+    schemaVersion: Int64, soups: [String: Soup], unfinished: Set<String> = [],
+    conversions: SmartSQLCache = SmartSQLCache()
+  ) {
     self.schemaVersion = schemaVersion
     self.soups = soups
+    self.unfinished = unfinished
     self.conversions = Mutex(conversions)
   }
 
@@ -24,13 +30,15 @@ final class SoupCatalog: Sendable {
     soups[name] = soup
     var kept = conversions.withLock { $0 }
     kept.removeStatements(mentioning: name)
-    return SoupCatalog(schemaVersion: schemaVersion, soups: soups, conversions: kept)
+    return SoupCatalog(
+      schemaVersion: schemaVersion, soups: soups, unfinished: unfinished, conversions: kept)
   }
 
   /// The same soups under another schema version.
   func at(schemaVersion: Int64) -> SoupCatalog {
     SoupCatalog(
-      schemaVersion: schemaVersion, soups: soups, conversions: conversions.withLock { $0 })
+      schemaVersion: schemaVersion, soups: soups, unfinished: unfinished,
+      conversions: conversions.withLock { $0 })
   }
 
   /// The schema version of the snapshot that `database` reads. Begins the snapshot.
@@ -41,7 +49,7 @@ final class SoupCatalog: Sendable {
 
   /// Reads the meta tables.
   ///
-  /// A soup exists if both its row and its table do. A type word that no version writes is taken as
+  /// A soup exists if both its row and its table do, unless it is half altered. A type word that no version writes is taken as
   /// string.
   static func load(
     _ database: Database, schemaVersion: Int64
@@ -57,19 +65,27 @@ final class SoupCatalog: Sendable {
           path: map.string(1), type: type.isKnown ? type : .string, columnName: map.string(2)))
     }
     var soups: [String: Soup] = [:]
+    var unfinished: Set<String> = []
     let attributes = try StoreStatement(
       database,
       """
-      SELECT soup_attrs.id, soup_attrs.soupName FROM soup_attrs \
-      JOIN sqlite_master ON type = 'table' AND name = 'TABLE_' || soup_attrs.id \
-      ORDER BY soup_attrs.id
+      SELECT soup_attrs.id, soup_attrs.soupName, soup_attrs.externalStorage, \
+      max(name = 'TABLE_' || soup_attrs.id || '_old') FROM soup_attrs \
+      JOIN sqlite_master ON type = 'table' \
+      AND name IN ('TABLE_' || soup_attrs.id, 'TABLE_' || soup_attrs.id || '_old') \
+      GROUP BY soup_attrs.id ORDER BY soup_attrs.id
       """)
     while try attributes.step() {
       let name = attributes.string(1)
+      guard attributes.int64(3) == 0 else {
+        unfinished.insert(name)
+        continue
+      }
       soups[name] = Soup(
-        name: name, number: attributes.int64(0), indexes: indexes[name, default: []])
+        name: name, number: attributes.int64(0), indexes: indexes[name, default: []],
+        isExternal: attributes.int64(2) != 0)
     }
-    return SoupCatalog(schemaVersion: schemaVersion, soups: soups)
+    return SoupCatalog(schemaVersion: schemaVersion, soups: soups, unfinished: unfinished)
   }
 }
 

@@ -1,4 +1,20 @@
 extension StoreAccess {
+  /// Refuses specs that no soup can have, before anything depends on them.
+  ///
+  /// - Throws: ``SmartStoreError`` `noIndexSpecs`, `invalidIndexSpec`.
+  func check(_ indexes: [SoupIndex], for spec: SoupSpec) throws(SmartStoreError) {
+    guard !indexes.isEmpty else {
+      throw SmartStoreError(
+        .noIndexSpecs, "No indexSpecs specified for soup: \(spec.name). Name at least one path.")
+    }
+    for index in indexes { try index.validate() }
+    guard !spec.isExternal || !indexes.contains(where: { $0.type == .json1 }) else {
+      throw SmartStoreError(
+        .invalidIndexSpec,
+        "Can't have JSON1 index specs in externally stored soup:\(spec.name)")
+    }
+  }
+
   /// Refuses json1 paths that SQLite cannot follow, before a table depends on them.
   func checkExtractable(_ indexes: [SoupIndex]) throws(SmartStoreError) {
     for index in indexes where index.type == .json1 {
@@ -21,27 +37,49 @@ extension StoreAccess {
     }
   }
 
-  /// Creates a soup's table, its indexes and its full-text table.
+  /// Creates a soup's table and its full-text table.
   func createTables(of soup: Soup) throws(SmartStoreError) {
-    let table = soup.table
-    let own = [
-      "id INTEGER PRIMARY KEY AUTOINCREMENT", "soup TEXT", "created INTEGER",
-      "lastModified INTEGER",
-    ]
+    var own = ["id INTEGER PRIMARY KEY AUTOINCREMENT"]
+    if !soup.isExternal { own.append("soup TEXT") }
+    own += ["created INTEGER", "lastModified INTEGER"]
     let columns = soup.columns.map { "\($0.name) \($0.type.columnType)" }
-    try execute("CREATE TABLE \(table) (\((own + columns).joined(separator: ", ")))")
+    try execute("CREATE TABLE \(soup.table) (\((own + columns).joined(separator: ", ")))")
+    if soup.hasFullText { try createFullTextTable(of: soup) }
+  }
+
+  /// Creates the full-text table of a soup, empty.
+  func createFullTextTable(of soup: Soup) throws(SmartStoreError) {
+    let columns = soup.fullTextColumns.map { soup.columns[$0].name }
+    try execute(
+      "CREATE VIRTUAL TABLE \(soup.fullTextTable) USING \(options.fullTextVersion.rawValue)"
+        + "(\(columns.joined(separator: ", ")))")
+  }
+
+  /// Creates the indexes of a soup that are not there. SQLite keeps their text without the words
+  /// that allow this.
+  func createIndexes(of soup: Soup) throws(SmartStoreError) {
+    let table = soup.table
     for column in [SmartStore.createdColumn, SmartStore.lastModifiedColumn] {
-      try execute("CREATE INDEX \(table)_\(column)_idx ON \(table) ( \(column) )")
+      try execute("CREATE INDEX IF NOT EXISTS \(table)_\(column)_idx ON \(table) ( \(column) )")
     }
     for (position, index) in soup.indexes.enumerated() {
       guard let column = index.columnName else { continue }
-      try execute("CREATE INDEX \(table)_\(position)_idx ON \(table) ( \(column) )")
+      try execute("CREATE INDEX IF NOT EXISTS \(table)_\(position)_idx ON \(table) ( \(column) )")
     }
-    if soup.hasFullText {
-      let columns = soup.fullTextColumns.map { soup.columns[$0].name }
-      try execute(
-        "CREATE VIRTUAL TABLE \(soup.fullTextTable) USING \(options.fullTextVersion.rawValue)"
-          + "(\(columns.joined(separator: ", ")))")
+  }
+
+  /// Drops all indexes of a table, whatever their names.
+  func dropIndexes(ofTable table: String) throws(SmartStoreError) {
+    var names: [String] = []
+    do {
+      let statement = try StoreStatement(
+        database,
+        "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
+      statement.bind(table, at: 1)
+      while try statement.step() { names.append(statement.string(0)) }
+    }
+    for name in names {
+      try execute("DROP INDEX \"\(name.replacing("\"", with: "\"\""))\"")
     }
   }
 
@@ -62,6 +100,7 @@ extension StoreAccess {
   /// Creates the meta tables of a new store; brings those of older versions up to date.
   ///
   /// Version 1 lacked `long_operations_status`; until version 3 `soup_attrs` was `soup_names`.
+  /// Stores that never had external storage lack its column.
   func migrateMetaTables() throws(SmartStoreError) {
     if try hasTable(MetaTable.legacyAttributes), try !hasTable(MetaTable.attributes) {
       // A rename keeps the ids, and with them the names of the soups' tables.
@@ -78,9 +117,20 @@ extension StoreAccess {
       (id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT, details TEXT, status TEXT, \
       created INTEGER, lastModified INTEGER);
       """)
+    if try !hasExternalColumn() {
+      try execute(
+        "ALTER TABLE \(MetaTable.attributes) ADD COLUMN externalStorage INTEGER DEFAULT 0")
+    }
   }
 
-  private func hasTable(_ name: String) throws(SmartStoreError) -> Bool {
+  private func hasExternalColumn() throws(SmartStoreError) -> Bool {
+    let statement = try StoreStatement(
+      database,
+      "SELECT 1 FROM pragma_table_info('soup_attrs') WHERE name = 'externalStorage'")
+    return try statement.step()
+  }
+
+  func hasTable(_ name: String) throws(SmartStoreError) -> Bool {
     let statement = try StoreStatement(
       database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
     statement.bind(name, at: 1)

@@ -8,27 +8,37 @@ extension StoreTransaction {
   public borrowing func registerSoup(
     withName soupName: String, withIndices indexSpecs: [SoupIndex]
   ) throws(SmartStoreError) {
-    guard !soupName.isEmpty else {
+    try registerSoup(withSpec: SoupSpec(name: soupName), withIndices: indexSpecs)
+  }
+
+  /// Registers a soup with features. A soup that exists already stays as it is.
+  ///
+  /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`.
+  public borrowing func registerSoup(
+    withSpec spec: SoupSpec, withIndices indexSpecs: [SoupIndex]
+  ) throws(SmartStoreError) {
+    guard !spec.name.isEmpty else {
       throw SmartStoreError(.invalidSoupName, "Bogus soup name: it is empty. Choose a name.")
     }
-    guard !indexSpecs.isEmpty else {
-      throw SmartStoreError(
-        .noIndexSpecs, "No indexSpecs specified for soup: \(soupName). Name at least one path.")
-    }
-    for index in indexSpecs { try index.validate() }
-    guard !soupExists(forName: soupName) else { return }
+    try access.check(indexSpecs, for: spec)
+    try access.checkFinished(spec.name)
+    guard !soupExists(forName: spec.name) else { return }
     try access.atomically { () throws(SmartStoreError) in
       try access.checkExtractable(indexSpecs)
       let statement = try StoreStatement(
-        access.database, "INSERT INTO soup_attrs (soupName) VALUES (?)")
-      statement.bind(soupName, at: 1)
+        access.database, "INSERT INTO soup_attrs (soupName, externalStorage) VALUES (?, ?)")
+      statement.bind(spec.name, at: 1)
+      statement.bind(Int64(spec.isExternal ? 1 : 0), at: 2)
       try statement.run()
       let soup = Soup(
-        name: soupName, number: access.database.lastInsertedRowID,
-        indexes: indexSpecs.map { SoupIndex(path: $0.path, type: $0.type) })
+        name: spec.name, number: access.database.lastInsertedRowID,
+        indexes: indexSpecs.map { SoupIndex(path: $0.path, type: $0.type) },
+        isExternal: spec.isExternal)
       try access.createTables(of: soup)
+      try access.createIndexes(of: soup)
       try access.recordIndexes(of: soup)
-      access.setSoup(soup, named: soupName)
+      if soup.isExternal { access.externalChanges.create(table: soup.table) }
+      access.setSoup(soup, named: spec.name)
       access.didHappen(.registerSoup(soup, at: access.now()))
     }
   }
@@ -36,6 +46,7 @@ extension StoreTransaction {
   /// Removes a soup with all its elements. A soup that does not exist is no error.
   public borrowing func removeSoup(_ soupName: String) throws(SmartStoreError) {
     try access.checkUsable()
+    try access.checkFinished(soupName)
     guard let soup = access.catalog.soups[soupName] else { return }
     try access.atomically { () throws(SmartStoreError) in
       if soup.hasFullText { try access.execute("DROP TABLE \(soup.fullTextTable)") }
@@ -46,6 +57,7 @@ extension StoreTransaction {
         statement.bind(soupName, at: 1)
         try statement.run()
       }
+      if soup.isExternal { access.externalChanges.clear(table: soup.table, keepsFolder: false) }
       access.setSoup(nil, named: soupName)
     }
   }
@@ -53,6 +65,7 @@ extension StoreTransaction {
   /// Removes all soups.
   public borrowing func removeAllSoups() throws(SmartStoreError) {
     try access.atomically { () throws(SmartStoreError) in
+      for name in access.catalog.unfinished { try access.checkFinished(name) }
       for name in allSoupNames() { try removeSoup(name) }
     }
   }
@@ -65,6 +78,7 @@ extension StoreTransaction {
     try access.atomically { () throws(SmartStoreError) in
       if soup.hasFullText { try access.execute("DELETE FROM \(soup.fullTextTable)") }
       try access.execute("DELETE FROM \(soup.table)")
+      if soup.isExternal { access.externalChanges.clear(table: soup.table, keepsFolder: true) }
       access.didChange(soup)
     }
   }

@@ -9,6 +9,8 @@ package struct StoreDatabase: Sendable {
   /// The database file.
   package let url: URL
   private let session: StoreSession
+  /// The keys in use; nil for a plaintext store.
+  let sealed: SealedStore?
 
   /// Opens the store in the folder `directory`, or creates both.
   ///
@@ -24,10 +26,11 @@ package struct StoreDatabase: Sendable {
       .open(encryption)
   }
 
-  init(pool: DatabasePool, paths: StorePaths, session: StoreSession) {
+  init(pool: DatabasePool, paths: StorePaths, session: StoreSession, sealed: SealedStore?) {
     self.pool = pool
     url = URL(fileURLWithPath: paths.database)
     self.session = session
+    self.sealed = sealed
   }
 
   /// Closes every connection, folds the log into the database and gives the write lock back.

@@ -13,6 +13,8 @@ struct StoreKeys: Sendable {
     let pageKey: SymmetricKey
     /// Hides the checksums in the log's frame headers.
     let frameKey: SymmetricKey
+    /// Seals the files of externally stored elements.
+    let fileKey: SymmetricKey
   }
 
   let storeID: UUID
@@ -27,7 +29,8 @@ struct StoreKeys: Sendable {
       Epoch(
         number: dataKey.epoch,
         pageKey: Self.derive("page", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID),
-        frameKey: Self.derive("frame", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID))
+        frameKey: Self.derive("frame", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID),
+        fileKey: Self.derive("file", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID))
     }
     guard let newest = epochs.first else { return nil }
     self.storeID = storeID

@@ -50,7 +50,7 @@ struct StoreOpening {
     }
     do {
       let pool = try connect(location, store: store, isNew: isNew)
-      return StoreDatabase(pool: pool, paths: paths, session: session)
+      return StoreDatabase(pool: pool, paths: paths, session: session, sealed: store)
     } catch {
       session.end()
       if store == nil, try isSealed() { throw encrypted() }

@@ -26,7 +26,7 @@ public actor SmartStoreManager {
   /// Whether stores may be looked into by developers.
   nonisolated var supportsDevelopers: Bool { options.isDeveloperSupportEnabled }
   private let isLoggedIn: @Sendable (StoreOwner) async -> Bool
-  private let logger: SalesforceLogger
+  let logger: SalesforceLogger
   private var stores: [Key: Task<SmartStore, any Error>] = [:]
 
   /// - Parameters:

@@ -13,6 +13,13 @@ public final class StoreAccess {
   /// Whether the transaction consists of one call, which then needs no savepoint of its own.
   let isSingleCall: Bool
 
+  /// The files of externally stored elements.
+  let files: ExternalFiles
+  /// What this transaction does to them when it commits.
+  var externalChanges = ExternalChanges()
+  /// Keeps the files that this snapshot sees.
+  private let snapshot: ExternalSnapshot?
+
   /// The soups whose mapping this transaction changed.
   private(set) var changedSoups: Set<String> = []
   /// What to tell observers once this transaction is committed.
@@ -29,9 +36,11 @@ public final class StoreAccess {
 
   init(
     _ database: Database, catalog: SoupCatalog, diagnostics: StoreDiagnostics,
-    isSingleCall: Bool
+    isSingleCall: Bool, files: ExternalFiles, snapshot: ExternalSnapshot? = nil
   ) {
     self.database = database
+    self.files = files
+    self.snapshot = snapshot
     self.catalog = catalog
     self.now = diagnostics.options.now
     self.diagnostics = diagnostics
@@ -43,17 +52,27 @@ public final class StoreAccess {
   /// The soup with this name.
   func soup(named name: String) throws(SmartStoreError) -> Soup {
     guard let soup = catalog.soups[name] else {
+      try checkFinished(name)
       throw SmartStoreError(
         .unknownSoup, "Soup: \(name) does not exist. Register it before using it.")
     }
     return soup
   }
 
+  /// Refuses a soup whose alter was interrupted.
+  func checkFinished(_ name: String) throws(SmartStoreError) {
+    guard catalog.unfinished.contains(name) else { return }
+    throw SmartStoreError(
+      .unfinishedOperation,
+      "Soup \(name) is half altered: an alter was interrupted. Finish it with "
+        + "resumeLongOperations(), or open the store again.")
+  }
+
   /// Takes over a soup's new mapping, or its absence.
   func setSoup(_ soup: Soup?, named name: String) {
     catalog = catalog.replacing(soup, named: name)
     changedSoups.insert(name)
-    change.changesMapping = true
+    didChangeMapping()
   }
 
   // MARK: Transactions
@@ -65,7 +84,7 @@ public final class StoreAccess {
   func atomically<T>(_ work: () throws(SmartStoreError) -> T) throws(SmartStoreError) -> T {
     try checkUsable()
     guard !isSingleCall else { return try work() }
-    let before = (catalog, changedSoups, events)
+    let before = (catalog, changedSoups, externalChanges, events)
     var outcome: Result<T, SmartStoreError>?
     do {
       try database.inSavepoint {
@@ -83,7 +102,7 @@ public final class StoreAccess {
     switch outcome {
     case .success(let value): return value
     case .failure(let error):
-      (catalog, changedSoups, events) = before
+      (catalog, changedSoups, externalChanges, events) = before
       nextEntryIds.removeAll()
       if !database.isInsideTransaction { fail(error) }
       throw error
@@ -100,6 +119,9 @@ public final class StoreAccess {
   func checkUsable() throws(SmartStoreError) {
     if let failure { throw failure }
   }
+
+  /// Has observers told that any query may mean something else.
+  func didChangeMapping() { change.changesMapping = true }
 
   /// Has observers told that rows of `soup` changed.
   func didChange(_ soup: Soup) { change.insert(soup) }

@@ -1,0 +1,90 @@
+import SalesforceSDKCommon
+
+extension StoreAccess {
+  /// Computes the values of some columns of a soup from its elements, and its full-text rows if one
+  /// of the columns has some. An element that cannot be parsed keeps the values that it has.
+  ///
+  /// - Parameters:
+  ///   - columns: Positions in the soup's columns.
+  ///   - method: The call that this is done for.
+  ///   - check: Throws when the work was cancelled.
+  func reIndex(
+    _ soup: Soup, columns: [Int], method: String = #function,
+    check: () throws(SmartStoreError) -> Void
+  ) throws(SmartStoreError) {
+    guard !columns.isEmpty else { return }
+    let columns = columns.map { soup.columns[$0] }
+    // One seek for each row: the table changes while it is walked through.
+    let next = try StoreStatement(
+      database,
+      "SELECT \(soup.isExternal ? "id" : "id, soup") FROM \(soup.table) WHERE id > ? "
+        + "ORDER BY id LIMIT 1")
+    let assignments = columns.indices.map { "\(columns[$0].name) = ?\($0 + 2)" }
+    let update = try StoreStatement(
+      database,
+      "UPDATE \(soup.table) SET \(assignments.joined(separator: ", ")) WHERE id = ?1")
+    var entryId = Int64.min
+    var skipped = 0
+    next.bind(entryId, at: 1)
+    while try next.step() {
+      try check()
+      entryId = next.int64(0)
+      let text = soup.isExternal ? try externalText(of: entryId, in: soup) : next.bytes(1)
+      next.reset()
+      next.bind(entryId, at: 1)
+      let element: JSONSlice
+      do throws(JSONError) {
+        element = try JSONSlice(parsing: text, limits: .stored)
+      } catch {
+        skipped += 1
+        diagnostics.report(
+          JSONFailure(kind: .parse, errorMessage: "\(error)", method: method, text: text))
+        continue
+      }
+      update.bind(entryId, at: 1)
+      for (position, column) in columns.enumerated() {
+        update.bind(element.project(column.path), as: column.type, at: position + 2)
+      }
+      try update.run()
+    }
+    if skipped > 0 {
+      options.logger.error(
+        "\(skipped) elements of a soup are no JSON and were not indexed anew.")
+    }
+    if columns.contains(where: \.isFullText) {
+      try execute("DROP TABLE IF EXISTS \(soup.fullTextTable)")
+      try createFullTextTable(of: soup)
+      try fillFullText(of: soup)
+    }
+  }
+
+  /// Writes the full-text rows of all elements, of which there are none, from the columns that
+  /// repeat their values.
+  func fillFullText(of soup: Soup) throws(SmartStoreError) {
+    let names = soup.fullTextColumns.map { soup.columns[$0].name }.joined(separator: ", ")
+    try execute(
+      "INSERT INTO \(soup.fullTextTable) (rowid, \(names)) SELECT id, \(names) FROM \(soup.table)")
+  }
+}
+
+extension StoreTransaction {
+  /// Computes the index values of some paths anew for all elements of a soup.
+  ///
+  /// Paths without an index are ignored and logged; a json1 index needs nothing. The elements and
+  /// their times stay as they are.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `externalFileUnreadable`, `diskFull`, `io`.
+  public borrowing func reIndexSoup(
+    named soupName: String, indexPaths: [String]
+  ) throws(SmartStoreError) {
+    let soup = try access.soup(named: soupName)
+    for path in indexPaths where soup.index(forPath: path) == nil {
+      access.options.logger.warning("A path without an index cannot be indexed anew: \(path)")
+    }
+    let columns = soup.columns.indices.filter { indexPaths.contains(soup.columns[$0].pathText) }
+    try access.atomically { () throws(SmartStoreError) in
+      try access.reIndex(soup, columns: columns, method: #function) {}
+      access.didChange(soup)
+    }
+  }
+}

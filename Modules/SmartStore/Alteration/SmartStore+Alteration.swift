@@ -1,0 +1,140 @@
+import GRDB
+import SalesforceSDKCommon
+import Synchronization
+
+extension SmartStore {
+  /// Replaces the index specs of a soup; its elements stay as they are, with ids and times.
+  ///
+  /// A path that keeps its type keeps its values. Other calls wait until this ends. A crash on the
+  /// way is made up for when the store is opened next, before anybody uses it; a failure or a
+  /// cancellation leaves the soup as it was.
+  ///
+  /// - Parameter reIndexData: Whether new paths, and paths whose type changes, are indexed for the
+  ///   elements that are there. Without it those are not found by these paths until they are
+  ///   written again or ``reIndexSoup(named:indexPaths:)`` is called; json1 paths find them anyway.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `noIndexSpecs`, `invalidIndexSpec`, with nothing
+  ///   begun; `diskFull`, `io`; `unfinishedOperation` if a failure could not be undone either, and
+  ///   the soup waits for ``resumeLongOperations()``.
+  public func alterSoup(
+    named soupName: String, indexSpecs: [SoupIndex], reIndexData: Bool
+  ) async throws {
+    try await alterSoup(
+      named: soupName, spec: nil, indexSpecs: indexSpecs, reIndexData: reIndexData)
+  }
+
+  /// Replaces the index specs and the features of a soup, which may so move its elements into files
+  /// or back.
+  ///
+  /// - Throws: As ``alterSoup(named:indexSpecs:reIndexData:)``; `externalFileUnreadable`.
+  public func alterSoup(
+    named soupName: String, soupSpec: SoupSpec, indexSpecs: [SoupIndex], reIndexData: Bool
+  ) async throws {
+    try await alterSoup(
+      named: soupName, spec: soupSpec, indexSpecs: indexSpecs, reIndexData: reIndexData)
+  }
+
+  /// Computes the index values of some paths anew for all elements of a soup, in one transaction.
+  ///
+  /// See ``StoreTransaction/reIndexSoup(named:indexPaths:)``.
+  public func reIndexSoup(named soupName: String, indexPaths: [String]) async throws {
+    try await write { try $0.reIndexSoup(named: soupName, indexPaths: indexPaths) }
+  }
+
+  /// Alters a soup up to and including one step.
+  ///
+  /// - Parameters:
+  ///   - spec: The new features; nil keeps those that the soup has.
+  ///   - last: Only a test stops before the end, as a crash would.
+  func alterSoup(
+    named soupName: String, spec: SoupSpec?, indexSpecs: [SoupIndex], reIndexData: Bool,
+    through last: AlterStep = .cleanup
+  ) async throws {
+    try checkOpen()
+    try Task.checkCancellation()
+    let isCancelled = Atomic(false)
+    alterations.close()
+    // Off the task: what was begun must be undone after a cancellation, too.
+    let result = await withTaskCancellationHandler {
+      await StoreQueue.run { [database] in
+        Result {
+          try database.pool.writeWithoutTransaction { database in
+            try self.setDurability(.full, database)
+            var operation = try self.commit(database, isSingleCall: true) { transaction in
+              try self.begin(soupName, spec, indexSpecs, reIndexData, on: transaction.access)
+            }
+            try self.runOrUndo(&operation, through: last, on: database) {
+              isCancelled.load(ordering: .relaxed)
+            }
+          }
+        }
+      }
+    } onCancel: {
+      isCancelled.store(true, ordering: .relaxed)
+    }
+    alterations.open()
+    try await delivering { try result.get() }
+  }
+
+  /// Checks everything that can be known before, then records the operation.
+  private func begin(
+    _ soupName: String, _ spec: SoupSpec?, _ indexSpecs: [SoupIndex], _ reIndexData: Bool,
+    on access: StoreAccess
+  ) throws(SmartStoreError) -> AlterOperation {
+    let soup = try access.soup(named: soupName)
+    let newSpec = SoupSpec(name: soupName, features: (spec ?? soup.spec).features)
+    try access.check(indexSpecs, for: newSpec)
+    try access.checkExtractable(indexSpecs)
+    let details = AlterDetails(
+      soup, to: indexSpecs, newSpec: newSpec, reIndexData: reIndexData)
+    return try AlterOperation(details, on: access)
+  }
+
+  /// Runs what is left of an operation; a failure before the old table is gone undoes all of it.
+  private func runOrUndo(
+    _ operation: inout AlterOperation, through last: AlterStep, on database: Database,
+    isCancelled: () -> Bool
+  ) throws {
+    do {
+      try run(&operation, through: last, on: database) { () throws(SmartStoreError) in
+        if isCancelled() { throw SmartStoreError(.interrupted, "The alter was cancelled.") }
+      }
+    } catch {
+      guard operation.completed < .dropOldTable else {
+        // The soup is altered; only what nobody uses any longer is still to be removed.
+        options.logger.warning(
+          "An alter left files or a record behind. They go when the store is opened next.",
+          error: error)
+        return
+      }
+      let undone = operation
+      do {
+        try commit(database, isSingleCall: true) { try undone.undo(on: $0.access) }
+      } catch let second {
+        options.logger.error("An alter failed and could not be undone.", error: second)
+        throw SmartStoreError(
+          .unfinishedOperation,
+          "Altering soup \(operation.details.soupName) failed and could not be undone. It goes on "
+            + "with resumeLongOperations(), or when the store is opened next.", cause: error)
+      }
+      throw error
+    }
+  }
+
+  /// Runs what is left of an operation, each step in a transaction of its own.
+  ///
+  /// - Parameter check: Throws to end early.
+  func run(
+    _ operation: inout AlterOperation, through last: AlterStep = .cleanup, on database: Database,
+    check: () throws(SmartStoreError) -> Void = {}
+  ) throws {
+    while let step = operation.completed.next, step <= last {
+      // There is no way back any more: not even for somebody who has lost interest.
+      if step < .dropOldTable { try check() }
+      let current = operation
+      try commit(database, isSingleCall: true) { transaction in
+        try current.perform(step, on: transaction.access, check: check)
+      }
+      operation.completed = step
+    }
+  }
+}

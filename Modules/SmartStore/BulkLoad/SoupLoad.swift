@@ -1,0 +1,97 @@
+import GRDB
+public import SalesforceSDKCommon
+
+/// Adds elements to a soup whose indexes are built afterwards.
+///
+/// Given to the closure of ``SmartStore/bulkLoad(intoSoupNamed:_:)`` and meant for use there; what
+/// is appended later is stored as well, with the indexes kept up.
+public struct SoupLoad: Sendable {
+  private let store: SmartStore
+  private let soupName: String
+
+  init(store: SmartStore, soupName: String) {
+    self.store = store
+    self.soupName = soupName
+  }
+
+  /// Inserts elements under new ids, in order, in one transaction: on return all are on disk, on
+  /// error none is.
+  ///
+  /// The stored text is the given one with the members of `setting` and the store's own set, and
+  /// those of `removing` taken out.
+  ///
+  /// - Parameter durability: ``Durability/normal`` for what can be had again.
+  /// - Returns: The entry ids, in the order of `slices`.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `invalidEntry`, `diskFull`, `io`.
+  @discardableResult
+  public func append(
+    _ slices: [JSONSlice], setting: [(key: String, value: JSONValue)] = [],
+    removing: [String] = [], durability: Durability = .full
+  ) async throws -> [Int64] {
+    try await store.write(durability) { [soupName] transaction in
+      let soup = try transaction.access.soup(named: soupName)
+      return try transaction.access.atomically { () throws(SmartStoreError) in
+        var writer = try ElementWriter(
+          soup, setting: setting, removing: removing, on: transaction.access)
+        var ids: [Int64] = []
+        ids.reserveCapacity(slices.count)
+        for slice in slices { ids.append(try writer.insert(slice)) }
+        try transaction.access.didChange(soup)
+        return ids
+      }
+    }
+  }
+}
+
+extension SmartStore {
+  /// Fills a soup quickly: its indexes are dropped, `body` appends elements, and the indexes are
+  /// built from the finished rows, which costs a sort for each index instead of a search for each
+  /// element.
+  ///
+  /// It pays if more is appended than the soup holds already, best for an empty soup. Each append
+  /// is a transaction of its own; what it stored stays, also if `body` throws. Meanwhile the soup
+  /// can be used as ever, but its queries are slow. After a crash the indexes are built when the
+  /// store is opened next, before anybody uses it.
+  ///
+  /// ```swift
+  /// try await store.bulkLoad(intoSoupNamed: "accounts") { load in
+  ///   for page in pages { try await load.append(page) }
+  /// }
+  /// ```
+  ///
+  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `unknownSoup`, with nothing begun;
+  ///   `diskFull`, `io` if the indexes could not be built: the elements are stored, and
+  ///   ``resumeLongOperations()`` builds the indexes.
+  @discardableResult
+  public func bulkLoad<T: Sendable>(
+    intoSoupNamed soupName: String, _ body: (SoupLoad) async throws -> T
+  ) async throws -> T {
+    let operation = try await write { transaction in
+      let access = transaction.access
+      return try BulkLoadOperation(try access.soup(named: soupName), on: access)
+    }
+    do {
+      let value = try await body(SoupLoad(store: self, soupName: soupName))
+      try await end(operation)
+      return value
+    } catch {
+      // The first failure is the one to tell. Ending twice is harmless.
+      try? await end(operation)
+      throw error
+    }
+  }
+
+  /// Builds the indexes, even if the task was cancelled meanwhile.
+  private func end(_ operation: BulkLoadOperation) async throws {
+    try checkOpen()
+    let result = await StoreQueue.run { [database] in
+      Result {
+        try database.pool.writeWithoutTransaction { database in
+          try self.setDurability(.full, database)
+          try self.finish(operation, on: database)
+        }
+      }
+    }
+    try await delivering { try result.get() }
+  }
+}

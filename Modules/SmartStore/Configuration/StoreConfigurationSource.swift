@@ -1,0 +1,38 @@
+public import Foundation
+import SalesforceSDKCommon
+
+/// Where an app's configuration files lie.
+public struct StoreConfigurationSource: Sendable {
+  /// The file with the soups of the current user's default store.
+  public static let userStoreFile = "userstore.json"
+  /// The file with the soups of the app's default store.
+  public static let globalStoreFile = "globalstore.json"
+
+  private let lookUp: @Sendable (_ file: String) throws -> [UInt8]?
+
+  /// - Parameter lookUp: Gives the content of a file by its name, nil if there is none.
+  public init(_ lookUp: @escaping @Sendable (_ file: String) throws -> [UInt8]?) {
+    self.lookUp = lookUp
+  }
+
+  /// The files in a folder.
+  public static func folder(_ folder: URL) -> StoreConfigurationSource {
+    StoreConfigurationSource { file in
+      try DurableFile(folder.appending(path: file)).read()
+    }
+  }
+
+  /// The resources of the app, or the working directory for what is not among them.
+  public static let app = StoreConfigurationSource { file in
+    if let resources = Bundle.main.resourceURL,
+      let content = try DurableFile(resources.appending(path: file)).read()
+    {
+      return content
+    }
+    let folder = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
+    return try DurableFile(folder.appending(path: file)).read()
+  }
+
+  /// The content of a file; nil if there is none.
+  func content(of file: String) throws -> [UInt8]? { try lookUp(file) }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import SalesforceSDKCommon
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Moves, lists and removes files and folders by path.
+enum FileTree {
+  /// Gives a file or folder another place, replacing a file that is there. The new name is on disk
+  /// when its folder was synced.
+  ///
+  /// - Returns: False if there is nothing at `path`.
+  static func move(_ path: String, to place: String) throws(FileFailure) -> Bool {
+    if rename(path, place) == 0 { return true }
+    if errno == ENOENT, !DurableFile(path: path).exists { return false }
+    throw FileFailure("moved", path, errno: errno)
+  }
+
+  /// The names in a folder; none if it is missing.
+  static func names(in folder: String) throws(FileFailure) -> [String] {
+    guard DurableFile(path: folder).exists else { return [] }
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: folder)
+    } catch {
+      throw FileFailure("listed", folder, errno: EIO)
+    }
+  }
+
+  /// Removes a file or a folder with all that is in it; a missing one is no failure.
+  static func remove(_ path: String) throws(FileFailure) {
+    guard DurableFile(path: path).exists else { return }
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      throw FileFailure("removed", path, errno: EIO)
+    }
+  }
+}

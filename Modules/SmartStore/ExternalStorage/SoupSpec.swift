@@ -1,0 +1,40 @@
+public import SalesforceSDKCommon
+
+/// A soup's name and what is special about it.
+///
+/// JSON form: `{"name": "photos", "features": ["externalStorage"]}`.
+public struct SoupSpec: Sendable, Hashable {
+  /// The feature of a soup that keeps each element in a file of its own beside the database. Meant
+  /// for elements of a megabyte and more; below that the database is faster.
+  public static let featureExternalStorage = "externalStorage"
+
+  /// The soup's name.
+  public let name: String
+  /// Feature words. Unknown ones are kept here and have no effect.
+  public let features: [String]
+
+  /// A spec; without features the soup is an ordinary one.
+  public init(name: String, features: [String]? = nil) {
+    self.name = name
+    self.features = features ?? []
+  }
+
+  /// Reads the JSON form. Missing or null `features` are none.
+  ///
+  /// - Throws: ``SmartStoreError`` `invalidSoupName` if there is no text `name`.
+  public init(json: JSONValue) throws(SmartStoreError) {
+    guard let name = json["name"]?.string else {
+      throw SmartStoreError(
+        .invalidSoupName, "Bogus soup name: a soup spec needs a text \"name\".")
+    }
+    self.init(name: name, features: json["features"]?.array?.compactMap(\.string))
+  }
+
+  /// The JSON form.
+  public var json: JSONValue {
+    ["name": .string(name), "features": .array(features.map { .string($0) })]
+  }
+
+  /// Whether elements are kept in files.
+  public var isExternal: Bool { features.contains(Self.featureExternalStorage) }
+}

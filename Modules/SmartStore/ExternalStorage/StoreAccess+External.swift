@@ -1,0 +1,75 @@
+import GRDB
+import SalesforceSDKCommon
+
+extension StoreAccess {
+  /// The soup whose elements are kept in the files of `table`.
+  func externalSoup(inTable table: String) -> Soup? {
+    catalog.soups.values.first { $0.isExternal && $0.table == table }
+  }
+
+  /// The text of an externally stored element.
+  ///
+  /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
+  func externalText(of entryId: Int64, in soup: Soup) throws(SmartStoreError) -> [UInt8] {
+    do {
+      switch externalChanges.place(table: soup.table, entryId: entryId) {
+      case .staged(let name):
+        return try files.readStaged(name, table: soup.table, entryId: entryId)
+      case .nowhere:
+        throw FileFailure("found", ExternalFiles.fileName(entryId), errno: 2)
+      case .unchanged:
+        return try files.read(
+          table: soup.table, entryId: entryId, at: try externalSequence())
+      }
+    } catch let error as SmartStoreError {
+      throw error
+    } catch {
+      throw SmartStoreError(
+        .externalFileUnreadable,
+        "com.salesforce.smartstore.LoadExternalSoupError: the file of element \(entryId) of soup "
+          + "\(soup.name) is missing or cannot be read. Restore it from a backup.", cause: error)
+    }
+  }
+
+  /// Keeps an element's text for when this transaction commits.
+  func writeExternal(
+    _ text: [UInt8], entryId: Int64, table: String
+  ) throws(SmartStoreError) {
+    do {
+      let staged = try files.stage(text, table: table, entryId: entryId)
+      externalChanges.write(staged, table: table, entryId: entryId)
+    } catch {
+      throw SmartStoreError(storage: error, at: files.stagingFolder)
+    }
+  }
+
+  /// The last commit in this snapshot that changed files; 0 if none ever did.
+  func externalSequence() throws(SmartStoreError) -> Int64 {
+    try StoreAccess.externalSequence(database)
+  }
+
+  static func externalSequence(_ database: Database) throws(SmartStoreError) -> Int64 {
+    let table = try StoreStatement(
+      database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+    table.bind(MetaTable.externalChanges, at: 1)
+    guard try table.step() else { return 0 }
+    let statement = try StoreStatement(
+      database, "SELECT max(sequence) FROM \(MetaTable.externalChanges)")
+    return try statement.step() ? statement.int64(0) : 0
+  }
+
+  /// Numbers the commit to come, if it changes files.
+  ///
+  /// - Returns: Nil if it does not.
+  func takeExternalSequence() throws(SmartStoreError) -> Int64? {
+    guard !externalChanges.isEmpty else { return nil }
+    let next = try externalSequence() + 1
+    try execute(
+      """
+      CREATE TABLE IF NOT EXISTS \(MetaTable.externalChanges) \
+      (id INTEGER PRIMARY KEY CHECK (id = 1), sequence INTEGER);
+      INSERT OR REPLACE INTO \(MetaTable.externalChanges) (id, sequence) VALUES (1, \(next));
+      """)
+    return next
+  }
+}

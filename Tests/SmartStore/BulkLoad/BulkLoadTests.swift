@@ -1,0 +1,162 @@
+import SalesforceSDKCommon
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// Does a soup that was filled with its indexes dropped end as any other, whatever happens?
+@Suite struct BulkLoadTests {
+  private let specs = [SoupIndex]("a:string", "b:integer", "d:full_text", "e.x:json1")
+  private static let options = SmartStoreOptions(now: { 1_700_000_000_000 })
+
+  private func slices(_ elements: [JSONValue] = mixedElements) throws -> [JSONSlice] {
+    try elements.map { try JSONSlice(parsing: $0.serialized()) }
+  }
+
+  private func open(_ folder: TemporaryFolder) async throws -> SmartStore {
+    try await SmartStore.open(
+      at: folder.file("store"), encryption: testEncryption, options: Self.options)
+  }
+
+  /// What the soup looks like if it is filled in the usual way.
+  private func expected(times: Int) async throws -> SoupPicture {
+    try await TemporaryFolder.with { folder in
+      let store = try await open(folder)
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      for _ in 0..<times { try await store.upsert(slices: try slices(), soup: "s") }
+      let picture = try await store.picture(of: "s")
+      try await store.close()
+      return picture
+    }
+  }
+
+  private func indexCount(_ store: SmartStore) async throws -> JSONValue? {
+    try await store.column(
+      "select count(*) from sqlite_master where type = 'index' and tbl_name = 'TABLE_1'"
+    ).first
+  }
+
+  @Test func `a bulk load ends like upserts, and the soup can be used meanwhile`() async throws {
+    try await TemporaryFolder.with { folder in
+      let store = try await open(folder)
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      let ids = try await store.bulkLoad(intoSoupNamed: "s") { load in
+        #expect(try await indexCount(store) == 0)
+        #expect(try await store.recordedOperations().count == 1)
+        var ids = try await load.append(try slices())
+        #expect(
+          try await store.lookupSoupEntryId(soupNamed: "s", fieldPath: "a", fieldValue: "one") == 1)
+        #expect(
+          try await store.count(
+            using: .buildMatchQuerySpec(soupName: "s", path: "d", matchKey: "900000", pageSize: 5))
+            == 1)
+        ids += try await load.append(try slices(), durability: .normal)
+        return ids
+      }
+      #expect(ids == Array(1...12))
+      #expect(try await store.picture(of: "s") == expected(times: 2))
+      #expect(try await store.recordedOperations() == [])
+      try await store.close()
+    }
+  }
+
+  @Test func `an append is written as a whole, with members set and removed`() async throws {
+    try await TemporaryFolder.with { folder in
+      let store = try await open(folder)
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      try await store.bulkLoad(intoSoupNamed: "s") { load in
+        try await load.append(
+          [try JSONSlice(parsing: #"{"a":"x","b":1}"#)], setting: [(key: "d", value: "set")],
+          removing: ["b"])
+        await expectFailure(.invalidEntry) {
+          try await load.append(try slices([["a": "y"], ["not", "an", "object"]]))
+        }
+      }
+      #expect(
+        try await store.elements(of: "s") == [
+          [
+            "a": "x", "d": "set", "_soupEntryId": 1,
+            "_soupLastModifiedDate": 1_700_000_000_000,
+          ]
+        ])
+      try await store.close()
+    }
+  }
+
+  @Test(arguments: 0...2)
+  func `SS-183 a bulk load that a crash ended gets its indexes when the store is opened`(
+    appends: Int
+  ) async throws {
+    try await TemporaryFolder.with { folder in
+      let store = try await open(folder)
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      try await store.write { transaction in
+        _ = try BulkLoadOperation(
+          try transaction.access.soup(named: "s"), on: transaction.access)
+      }
+      let load = SoupLoad(store: store, soupName: "s")
+      for _ in 0..<appends { try await load.append(try slices()) }
+      #expect(try await indexCount(store) == 0)
+      try await store.close()
+      let again = try await open(folder)
+      #expect(try await again.recordedOperations() == [])
+      #expect(try await again.picture(of: "s") == expected(times: appends))
+      try await again.close()
+    }
+  }
+
+  @Test func `what was appended stays if the load fails or is cancelled`() async throws {
+    struct Stop: Error {}
+    try await TemporaryFolder.with { folder in
+      let store = try await open(folder)
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      await #expect(throws: Stop.self) {
+        try await store.bulkLoad(intoSoupNamed: "s") { load in
+          try await load.append(try slices())
+          throw Stop()
+        }
+      }
+      #expect(try await store.picture(of: "s") == expected(times: 1))
+      let task = Task {
+        try await store.bulkLoad(intoSoupNamed: "s") { load in
+          try await load.append(try slices())
+          withUnsafeCurrentTask { $0?.cancel() }
+          try await load.append(try slices())
+        }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(try await store.picture(of: "s") == expected(times: 2))
+      #expect(try await store.recordedOperations() == [])
+      try await store.close()
+    }
+  }
+
+  @Test func `the soup may be altered, re-registered or unknown`() async throws {
+    try await TemporaryFolder.with { folder in
+      let store = try await open(folder)
+      await expectFailure(.unknownSoup, "Soup: s does not exist") {
+        try await store.bulkLoad(intoSoupNamed: "s") { _ in
+          _ = Issue.record("it was begun")
+        }
+      }
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      let new = [SoupIndex]("b:string", "a:full_text")
+      try await store.bulkLoad(intoSoupNamed: "s") { load in
+        try await load.append(try slices())
+        try await store.alterSoup(named: "s", indexSpecs: new, reIndexData: true)
+        try await load.append(try slices())
+      }
+      let altered = try await store.picture(of: "s")
+      #expect(altered.rows.count == 12 && altered.schema.count == 6)
+      try await store.bulkLoad(intoSoupNamed: "s") { load in
+        try await store.removeSoup("s")
+        await expectFailure(.unknownSoup) { try await load.append(try slices()) }
+        try await store.registerSoup(withName: "s", withIndices: specs)
+        try await load.append(try slices())
+      }
+      #expect(try await store.picture(of: "s") == expected(times: 1))
+      #expect(try await store.recordedOperations() == [])
+      try await store.close()
+    }
+  }
+}

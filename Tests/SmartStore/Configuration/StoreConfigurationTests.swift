@@ -1,0 +1,150 @@
+import Foundation
+import SalesforceSDKCommon
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// Which soups do configuration files make?
+@Suite struct StoreConfigurationTests {
+  private let owner = StoreOwner.user(organizationId: "00D1", userId: "0051")
+  private let two = """
+    {"soups":[
+      {"soupName":"first","indexes":[{"path":"s","type":"string"},{"path":"i","type":"integer"},
+        {"path":"f","type":"floating"},{"path":"j.k","type":"json1"},{"path":"t","type":"full_text"}]},
+      {"soupName":"second","indexes":[{"path":"s2","type":"string"},{"path":"i2","type":"integer"},
+        {"path":"f2","type":"floating"},{"path":"j2","type":"json1"},{"path":"t2","type":"full_text"}]}
+    ]}
+    """
+
+  private func withManager(
+    _ body: (SmartStoreManager, LogRecorder) async throws -> Void
+  ) async throws {
+    try await TemporaryFolder.with { folder in
+      let log = LogRecorder()
+      let manager = SmartStoreManager(
+        root: folder.file("root"), encryption: testEncryption,
+        options: SmartStoreOptions(logger: log.logger(forComponent: "SmartStore", level: .info)))
+      try await body(manager, log)
+      try await manager.close()
+    }
+  }
+
+  private func source(_ files: [String: String]) -> StoreConfigurationSource {
+    StoreConfigurationSource { files[$0].map { Array($0.utf8) } }
+  }
+
+  @Test(arguments: [true, false])
+  func `SS-85 SS-86 SS-88 the soups of a file are made in its order`(isGlobal: Bool) async throws {
+    try await withManager { manager, _ async throws in
+      let file = isGlobal ? "globalstore.json" : "userstore.json"
+      func load() async throws -> SmartStore? {
+        if isGlobal {
+          try await manager.setupGlobalStoreFromDefaultConfig(from: source([file: two]))
+          return try await manager.sharedGlobal()
+        }
+        try await manager.setupUserStoreFromDefaultConfig(
+          forUserAccount: owner, from: source([file: two]))
+        return try await manager.shared(forUserAccount: owner)
+      }
+      for _ in 0..<2 {
+        let store = try #require(try await load())
+        #expect(store.name == "defaultStore" && store.isGlobal == isGlobal)
+        #expect(try await store.allSoupNames() == ["first", "second"])
+        #expect(
+          try await store.rows("select id, soupName from soup_attrs order by id")
+            == [[1, "first"], [2, "second"]])
+        #expect(
+          try await store.indices(forSoupNamed: "first").map(\.columnName) == [
+            "TABLE_1_0", "TABLE_1_1", "TABLE_1_2", "json_extract(soup, '$.j.k')", "TABLE_1_4",
+          ])
+        #expect(
+          try await store.indices(forSoupNamed: "second").map(\.columnName) == [
+            "TABLE_2_0", "TABLE_2_1", "TABLE_2_2", "json_extract(soup, '$.j2')", "TABLE_2_4",
+          ])
+      }
+      // Only the store that the file is for.
+      #expect(try manager.allGlobalStoreNames() == (isGlobal ? ["defaultStore"] : []))
+    }
+  }
+
+  @Test func `SS-86 a soup that exists stays as it is`() async throws {
+    try await withManager { manager, _ async throws in
+      let store = try await manager.sharedGlobal()
+      try await store.registerSoup(withName: "second", withIndices: [SoupIndex]("x:string"))
+      try await store.upsert(entries: [["x": "1"]], forSoupNamed: "second")
+      try await manager.setupGlobalStoreFromDefaultConfig(from: source(["globalstore.json": two]))
+      #expect(try await store.allSoupNames() == ["first", "second"])
+      #expect(try await store.indices(forSoupNamed: "second").map(\.path) == ["x"])
+      #expect(try await store.elements(of: "second").count == 1)
+    }
+  }
+
+  @Test(arguments: [
+    nil, "", "{", "[]", "{}", #"{"soups":[]}"#, #"{"soups":{}}"#, #"{"soups":[{"soupName":"x"}]}"#,
+    #"{"soups":[{"indexes":[{"path":"a","type":"string"}]}]}"#, "\u{feff}{}",
+  ])
+  func `SS-87 a file without a soup is logged and makes no store`(content: String?) async throws {
+    try await withManager { manager, log async throws in
+      let files = content.map { ["globalstore.json": $0, "userstore.json": $0] } ?? [:]
+      try await manager.setupGlobalStoreFromDefaultConfig(from: source(files))
+      try await manager.setupUserStoreFromDefaultConfig(
+        forUserAccount: owner, from: source(files))
+      #expect(try manager.allGlobalStoreNames() == [])
+      #expect(try manager.allStoreNames(forUserAccount: owner) == [])
+      #expect(log.lines.contains { $0.contains("globalstore.json") })
+      #expect(log.lines.contains { $0.contains("userstore.json") })
+    }
+  }
+
+  @Test func `SS-87 a file that cannot be read is logged, and without a user nothing happens`()
+    async throws
+  {
+    struct Unreadable: Error {}
+    try await withManager { manager, log async throws in
+      try await manager.setupGlobalStoreFromDefaultConfig(
+        from: StoreConfigurationSource { _ in throw Unreadable() })
+      #expect(log.lines.contains { $0.hasPrefix("error") && $0.contains("globalstore.json") })
+      try await manager.setupUserStoreFromDefaultConfig(
+        forUserAccount: nil, from: source(["userstore.json": two]))
+      #expect(log.lines.contains { $0.contains("No user is given") })
+      #expect(try manager.allGlobalStoreNames() == [])
+    }
+  }
+
+  @Test func `SS-87 a bad entry is left out and the others are made`() async throws {
+    let content = """
+      {"soups":[
+        {"soupName":"","indexes":[{"path":"s","type":"string"}]}, 7,
+        {"soupName":"none","indexes":[]},
+        {"soupName":"word","indexes":[{"path":"s","type":"boolean"}]},
+        {"soupName":"path","indexes":[{"type":"string"}]},
+        {"soupName":"json","indexes":[{"path":"a[","type":"json1"}]},
+        {"soupName":"good","indexes":[{"path":"s","type":"string","columnName":"mine"}]}
+      ]}
+      """
+    try await withManager { manager, log async throws in
+      try await manager.setupGlobalStoreFromDefaultConfig(
+        from: source(["globalstore.json": content]))
+      let store = try await manager.sharedGlobal()
+      #expect(try await store.allSoupNames() == ["good"])
+      #expect(try await store.indices(forSoupNamed: "good").first?.columnName == "TABLE_1_0")
+      #expect(log.lines.filter { $0.hasPrefix("error") }.count == 6)
+    }
+  }
+
+  @Test func `SS-86 files lie in a folder, or nowhere`() async throws {
+    try await withManager { manager, _ async throws in
+      try await TemporaryFolder.with { folder in
+        try await manager.setupGlobalStoreFromDefaultConfig(from: .folder(folder.url))
+        #expect(try manager.allGlobalStoreNames() == [])
+        try Data(two.utf8).write(to: folder.file("globalstore.json"))
+        try await manager.setupGlobalStoreFromDefaultConfig(from: .folder(folder.url))
+        #expect(try await manager.sharedGlobal().allSoupNames() == ["first", "second"])
+      }
+      // The test's own folder and resources hold none.
+      try await manager.setupUserStoreFromDefaultConfig(forUserAccount: owner)
+      #expect(try manager.allStoreNames(forUserAccount: owner) == [])
+    }
+  }
+}
