@@ -71,6 +71,20 @@ import Testing
       "store", "query", "SELECT {tools:Name} FROM {tools}", "--global")
     #expect(left["rows"] == [["Fine saw"]])
 
+    let altered = try await tool.json(
+      "soup", "alter", "tools", "--index", "Price:integer", "--index", "Name:full_text", "--global")
+    #expect(altered == ["soup": "tools"])
+    let byPrice = try await tool.json(
+      "store", "query", "--soup", "tools", "--spec",
+      #"{"queryType":"exact","indexPath":"Price","matchKey":35,"pageSize":10}"#, "--global")
+    #expect(byPrice["rows"]?.array?.map { $0["Name"] } == ["Fine saw"])
+    _ = try await tool.json(
+      "soup", "alter", "tools", "--index", "Id:string", "--no-reindex", "--global")
+    let byId = try await tool.json(
+      "store", "query", "--soup", "tools", "--spec",
+      #"{"queryType":"exact","indexPath":"Id","matchKey":"t2","pageSize":10}"#, "--global")
+    #expect(byId["rows"] == [])
+
     #expect(try await tool.json("store", "list", "--global") == ["stores": ["defaultStore"]])
     #expect((try await tool.json("store", "size", "--global")["bytes"]?.int64 ?? 0) > 4096)
     _ = try await tool.json("soup", "clear", "tools", "--global")

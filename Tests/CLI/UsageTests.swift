@@ -5,6 +5,7 @@ import Testing
 @Suite struct UsageTests {
   @Test(arguments: [
     ["nonsense"], ["soup", "register", "x"], ["soup", "register", "x", "--index", "Name"],
+    ["soup", "alter", "x"],
     ["sync", "down"], ["sync", "down", "--soup", "s"],
     ["sync", "up", "--soup", "s", "--fields", "Name", "--merge-mode", "NEWEST"],
     ["login", "--url", "https://example.com"],
@@ -28,7 +29,7 @@ import Testing
 
   @Test(arguments: [
     ["demo"], ["org", "serve"], ["login"], ["accounts"], ["switch"], ["logout"], ["rest"],
-    ["soup", "register"], ["soup", "list"], ["soup", "info"], ["soup", "clear"],
+    ["soup", "register"], ["soup", "list"], ["soup", "info"], ["soup", "alter"], ["soup", "clear"],
     ["soup", "remove"], ["store", "query"], ["store", "upsert"], ["store", "remove"],
     ["store", "list"], ["store", "size"], ["sync", "down"], ["sync", "up"], ["sync", "run"],
     ["sync", "list"], ["sync", "status"], ["sync", "ghosts"],

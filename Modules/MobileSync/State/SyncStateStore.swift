@@ -4,17 +4,23 @@ import SmartStore
 /// The stored syncs of one store: the soup `syncs_soup`.
 struct SyncStateStore: Sendable {
   static let soupName = "syncs_soup"
-  private static let indexedPaths = ["type", "name", "status"]
+  private static let indexes = ["type", "name", "status"].map {
+    SoupIndex(path: $0, type: .json1)
+  }
 
   let store: SmartStore
 
-  /// Makes sure that the soup exists.
+  /// Makes sure that the soup exists with its indexes. Old versions had others; then it is altered
+  /// and the syncs in it stay.
   func prepare() async throws {
-    if try await !store.soupExists(forName: Self.soupName) {
-      try await store.registerSoup(
-        withName: Self.soupName,
-        withIndices: Self.indexedPaths.map { SoupIndex(path: $0, type: .json1) })
+    guard try await store.soupExists(forName: Self.soupName) else {
+      try await store.registerSoup(withName: Self.soupName, withIndices: Self.indexes)
+      return
     }
+    let present = try await store.indices(forSoupNamed: Self.soupName)
+    guard present.map(\.json) != Self.indexes.map(\.json) else { return }
+    try await store.alterSoup(
+      named: Self.soupName, indexSpecs: Self.indexes, reIndexData: true)
   }
 
   /// Turns every sync that is stored as running into a stopped one: its process died, or its

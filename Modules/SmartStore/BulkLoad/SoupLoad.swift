@@ -36,7 +36,7 @@ public struct SoupLoad: Sendable {
         var ids: [Int64] = []
         ids.reserveCapacity(slices.count)
         for slice in slices { ids.append(try writer.insert(slice)) }
-        try transaction.access.didChange(soup)
+        transaction.access.didChange(soup)
         return ids
       }
     }

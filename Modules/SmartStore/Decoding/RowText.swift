@@ -6,14 +6,14 @@ extension ResultRow {
   func slice(named names: [String]) throws(SmartStoreError) -> JSONSlice {
     if columnCount == 1 {
       if isElement(0) { return try element(0) }
-      return try parse(SerializedRows.text(of: column(0), isElement: false))
+      return try parse(SerializedRows.text(of: try column(0), isElement: false))
     }
     var bytes: [UInt8] = [UInt8(ascii: "{")]
     for column in 0..<columnCount {
       if column > 0 { bytes.append(UInt8(ascii: ",")) }
       bytes += JSONValue.string(column < names.count ? names[column] : name(column)).text.utf8
       bytes.append(UInt8(ascii: ":"))
-      bytes += SerializedRows.text(of: self.column(column), isElement: isElement(column))
+      bytes += SerializedRows.text(of: try self.column(column), isElement: isElement(column))
     }
     bytes.append(UInt8(ascii: "}"))
     return try parse(bytes)

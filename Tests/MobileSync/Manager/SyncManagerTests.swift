@@ -28,6 +28,35 @@ import Testing
     #expect(indexes.allSatisfy { $0.type == .json1 })
   }
 
+  @Test(arguments: [
+    ["type:string", "name:string"], ["type:json1", "name:json1"],
+    ["type:string", "name:string", "status:string"],
+  ])
+  func `MS-17 an old soup of syncs gets the three indexes and keeps its syncs`(
+    old: [String]
+  ) async throws {
+    let device = try await Device.open(org(0))
+    let sync = try await device.manager.createSyncDown(
+      target: try target(), soupName: Device.soup, syncName: "mine")
+    let running = try await device.manager.createSyncUp(soupName: Device.soup)
+    var json = running.json
+    json["status"] = "RUNNING"
+    try await device.store.upsert(entries: [.object(json)], forSoupNamed: "syncs_soup")
+    let indexes = old.map { text in
+      let parts = text.split(separator: ":").map(String.init)
+      return SoupIndex(path: parts[0], type: SoupIndexType(rawValue: parts[1]))
+    }
+    try await device.store.alterSoup(
+      named: "syncs_soup", indexSpecs: indexes, reIndexData: true)
+    let manager = try await device.restartProcess()
+    let now = try await device.store.indices(forSoupNamed: "syncs_soup")
+    #expect(now.map(\.path) == ["type", "name", "status"])
+    #expect(now.allSatisfy { $0.type == .json1 })
+    #expect(try await manager.syncStatus(forName: "mine") == sync)
+    #expect(try await manager.syncStatus(forId: running.id)?.status == .stopped)
+    #expect(try await manager.syncs().count == 2)
+  }
+
   @Test func `MS-18 a new manager turns running syncs into stopped ones and no others`()
     async throws
   {

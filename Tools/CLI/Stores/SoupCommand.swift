@@ -6,7 +6,7 @@ import SmartStore
 struct SoupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "soup", abstract: "Soups: the named collections of a store.",
-    subcommands: [Register.self, List.self, Info.self, Clear.self, Remove.self])
+    subcommands: [Register.self, List.self, Info.self, Alter.self, Clear.self, Remove.self])
 
   struct Register: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -71,6 +71,35 @@ struct SoupCommand: AsyncParsableCommand {
         ]) {
           ["\(name): \(count) elements"] + indexes.map { "  \($0.path)  \($0.type)" }
         }
+      }
+    }
+  }
+
+  struct Alter: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Replace a soup's indexes; its elements stay.",
+      discussion: """
+        A path that keeps its type keeps its values. The others are indexed for the elements that \
+        are there, unless --no-reindex is given: then those are not found by them.
+        Example: fieldforce soup alter accounts --index Id:string --index Name:full_text
+        """)
+
+    @Argument(help: "The soup's name.") var name: String
+    @Option(
+      name: .customLong("index"),
+      help: ArgumentHelp("An index that the soup is to have.", valueName: "path:type"))
+    var indexes: [IndexArgument]
+    @Flag(
+      name: .customLong("no-reindex"), help: "Do not index the elements that are there.")
+    var keepsValues = false
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+      try await store.withStore { store in
+        try await store.alterSoup(
+          named: name, indexSpecs: indexes.map(\.index), reIndexData: !keepsValues)
+        output.print(["soup": .string(name)]) { ["soup \(name) has new indexes"] }
       }
     }
   }

@@ -5,10 +5,17 @@ import Foundation
 import SalesforceSDKCommon
 import SmartStore
 
-/// Inserts elements with five index specs, through the store or through a loop over SQLite's C API.
+/// Inserts elements with five index specs, through the store or through a loop over SQLite's C API;
+/// or alters a soup that holds them.
 struct StoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "store")
-  enum Way: String, ExpressibleByArgument { case encrypted, plain, c }
+  enum Way: String, ExpressibleByArgument {
+    case encrypted, plain, c
+    /// With the indexes built after the last element.
+    case load, loop = "c-load"
+    /// With other indexes for elements that are there.
+    case alter
+  }
   @Argument var way: Way
   @Option var elements = 100_000
   @Option var batch = 2000
@@ -21,9 +28,10 @@ struct StoreCommand: AsyncParsableCommand {
     let records = (0..<elements).map(SamplePage.record)
     let seconds =
       switch way {
-      case .c: try insertWithLoop(records, in: folder)
+      case .c: try insertWithLoop(records, in: folder, indexesLast: false)
+      case .loop: try insertWithLoop(records, in: folder, indexesLast: true)
       case .plain: try await insert(records, in: folder, .plaintext)
-      case .encrypted:
+      case .encrypted, .load, .alter:
         try await insert(
           records, in: folder, .encrypted(FixedKeyProvider(SymmetricKey(size: .bits256))))
       }
@@ -37,6 +45,15 @@ struct StoreCommand: AsyncParsableCommand {
     SoupIndex(path: "AnnualRevenue", type: .floating), SoupIndex(path: "Industry", type: .json1),
   ]
 
+  /// Two paths stay, two change their type, two are new.
+  static let otherIndexes = [
+    SoupIndex(path: "Name", type: .string), SoupIndex(path: "AccountNumber", type: .string),
+    SoupIndex(path: "NumberOfEmployees", type: .string),
+    SoupIndex(path: "AnnualRevenue", type: .integer),
+    SoupIndex(path: "BillingCity", type: .string), SoupIndex(path: "Phone", type: .string),
+  ]
+
+  /// Does what `way` says, and gives the seconds that its own part took.
   private func insert(
     _ records: [SamplePage.Record], in folder: URL, _ encryption: StoreEncryption
   ) async throws -> Double {
@@ -48,17 +65,30 @@ struct StoreCommand: AsyncParsableCommand {
       let texts = records[start..<min(start + batch, records.count)].map(\.text)
       return Array("[\(texts.joined(separator: ","))]".utf8)
     }
-    let start = ContinuousClock.now
-    for page in pages {
-      let elements = Array(try JSONSlice(parsing: page).elements)
-      try await store.upsert(slices: elements, soup: "accounts")
+    var start = ContinuousClock.now
+    if way == .load {
+      try await store.bulkLoad(intoSoupNamed: "accounts") { load in
+        for page in pages { try await load.append(Array(try JSONSlice(parsing: page).elements)) }
+      }
+    } else {
+      for page in pages {
+        let elements = Array(try JSONSlice(parsing: page).elements)
+        try await store.upsert(slices: elements, soup: "accounts")
+      }
+    }
+    if way == .alter {
+      start = ContinuousClock.now
+      try await store.alterSoup(
+        named: "accounts", indexSpecs: Self.otherIndexes, reIndexData: true)
     }
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     try await stores.close()
     return seconds
   }
 
-  private func insertWithLoop(_ records: [SamplePage.Record], in folder: URL) throws -> Double {
+  private func insertWithLoop(
+    _ records: [SamplePage.Record], in folder: URL, indexesLast: Bool
+  ) throws -> Double {
     let path = folder.appending(path: "loop.sqlite").path
     var texts: [UnsafeMutablePointer<CChar>] = []
     defer { for text in texts { free(text) } }
@@ -77,7 +107,8 @@ struct StoreCommand: AsyncParsableCommand {
         revenue: record.revenue)
     }
     let start = ContinuousClock.now
-    let result = store_loop_insert(path, elements, Int32(elements.count), Int32(batch))
+    let result = store_loop_insert(
+      path, elements, Int32(elements.count), Int32(batch), indexesLast ? 1 : 0)
     guard result == 0 else { throw LoopFailure(code: result) }
     return (ContinuousClock.now - start) / .seconds(1)
   }
