@@ -8,6 +8,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source Tools/Scripts/prerequisites.sh python3-venv
 
+# Hundreds of tests at once would let each wait for the others until its requests time out.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
+
 step() { printf '\n== %s\n' "$*" >&2; }
 
 if [ $# -gt 0 ]; then

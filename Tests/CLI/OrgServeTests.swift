@@ -1,6 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 import Subprocess
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -23,16 +24,12 @@ import Testing
 
   private func get(
     _ info: JSONSlice, _ path: String, token: String? = nil
-  ) async throws -> (status: Int, text: String) {
+  ) async throws -> WebPage {
     var request = URLRequest(
       url: try #require(URL(string: (info["url"]?.string ?? "") + path)))
     request.setValue(
       "Bearer \(token ?? info["accessToken"]?.string ?? "")", forHTTPHeaderField: "Authorization")
-    let session = URLSession(configuration: .ephemeral)
-    defer { session.finishTasksAndInvalidate() }
-    let (data, response) = try await session.data(for: request)
-    let status = try #require(response as? HTTPURLResponse).statusCode
-    return (status, String(decoding: data, as: UTF8.self))
+    return try await WebPage.load(request)
   }
 
   @Test func `the first line says all that a client needs, and SIGTERM ends the server well`()

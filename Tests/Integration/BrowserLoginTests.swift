@@ -25,9 +25,7 @@ struct BrowserLoginTests {
     var pages: [String] { shown.withLock { $0 } }
 
     func open(_ url: URL) async throws {
-      let session = URLSession(configuration: .ephemeral)
-      defer { session.finishTasksAndInvalidate() }
-      var page = try await load(URLRequest(url: url), session)
+      var page = try await load(URLRequest(url: url))
       for entry in entries {
         let action = try #require(page.firstMatch(of: #/<form[^>]* action="([^"]+)"/#)).output.1
         var request = URLRequest(url: try #require(URL(string: String(action), relativeTo: url)))
@@ -35,13 +33,12 @@ struct BrowserLoginTests {
         request.setValue(
           "application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
         request.httpBody = Data(Self.form(in: page, entry).utf8)
-        page = try await load(request, session)
+        page = try await load(request)
       }
     }
 
-    private func load(_ request: URLRequest, _ session: URLSession) async throws -> String {
-      let (data, _) = try await session.data(for: request)
-      let page = String(decoding: data, as: UTF8.self)
+    private func load(_ request: URLRequest) async throws -> String {
+      let page = try await WebPage.load(request).text
       shown.withLock { $0.append(page) }
       return page
     }

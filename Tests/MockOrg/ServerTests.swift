@@ -1,5 +1,6 @@
 import Foundation
 import SalesforceSDKCommon
+import TestSupport
 import Testing
 
 import SalesforceMockOrg
@@ -10,20 +11,12 @@ import SalesforceMockOrg
 
 /// What only a socket shows: headers, connections and faults.
 @Suite struct ServerTests {
-  private struct Reply {
-    let status: Int
-    let body: Data
-    let response: HTTPURLResponse
-    var text: String { String(decoding: body, as: UTF8.self) }
-  }
-
   private func send(
     _ server: MockOrgServer, _ method: String, _ path: String, _ body: String? = nil,
     token: String? = nil
-  ) async throws -> Reply {
+  ) async throws -> WebPage {
     var request = URLRequest(url: try #require(URL(string: server.info.url + path)))
     request.httpMethod = method
-    request.timeoutInterval = 10
     request.setValue(
       "Bearer \(token ?? server.info.accessToken)", forHTTPHeaderField: "Authorization")
     request.setValue("Tests/1.0", forHTTPHeaderField: "User-Agent")
@@ -31,12 +24,7 @@ import SalesforceMockOrg
       request.httpBody = Data(body.utf8)
       request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     }
-    let configuration = URLSessionConfiguration.ephemeral
-    let session = URLSession(configuration: configuration)
-    defer { session.finishTasksAndInvalidate() }
-    let (data, response) = try await session.data(for: request)
-    let http = try #require(response as? HTTPURLResponse)
-    return Reply(status: http.statusCode, body: data, response: http)
+    return try await WebPage.load(request)
   }
 
   /// Whether a request gets no answer.
@@ -57,10 +45,8 @@ import SalesforceMockOrg
       withUnsafeCurrentTask { $0?.cancel() }
       let server = try await MockOrgServer.start(org)
       await server.stop()
-      let session = URLSession(configuration: .ephemeral)
-      defer { session.finishTasksAndInvalidate() }
       let url = server.url
-      let isAlive = await Task { (try? await session.data(from: url)) != nil }.value
+      let isAlive = (try? await WebPage.load(URLRequest(url: url))) != nil
       return (url, isAlive)
     }.value
     #expect(!isAlive, "\(url) still answers")

@@ -12,13 +12,21 @@ if [ "$(uname -s)" = Linux ] && command -v dpkg >/dev/null; then
     || missing+=(libcurl4-openssl-dev)
   need /usr/include/zlib.h zlib1g-dev
   need /usr/include/libxml2 libxml2-dev
-  for extra in "$@"; do
-    dpkg -s "$extra" >/dev/null 2>&1 || missing+=("$extra")
+  # The package manager fetches over git and https.
+  for package in git ca-certificates "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] \
+      || missing+=("$package")
   done
   if [ ${#missing[@]} -gt 0 ]; then
     echo "installing: ${missing[*]}" >&2
     root=()
-    [ "$(id -u)" = 0 ] || root=(sudo)
+    if [ "$(id -u)" != 0 ]; then
+      command -v sudo >/dev/null || {
+        echo "error: installing needs rights. Run as root: apt-get install ${missing[*]}" >&2
+        exit 1
+      }
+      root=(sudo)
+    fi
     "${root[@]}" apt-get update -qq >&2
     "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >&2
   fi
