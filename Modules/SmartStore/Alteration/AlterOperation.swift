@@ -60,10 +60,13 @@ struct AlterOperation {
     case .dropOldTable: try dropOldTables(access)
     case .cleanup: try cleanUp(access)
     }
-    if step == .cleanup {
-      try access.deleteOperation(id)
+    if step == .dropOldTable {
+      // From here on the soup can be seen again.
       access.didChange(new)
       access.didChangeMapping()
+    }
+    if step == .cleanup {
+      try access.deleteOperation(id)
     } else {
       try access.updateOperation(
         id, details: details.json(withNewColumns: step >= .registerSoupUsingTableName),

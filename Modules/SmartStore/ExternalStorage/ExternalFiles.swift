@@ -19,8 +19,8 @@ import Synchronization
 final class ExternalFiles: Sendable {
   /// The folder of all the files.
   let root: String
-  private let sealer: ExternalFileSealer?
-  private let versions = Mutex(ExternalVersions())
+  let sealer: ExternalFileSealer?
+  let versions = Mutex(ExternalVersions())
   private let stagedCount = Atomic<Int>(0)
   private let used = Atomic(false)
 
@@ -64,7 +64,7 @@ final class ExternalFiles: Sendable {
       // A commit may have set the file aside meanwhile.
       let now = path(table: table, entryId: entryId, at: sequence)
       if now == place {
-        guard let bytes else { throw FileFailure("opened", place, errno: 2) }
+        guard let bytes else { throw FileTree.missing(place) }
         return try content(of: bytes, table: table, entryId: entryId)
       }
       place = now
@@ -75,7 +75,7 @@ final class ExternalFiles: Sendable {
   func readStaged(_ name: String, table: String, entryId: Int64) throws -> [UInt8] {
     let place = "\(stagingFolder)/\(name)"
     guard let bytes = try DurableFile(path: place).read() else {
-      throw FileFailure("opened", place, errno: 2)
+      throw FileTree.missing(place)
     }
     return try content(of: bytes, table: table, entryId: entryId)
   }
@@ -107,7 +107,7 @@ final class ExternalFiles: Sendable {
   }
 
   /// The tables that have a folder.
-  private func tables() throws(FileFailure) -> [String] {
+  func tables() throws(FileFailure) -> [String] {
     try FileTree.names(in: root).filter { !$0.hasPrefix(".") }
   }
 
@@ -185,7 +185,7 @@ final class ExternalFiles: Sendable {
             }
             if let staged {
               guard try FileTree.move("\(stagingFolder)/\(staged)", to: place) else {
-                throw FileFailure("found", staged, errno: 2)
+                throw FileTree.missing(staged)
               }
               moved.append(place)
             }
@@ -221,75 +221,6 @@ final class ExternalFiles: Sendable {
   private func drop(_ sequences: [Int64]) {
     // What stays is removed when the store is opened.
     for sequence in sequences { try? FileTree.remove("\(replacedFolder)/\(sequence)") }
-  }
-
-  // MARK: After a failure
-
-  /// Brings the files of commit `sequence`, which did not happen, back to their places.
-  func putBack(_ sequence: Int64) throws(FileFailure) {
-    let aside = "\(replacedFolder)/\(sequence)"
-    for table in try FileTree.names(in: aside) {
-      let names = try FileTree.names(in: "\(aside)/\(table)")
-      if !names.isEmpty { try DurableFile.makeFolder(folder(of: table)) }
-      for name in names {
-        _ = try FileTree.move("\(aside)/\(table)/\(name)", to: "\(folder(of: table))/\(name)")
-      }
-      if !names.isEmpty { try DurableFile.syncFolder(folder(of: table)) }
-    }
-    try FileTree.remove(aside)
-    versions.withLock { $0.abandon(sequence) }
-  }
-
-  /// Settles what a process left that died in the middle of a commit.
-  ///
-  /// - Parameter sequence: The last commit that the database knows.
-  func recover(at sequence: Int64) throws(FileFailure) {
-    versions.withLock { $0.start(at: sequence) }
-    guard isInUse else { return }
-    for name in try FileTree.names(in: replacedFolder) {
-      if let number = Int64(name), number > sequence { try putBack(number) }
-    }
-    try FileTree.remove(replacedFolder)
-    try FileTree.remove(stagingFolder)
-  }
-
-  /// Removes files that no row belongs to.
-  ///
-  /// - Parameters:
-  ///   - isExternal: Whether a table's elements are kept in files.
-  ///   - hasRow: Whether a table has a row with this id.
-  func removeStrays(
-    isExternal: (String) -> Bool,
-    hasRow: (_ table: String, _ entryId: Int64) throws(SmartStoreError) -> Bool
-  ) throws {
-    guard isInUse else { return }
-    for table in try tables() {
-      guard isExternal(table) else {
-        try FileTree.remove(folder(of: table))
-        continue
-      }
-      for name in try FileTree.names(in: folder(of: table)) {
-        let entryId = name.hasPrefix("soupelt_") ? Int64(name.dropFirst(8)) : nil
-        if let entryId, try hasRow(table, entryId) { continue }
-        try FileTree.remove("\(folder(of: table))/\(name)")
-      }
-    }
-  }
-
-  /// Seals every file anew that is not sealed under the newest key. Each is replaced as a whole, so
-  /// that a crash leaves files under either key; the older one must stay readable until the end.
-  func reseal() throws {
-    guard let sealer, isInUse else { return }
-    for table in try tables() {
-      for name in try FileTree.names(in: folder(of: table)) {
-        let file = DurableFile(path: "\(folder(of: table))/\(name)")
-        guard let entryId = Int64(name.dropFirst(8)), let start = try file.read(limit: 12),
-          !sealer.isCurrent(start), let bytes = try file.read()
-        else { continue }
-        let text = try sealer.open(bytes, table: table, entryId: entryId)
-        try file.replace(with: try sealer.seal(text, table: table, entryId: entryId))
-      }
-    }
   }
 }
 

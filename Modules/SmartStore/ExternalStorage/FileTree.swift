@@ -21,6 +21,11 @@ enum FileTree {
     throw FileFailure("moved", path, errno: errno)
   }
 
+  /// There is no file where one should be.
+  static func missing(_ path: String) -> FileFailure {
+    FileFailure("found", path, errno: ENOENT)
+  }
+
   /// The names in a folder; none if it is missing.
   static func names(in folder: String) throws(FileFailure) -> [String] {
     guard DurableFile(path: folder).exists else { return [] }

@@ -16,7 +16,7 @@ extension StoreAccess {
       case .staged(let name):
         return try files.readStaged(name, table: soup.table, entryId: entryId)
       case .nowhere:
-        throw FileFailure("found", ExternalFiles.fileName(entryId), errno: 2)
+        throw FileTree.missing(ExternalFiles.fileName(entryId))
       case .unchanged:
         return try files.read(
           table: soup.table, entryId: entryId, at: try externalSequence())

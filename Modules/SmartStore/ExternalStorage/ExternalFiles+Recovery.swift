@@ -1,0 +1,86 @@
+import SalesforceSDKCommon
+import Synchronization
+
+/// What happens after a commit that failed, at the next opening, and when the key changes.
+extension ExternalFiles {
+  /// Brings the files of commit `sequence`, which did not happen, back to their places.
+  func putBack(_ sequence: Int64) throws(FileFailure) {
+    let aside = "\(replacedFolder)/\(sequence)"
+    var files: [String: [String]] = [:]
+    for table in try FileTree.names(in: aside) {
+      let names = try FileTree.names(in: "\(aside)/\(table)")
+      if !names.isEmpty { files[table] = names }
+    }
+    for table in files.keys { try DurableFile.makeFolder(folder(of: table)) }
+    let found = files
+    // Under the lock, as when they were set aside.
+    let failure = versions.withLock { versions -> FileFailure? in
+      do throws(FileFailure) {
+        for (table, names) in found {
+          for name in names {
+            _ = try FileTree.move("\(aside)/\(table)/\(name)", to: "\(folder(of: table))/\(name)")
+          }
+        }
+        versions.abandon(sequence)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { throw failure }
+    for table in files.keys { try DurableFile.syncFolder(folder(of: table)) }
+    try FileTree.remove(aside)
+  }
+
+  /// Settles what a process left that died in the middle of a commit.
+  ///
+  /// - Parameter sequence: The last commit that the database knows.
+  func recover(at sequence: Int64) throws(FileFailure) {
+    versions.withLock { $0.start(at: sequence) }
+    guard isInUse else { return }
+    for name in try FileTree.names(in: replacedFolder) {
+      if let number = Int64(name), number > sequence { try putBack(number) }
+    }
+    try FileTree.remove(replacedFolder)
+    try FileTree.remove(stagingFolder)
+  }
+
+  /// Removes files that no row belongs to.
+  ///
+  /// - Parameters:
+  ///   - isExternal: Whether a table's elements are kept in files.
+  ///   - hasRow: Whether a table has a row with this id.
+  func removeStrays(
+    isExternal: (String) -> Bool,
+    hasRow: (_ table: String, _ entryId: Int64) throws(SmartStoreError) -> Bool
+  ) throws {
+    guard isInUse else { return }
+    for table in try tables() {
+      guard isExternal(table) else {
+        try FileTree.remove(folder(of: table))
+        continue
+      }
+      for name in try FileTree.names(in: folder(of: table)) {
+        let entryId = name.hasPrefix("soupelt_") ? Int64(name.dropFirst(8)) : nil
+        if let entryId, try hasRow(table, entryId) { continue }
+        try FileTree.remove("\(folder(of: table))/\(name)")
+      }
+    }
+  }
+
+  /// Seals every file anew that is not sealed under the newest key. Each is replaced as a whole, so
+  /// that a crash leaves files under either key; the older one must stay readable until the end.
+  func reseal() throws {
+    guard let sealer, isInUse else { return }
+    for table in try tables() {
+      for name in try FileTree.names(in: folder(of: table)) {
+        let file = DurableFile(path: "\(folder(of: table))/\(name)")
+        guard let entryId = Int64(name.dropFirst(8)), let start = try file.read(limit: 12),
+          !sealer.isCurrent(start), let bytes = try file.read()
+        else { continue }
+        let text = try sealer.open(bytes, table: table, entryId: entryId)
+        try file.replace(with: try sealer.seal(text, table: table, entryId: entryId))
+      }
+    }
+  }
+}
