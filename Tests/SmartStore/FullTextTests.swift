@@ -21,6 +21,43 @@ import Testing
     return elements.compactMap { $0["_soupEntryId"] }
   }
 
+  @Test func `SS-73 a full_text path is a string for everything but a match`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(
+        withName: "a", withIndices: [SoupIndex]("text:full_text", "same:string"))
+      let values: [JSONValue] = ["b c", "B", "a", 1_500_000, 900_000, true, ["x"], .null, ""]
+      try await store.upsert(
+        entries: values.map { ["text": $0, "same": $0] }, forSoupNamed: "a")
+      func both(_ make: (String) throws -> QuerySpec) async throws -> [JSONValue] {
+        let rows = try await store.query(using: make("text"))
+        #expect(try await store.query(using: make("same")) == rows)
+        return rows
+      }
+      for value in values where !value.isNull {
+        let found = try await both {
+          try .buildExactQuerySpec(
+            soupName: "a", selectPaths: ["_soupEntryId"], path: $0, matchKey: value, pageSize: 9)
+        }
+        #expect(found.count == 1, "\(value)")
+      }
+      let ordered = try await both {
+        try .buildAllQuerySpec(soupName: "a", selectPaths: [$0], orderPath: $0, pageSize: 9)
+      }
+      #expect(ordered.first == [.null])
+      #expect(ordered.last == ["b c"])
+      let like = try await both {
+        try .buildLikeQuerySpec(
+          soupName: "a", selectPaths: [$0], path: $0, likeKey: "%b%", orderPath: $0, pageSize: 9)
+      }
+      #expect(like == [["B"], ["b c"]])
+      let range = try await both {
+        try .buildRangeQuerySpec(
+          soupName: "a", selectPaths: [$0], path: $0, beginKey: "a", orderPath: $0, pageSize: 9)
+      }
+      #expect(range == [["a"], ["b c"]])
+    }
+  }
+
   @Test(arguments: [Version.fts5, .fts4])
   private func `SS-161 SS-162 SS-167 the animals of the guide`(version: Version) async throws {
     try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {

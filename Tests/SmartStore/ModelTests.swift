@@ -1,3 +1,4 @@
+import Foundation
 import SalesforceSDKCommon
 import TestSupport
 import Testing
@@ -5,180 +6,350 @@ import Testing
 @testable import SmartStore
 
 /// Random sequences of calls on a store and on a plain model give the same answers.
+///
+/// `FUZZ_ROUNDS` and `FUZZ_SEED` make the run long or repeat one sequence, as in ``Fuzz``.
 @Suite struct ModelTests {
-  /// What a soup should hold: elements by id, without the time of their last write.
-  private struct Model {
-    var elements: [Int64: JSONValue] = [:]
-    var nextId: Int64 = 1
+  /// What a store should hold: the soups `a` and `b`, without the times of the last writes.
+  private struct Model: Equatable {
+    var elements: [String: [Int64: JSONValue]] = ["a": [:], "b": [:]]
+    var nextIds: [String: Int64] = ["a": 1, "b": 1]
 
-    mutating func insert(_ entry: JSONValue) -> Int64 {
-      defer { nextId += 1 }
-      elements[nextId] = entry
-      return nextId
+    func nextId(_ soup: String) -> Int64 { nextIds[soup] ?? 1 }
+
+    mutating func insert(_ entry: JSONValue, _ soup: String) -> Int64 {
+      let id = nextId(soup)
+      nextIds[soup] = id + 1
+      elements[soup]?[id] = entry
+      return id
     }
 
-    func ids(where isIncluded: (JSONValue) -> Bool) -> [Int64] {
-      elements.filter { isIncluded($0.value) }.keys.sorted()
+    func ids(_ soup: String, where isIncluded: (JSONValue) -> Bool = { _ in true }) -> [Int64] {
+      (elements[soup] ?? [:]).filter { isIncluded($0.value) }.keys.sorted()
+    }
+
+    /// The element as the store gives it, but for its time.
+    func stored(_ id: Int64, _ soup: String) -> JSONValue? {
+      var entry = elements[soup]?[id]
+      if entry != nil { entry?["_soupEntryId"] = .integer(id) }
+      return entry
     }
   }
 
-  private let words = ["red", "Red", "green", "it's", "%", "", "Ω", "dark blue"]
+  private let words = ["red", "Red", "green", "it's", "%", "", "Ω", "dark blue", "_x"]
 
   private func entry(_ random: inout SeededGenerator) -> JSONValue {
-    var entry: JSONValue = ["key": .string("k\(Int.random(in: 0..<12, using: &random))")]
-    if Bool.random(using: &random) {
-      entry["word"] = .string(words.randomElement(using: &random) ?? "")
-    }
-    switch Int.random(in: 0..<4, using: &random) {
-    case 0: entry["n"] = .integer(Int64.random(in: -3...3, using: &random))
+    var entry: JSONValue = ["key": .string("k\(random.pick(12))")]
+    if random.pick(2) == 0 { entry["word"] = .string(random.pick(words)) }
+    switch random.pick(4) {
+    case 0: entry["n"] = .integer(Int64(random.pick(7)) - 3)
     case 1: entry["n"] = .null
-    case 2: entry["nested"] = ["n": .integer(Int64.random(in: 0...3, using: &random)), "x": [1]]
+    case 2: entry["nested"] = ["n": .integer(Int64(random.pick(4))), "x": [1]]
     default: break
     }
     return entry
   }
 
-  @Test(arguments: [1, 2, 3, 20_240_131, 987_654_321] as [UInt64])
-  func `random calls on a store and on a model give the same answers`(seed: UInt64) async throws {
-    print("ModelTests seed \(seed)")
-    var random = SeededGenerator(seed: seed)
-    var model = Model()
-    try await withStore { store async throws in
-      try await store.registerSoup(
-        withName: "a",
-        withIndices: [SoupIndex](
-          "key:string", "word:full_text", "n:integer", "nested.n:json1"))
-      for step in 0..<60 {
-        switch Int.random(in: 0..<8, using: &random) {
-        case 0, 1:
-          let entries = (0..<Int.random(in: 0..<6, using: &random)).map { _ in entry(&random) }
-          let saved = try await store.upsert(entries: entries, forSoupNamed: "a")
-          let ids = entries.map { model.insert($0) }
-          #expect(saved.map { $0["_soupEntryId"]?.int64 } == ids)
-        case 2, 3:
-          // By external id; the key may be ambiguous, and then nothing changes.
-          let entries = (0..<Int.random(in: 1..<5, using: &random)).map { _ in entry(&random) }
-          var after = model
-          var isAmbiguous = false
-          for entry in entries {
-            let known = after.ids { $0["key"] == entry["key"] }
-            isAmbiguous = isAmbiguous || known.count > 1
-            if let id = known.first { after.elements[id] = entry } else { _ = after.insert(entry) }
-          }
-          if isAmbiguous {
-            await expectFailure(.ambiguousMatch) {
-              try await store.upsert(
-                entries: entries, forSoupNamed: "a", withExternalIdPath: "key")
-            }
-          } else {
-            try await store.upsert(entries: entries, forSoupNamed: "a", withExternalIdPath: "key")
-            model = after
-          }
-        case 4:
-          let id = Int64.random(in: 1...(model.nextId + 2), using: &random)
-          var changed = entry(&random)
-          if model.elements[id] != nil {
-            model.elements[id] = changed
-          } else {
-            _ = model.insert(changed)
-          }
-          changed["_soupEntryId"] = .integer(id)
-          try await store.upsert(entries: [changed], forSoupNamed: "a")
-        case 5:
-          let ids = (0..<3).map { _ in Int64.random(in: 1...(model.nextId + 2), using: &random) }
-          try await store.remove(entryIds: ids, forSoupNamed: "a")
-          for id in ids { model.elements[id] = nil }
-        case 6:
-          let n = Int64.random(in: -3...3, using: &random)
-          try await store.removeEntries(
-            usingQuerySpec: .buildExactQuerySpec(
-              soupName: "a", path: "n", matchKey: .integer(n), orderPath: "_soupEntryId",
-              pageSize: 2), forSoupNamed: "a")
-          for id in model.ids(where: { $0["n"] == .integer(n) }).prefix(2) {
-            model.elements[id] = nil
-          }
-        default:
-          try await compareQueries(store, model, &random, step: step)
-        }
+  private func entries(_ random: inout SeededGenerator, atMost count: Int) -> [JSONValue] {
+    (0..<random.pick(count + 1)).map { _ in entry(&random) }
+  }
+
+  /// Removes the one member that the model does not know.
+  private func timeless(_ element: JSONValue) -> JSONValue {
+    var element = element
+    element["_soupLastModifiedDate"] = nil
+    return element
+  }
+
+  // MARK: Calls that write
+
+  /// One call, with what it must answer taken from the model, which it changes likewise.
+  private func change(
+    _ transaction: borrowing StoreTransaction, _ model: inout Model,
+    _ random: inout SeededGenerator, _ hint: String
+  ) throws {
+    let soup = random.pick(["a", "b"])
+    let last = model.nextId(soup) + 2
+    func anyId(_ random: inout SeededGenerator) -> Int64 {
+      Int64.random(in: 1...last, using: &random)
+    }
+    switch random.pick(11) {
+    case 0, 1:
+      let entries = entries(&random, atMost: 5)
+      let saved = try transaction.upsert(entries: entries, forSoupNamed: soup)
+      let ids = entries.map { model.insert($0, soup) }
+      #expect(saved.map { $0["_soupEntryId"]?.int64 } == ids, "\(hint)")
+    case 2, 3:
+      try upsertByKey(transaction, &model, entries(&random, atMost: 4), soup, hint)
+    case 4:
+      // By entry id, known or not.
+      let id = anyId(&random)
+      var changed = entry(&random)
+      let expected: Int64
+      if model.elements[soup]?[id] != nil {
+        model.elements[soup]?[id] = changed
+        expected = id
+      } else {
+        expected = model.insert(changed, soup)
       }
-      try await compareAll(store, model)
+      changed["_soupEntryId"] = random.pick([.integer(id), .string("\(id)"), .double(Double(id))])
+      let saved = try transaction.upsert(entries: [changed], forSoupNamed: soup)
+      #expect(saved.first?["_soupEntryId"] == .integer(expected), "\(hint)")
+    case 5:
+      let ids = (0..<3).map { _ in anyId(&random) }
+      try transaction.remove(entryIds: ids, forSoupNamed: soup)
+      for id in ids { model.elements[soup]?[id] = nil }
+    case 6:
+      let n = Int64(random.pick(7)) - 3
+      let size = 1 + random.pick(3)
+      let order = random.pick([QuerySpec.Order.ascending, .descending])
+      let removed = try transaction.removeEntries(
+        usingQuerySpec: .buildRangeQuerySpec(
+          soupName: soup, path: "n", beginKey: .integer(n), orderPath: "_soupEntryId",
+          order: order, pageSize: size), forSoupNamed: soup)
+      let found = model.ids(soup) { ($0["n"]?.int64).map { $0 >= n } ?? false }
+      let chosen = (order == .ascending ? found : found.reversed()).prefix(size)
+      for id in chosen { model.elements[soup]?[id] = nil }
+      #expect(removed == chosen.count, "\(hint)")
+    case 7:
+      var created = entry(&random)
+      let id = model.insert(created, soup)
+      // An id in the entry counts for nothing.
+      created["_soupEntryId"] = 1
+      let saved = try transaction.create(entry: created, inSoupNamed: soup)
+      #expect(timeless(saved) == model.stored(id, soup), "\(hint)")
+    case 8:
+      let id = anyId(&random)
+      let changed = entry(&random)
+      let isKnown = model.elements[soup]?[id] != nil
+      do throws(SmartStoreError) {
+        try transaction.update(entry: changed, withSoupEntryId: id, inSoupNamed: soup)
+        #expect(isKnown, "\(hint)")
+        model.elements[soup]?[id] = changed
+      } catch {
+        #expect(error.code == .noSuchEntry && !isKnown, "\(hint)")
+      }
+    case 9 where random.pick(4) == 0:
+      try transaction.clearSoup(soup)
+      model.elements[soup] = [:]
+    default:
+      // A batch with something wrong in it changes nothing.
+      var batch = entries(&random, atMost: 3)
+      batch.insert(random.pick([[1], ["_soupEntryId": true]]), at: random.pick(batch.count + 1))
+      do throws(SmartStoreError) {
+        try transaction.upsert(entries: batch, forSoupNamed: soup)
+        Issue.record("\(hint): \(batch) was stored")
+      } catch {
+        #expect(error.code == .invalidEntry, "\(hint)")
+      }
     }
   }
 
-  private func compareAll(_ store: SmartStore, _ model: Model) async throws {
-    let stored = try await store.elements(of: "a").map { element in
-      var element = element
-      element["_soupLastModifiedDate"] = nil
-      return element
+  /// By external id; the key may be ambiguous, and then nothing changes.
+  private func upsertByKey(
+    _ transaction: borrowing StoreTransaction, _ model: inout Model, _ entries: [JSONValue],
+    _ soup: String, _ hint: String
+  ) throws {
+    var after = model
+    var isAmbiguous = false
+    for entry in entries {
+      let known = after.ids(soup) { $0["key"] == entry["key"] }
+      isAmbiguous = isAmbiguous || known.count > 1
+      if let id = known.first {
+        after.elements[soup]?[id] = entry
+      } else {
+        _ = after.insert(entry, soup)
+      }
     }
-    let expected = model.elements.sorted { $0.key < $1.key }.map { id, entry in
-      var entry = entry
-      entry["_soupEntryId"] = .integer(id)
-      return entry
+    do throws(SmartStoreError) {
+      try transaction.upsert(entries: entries, forSoupNamed: soup, withExternalIdPath: "key")
+      #expect(!isAmbiguous, "\(hint)")
+      model = after
+    } catch {
+      #expect(error.code == .ambiguousMatch && isAmbiguous, "\(hint)")
     }
-    #expect(stored == expected)
-    // Index columns and full-text rows say the same as the elements.
-    #expect(
-      try await store.column(
-        """
-        select id from TABLE_1 where TABLE_1_0 is not json_extract(soup, '$.key') or \
-        TABLE_1_1 is not json_extract(soup, '$.word') or TABLE_1_2 is not json_extract(soup, '$.n')
-        """) == [])
-    #expect(
-      try await store.column(
-        """
-        select id from TABLE_1 left join TABLE_1_fts on id = TABLE_1_fts.rowid \
-        where TABLE_1.TABLE_1_1 is not TABLE_1_fts.TABLE_1_1
-        """) == [])
-    #expect(
-      try await store.rows(
-        "select (select count(*) from TABLE_1) = (select count(*) from TABLE_1_fts)") == [[1]])
   }
 
-  private func compareQueries(
-    _ store: SmartStore, _ model: Model, _ random: inout SeededGenerator, step: Int
-  ) async throws {
-    func ids(_ spec: QuerySpec) async throws -> [Int64?] {
-      try await store.query(using: spec).map { $0[0]?.int64 }
-    }
+  // MARK: Calls that read
+
+  /// Asks the store, or a transaction that is being written, what the model knows.
+  private func compare(
+    _ reader: borrowing some StoreReading & ~Copyable, _ model: Model,
+    _ random: inout SeededGenerator, _ hint: String
+  ) throws {
+    let soup = random.pick(["a", "b"])
     let select = ["_soupEntryId"]
-    let key = "k\(Int.random(in: 0..<12, using: &random))"
-    #expect(
-      try await ids(
-        .buildExactQuerySpec(
-          soupName: "a", selectPaths: select, path: "key", matchKey: .string(key),
-          orderPath: "_soupEntryId", pageSize: 100)) == model.ids { $0["key"] == .string(key) })
-    let low = Int64.random(in: -3...3, using: &random)
+    func ids(_ results: [JSONValue]) -> [Int64?] { results.map { $0[0]?.int64 } }
+
+    let key = "k\(random.pick(12))"
+    let withKey = model.ids(soup) { $0["key"] == .string(key) }
+    let exact = try reader.query(
+      using: .buildExactQuerySpec(
+        soupName: soup, selectPaths: select, path: "key", matchKey: .string(key),
+        orderPath: "_soupEntryId", pageSize: 100))
+    #expect(ids(exact) == withKey, "\(hint)")
+    do throws(SmartStoreError) {
+      let found = try reader.lookupSoupEntryId(
+        soupNamed: soup, fieldPath: "key", fieldValue: .string(key))
+      #expect(found == withKey.first && withKey.count < 2, "\(hint)")
+    } catch {
+      #expect(error.code == .ambiguousMatch && withKey.count > 1, "\(hint)")
+    }
+
+    let low = Int64(random.pick(7)) - 3
     for (path, value) in [
       ("n", { $0["n"] }), ("nested.n", { $0["nested"]?["n"] }),
     ] as [(String, (JSONValue) -> JSONValue?)] {
-      #expect(
-        try await ids(
-          .buildRangeQuerySpec(
-            soupName: "a", selectPaths: select, path: path, beginKey: .integer(low),
-            endKey: .integer(low + 2), orderPath: "_soupEntryId", pageSize: 100))
-          == model.ids { element in
-            guard let number = value(element)?.int64 else { return false }
-            return (low...(low + 2)).contains(number)
-          })
+      let spec = try QuerySpec.buildRangeQuerySpec(
+        soupName: soup, selectPaths: select, path: path, beginKey: .integer(low),
+        endKey: .integer(low + 2), orderPath: "_soupEntryId", pageSize: 100)
+      let expected = model.ids(soup) { element in
+        (value(element)?.int64).map { (low...(low + 2)).contains($0) } ?? false
+      }
+      let (found, count) = (try reader.query(using: spec), try reader.count(using: spec))
+      #expect(ids(found) == expected, "\(hint)")
+      #expect(count == Int64(expected.count), "\(hint)")
     }
+    let matching = try reader.query(
+      using: .buildMatchQuerySpec(
+        soupName: soup, selectPaths: select, path: random.pick([nil, "word"]),
+        matchKey: "red OR blue", orderPath: "_soupEntryId", pageSize: 100))
+    let reddish = model.ids(soup) { ["red", "Red", "dark blue"].contains($0["word"]?.string) }
+    #expect(ids(matching) == reddish, "\(hint)")
+    let like = try reader.query(
+      using: .buildLikeQuerySpec(
+        soupName: soup, selectPaths: select, path: "word", likeKey: "%R_d%",
+        orderPath: "_soupEntryId", pageSize: 100))
+    let red = model.ids(soup) { ["red", "Red"].contains($0["word"]?.string) }
+    #expect(ids(like) == red, "\(hint)")
+
+    try comparePages(reader, model, soup, &random, hint)
+
+    let some = (0..<4).map { _ in Int64.random(in: 0...model.nextId(soup), using: &random) }
+    let retrieved = try reader.retrieve(usingSoupEntryIds: some, fromSoupNamed: soup)
     #expect(
-      try await ids(
-        .buildMatchQuerySpec(
-          soupName: "a", selectPaths: select, path: "word", matchKey: "red OR blue",
-          orderPath: "_soupEntryId", pageSize: 100))
-        == model.ids { ["red", "Red", "dark blue"].contains($0["word"]?.string) })
-    let page = Int.random(in: 0..<4, using: &random)
-    let all = model.elements.keys.sorted()
-    #expect(
-      try await store.query(
-        using: .buildAllQuerySpec(
-          soupName: "a", selectPaths: select, orderPath: "_soupEntryId", pageSize: 3),
-        startingFromPageIndex: page
-      ).map { $0[0]?.int64 }
-        == Array(all.dropFirst(page * 3).prefix(3)), "step \(step)")
-    #expect(
-      try await store.count(using: .buildAllQuerySpec(soupName: "a", pageSize: 1))
-        == Int64(all.count))
+      Set(retrieved.map { timeless($0.value) }) == Set(some.compactMap { model.stored($0, soup) }),
+      "\(hint)")
+
+    // A join, counted by group.
+    let joined = try reader.query(
+      using: .buildSmartQuerySpec(
+        smartSql: """
+          select {a}.{a:key}, count(*) from {a}, {b} where {a}.{a:key} = {b}.{b:key} \
+          group by {a}.{a:key} order by {a}.{a:key}
+          """, pageSize: 100))
+    let keys = { (soup: String) in
+      Dictionary(grouping: model.ids(soup).compactMap { model.elements[soup]?[$0]?["key"]?.string }) {
+        $0
+      }.mapValues(\.count)
+    }
+    let (left, right) = (keys("a"), keys("b"))
+    let expected = left.keys.filter { right[$0] != nil }.sorted().map { key -> JSONValue in
+      [.string(key), .integer(Int64((left[key] ?? 0) * (right[key] ?? 0)))]
+    }
+    #expect(joined == expected, "\(hint)")
+  }
+
+  /// All elements in an order that nulls and equal values take part in, page by page.
+  private func comparePages(
+    _ reader: borrowing some StoreReading & ~Copyable, _ model: Model, _ soup: String,
+    _ random: inout SeededGenerator, _ hint: String
+  ) throws {
+    let order = random.pick([QuerySpec.Order.ascending, .descending])
+    let page = random.pick(4)
+    let values = try reader.query(
+      using: .buildAllQuerySpec(
+        soupName: soup, selectPaths: ["n"], orderPath: "n", order: order, pageSize: 3),
+      startingFromPageIndex: page
+    ).map { $0[0]?.int64 ?? .min }
+    let all = model.ids(soup).map { model.elements[soup]?[$0]?["n"]?.int64 ?? .min }.sorted()
+    let ordered = order == .ascending ? all : all.reversed()
+    #expect(values == Array(ordered.dropFirst(page * 3).prefix(3)), "\(hint)")
+  }
+
+  private func compareAll(_ store: SmartStore, _ model: Model, _ hint: String) async throws {
+    for (soup, table) in [("a", "TABLE_1"), ("b", "TABLE_2")] {
+      let stored = try await store.elements(of: soup).map(timeless)
+      #expect(stored == model.ids(soup).compactMap { model.stored($0, soup) }, "\(hint)")
+      // Index columns and full-text rows say the same as the elements.
+      #expect(
+        try await store.column(
+          """
+          select id from \(table) where \(table)_0 is not json_extract(soup, '$.key') or \
+          \(table)_1 is not json_extract(soup, '$.word') or \
+          \(table)_2 is not json_extract(soup, '$.n')
+          """) == [], "\(hint)")
+      #expect(
+        try await store.column(
+          """
+          select id from \(table) left join \(table)_fts on id = \(table)_fts.rowid \
+          where \(table).\(table)_1 is not \(table)_fts.\(table)_1
+          """) == [], "\(hint)")
+      #expect(
+        try await store.rows(
+          "select (select count(*) from \(table)) = (select count(*) from \(table)_fts)")
+          == [[1]], "\(hint)")
+    }
+  }
+
+  // MARK: Sequences
+
+  private struct GaveUp: Error {}
+
+  /// A few calls in one transaction, which may be given up at its end.
+  private func transact(
+    _ store: SmartStore, _ model: inout Model, _ random: inout SeededGenerator, _ hint: String
+  ) async throws {
+    let before = model
+    let (start, seed) = (model, random.next())
+    let isGivenUp = random.pick(3) == 0
+    do {
+      model = try await store.inTransaction(durability: .normal) { transaction in
+        var model = start
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<(1 + random.pick(4)) {
+          try change(transaction, &model, &random, hint)
+          try compare(transaction, model, &random, hint)
+        }
+        if isGivenUp { throw GaveUp() }
+        return model
+      }
+    } catch is GaveUp {
+      model = before
+    }
+  }
+
+  @Test func `random calls on a store and on a model give the same answers`() async throws {
+    try await Fuzz.run("model", rounds: 6) { seed, random in
+      try await TemporaryFolder.with { folder in
+        func open() async throws -> SmartStore {
+          try await SmartStore.open(
+            at: folder.file("store"), encryption: seed % 3 == 0 ? .plaintext : testEncryption)
+        }
+        var store = try await open()
+        for soup in ["a", "b"] {
+          try await store.registerSoup(
+            withName: soup,
+            withIndices: [SoupIndex](
+              "key:string", "word:full_text", "n:integer", "nested.n:json1"))
+        }
+        var model = Model()
+        for step in 0..<40 {
+          let hint = "seed \(seed), step \(step)"
+          try await transact(store, &model, &random, hint)
+          let (known, nextSeed) = (model, random.next())
+          try await store.read { reader in
+            var random = SeededGenerator(seed: nextSeed)
+            try compare(reader, known, &random, hint)
+          }
+          if random.pick(15) == 0 {
+            // What is stored does not depend on who has it open.
+            try await store.close()
+            store = try await open()
+          }
+        }
+        try await compareAll(store, model, "seed \(seed)")
+        try await store.close()
+      }
+    }
   }
 }

@@ -4,6 +4,7 @@ A ratio compares medians of the same run; the contenders take turns, so that a s
 machine hits all of them. Arguments: the bench program, the peers' python, the rows to run.
 """
 
+import glob
 import json
 import os
 import statistics
@@ -96,6 +97,94 @@ def store_rows(_):
     )
 
 
+def compile_loop(work, name, flags):
+    """Builds the loop over SQLite's C interface against one library."""
+    program = os.path.join(work, name)
+    source = os.path.join(peers, "store_loop.c")
+    subprocess.run(
+        ["cc", "-O2", "-D_GNU_SOURCE", source, "-o", program, *flags], check=True, stdout=sys.stderr
+    )
+    return program
+
+
+def loops(work):
+    """The loop with the system's SQLite, and with SQLCipher where that is installed."""
+    programs = {"C loop": [compile_loop(work, "loop", ["-DSTORE_LOOP_SQLITE=<sqlite3.h>", "-lsqlite3"])]}
+    root = os.environ.get("SQLCIPHER_ROOT", "")
+    header = f"{root}/usr/include/sqlcipher/sqlite3.h"
+    if os.path.exists(header):
+        flags = [f'-DSTORE_LOOP_SQLITE="{header}"', "-DSQLITE_HAS_CODEC"]
+        for path in sorted(glob.glob(f"{root}/usr/lib/*-linux-gnu")) if root else []:
+            flags += [f"-L{path}", f"-Wl,-rpath,{path}"]
+        programs["SQLCipher"] = [compile_loop(work, "cipher-loop", flags + ["-lsqlcipher"])]
+    else:
+        print("SQLCipher is left out: install libsqlcipher-dev for its rows", file=sys.stderr)
+    return programs
+
+
+def loop_contender(program, elements, key):
+    def once():
+        with tempfile.TemporaryDirectory() as folder:
+            return run(*program, elements, folder, *key)["rows"]
+
+    return once
+
+
+def smartstore_rows(work):
+    elements = os.path.join(work, "elements.tsv")
+    count = int(os.environ.get("ELEMENTS", "100000"))
+    run(bench, "smartstore", "elements", "--elements", str(count), "--out", elements)
+    contenders = {
+        way: lambda way=way: run(bench, "smartstore", "rows", way, "--elements", str(count))["rows"]
+        for way in ("encrypted", "plain")
+    }
+    for name, program in loops(work).items():
+        contenders[name] = loop_contender(program, elements, ["07" * 32] if name == "SQLCipher" else [])
+    measured = {name: [] for name in contenders}
+    for _ in range(int(os.environ.get("ROUNDS", "3"))):
+        for name, once in contenders.items():
+            measured[name].append(once())
+    for what, amount, asked in (
+        ("insert", count, 0.75),
+        ("upsert", 20_000, 0.75),
+        ("single", 300, 0.8),
+        ("exact", 20_000, 0.5),
+        ("exactInSnapshot", 20_000, None),
+        ("page", 500, 0.8),
+        ("count", 20, 0.9),
+        ("group", 10, 0.9),
+        ("scan", 2, 0.9),
+        ("match", 2000, 0.8),
+    ):
+        times = {
+            name: statistics.median(rows[what] for rows in rounds)
+            for name, rounds in measured.items()
+            if what in rounds[0]
+        }
+        for peer, limit in (("C loop", asked), ("plain", 1 / 1.35), ("SQLCipher", 1)):
+            if peer in times:
+                row(f"{what}, encrypted", "encrypted", peer, times, limit, amount, "/s")
+    one_second_rows(work)
+
+
+def one_second_rows(work):
+    """Rows that stand for themselves: a long statement, and a large store in a new process."""
+    conversion = run(bench, "smartstore", "convert")
+    verdict = "yes" if conversion["seconds"] < 0.001 else "NO"
+    milliseconds = conversion["seconds"] * 1000
+    print(f"| convert {conversion['bytes']:,} characters | {milliseconds:.2f} ms | | | 1 ms | {verdict} |")
+    large = os.environ.get("LARGE", "1000000")
+    store = os.path.join(work, "large")
+    run(bench, "smartstore", "prepare", store, "--elements", large)
+    opened = [run(bench, "smartstore", "open", store) for _ in range(rounds)]
+    seconds = statistics.median(one["seconds"] for one in opened)
+    peak = max(one["peakMegabytes"] for one in opened)
+    reached = "yes" if seconds < 0.05 else "NO"
+    print(f"| open {int(large):,} elements and ask | {seconds * 1000:.0f} ms | | | 50 ms | {reached} |")
+    reached = "yes" if peak < 64 else "NO"
+    print(f"| memory of that process | {peak:.0f} MB | | | 64 MB | {reached} |", flush=True)
+
+
 def sync_rows(_):
     records = 100_000
     server = subprocess.Popen(
@@ -141,7 +230,13 @@ def memory_row(_):
     print(f"| sync down of 1,000,000: {peak:.0f} MB peak | {speed} | | | 200 MB | {verdict} |")
 
 
-tables = {"json": json_rows, "store": store_rows, "sync": sync_rows, "memory": memory_row}
+tables = {
+    "json": json_rows,
+    "store": store_rows,
+    "smartstore": smartstore_rows,
+    "sync": sync_rows,
+    "memory": memory_row,
+}
 print("| row | here | beside | times as fast | asked | reached |")
 print("| --- | --- | --- | --- | --- | --- |")
 with tempfile.TemporaryDirectory() as work:
