@@ -238,7 +238,8 @@ import Testing
           group by {a}.{a:key} order by {a}.{a:key}
           """, pageSize: 100))
     let keys = { (soup: String) in
-      Dictionary(grouping: model.ids(soup).compactMap { model.elements[soup]?[$0]?["key"]?.string }) {
+      Dictionary(grouping: model.ids(soup).compactMap { model.elements[soup]?[$0]?["key"]?.string })
+      {
         $0
       }.mapValues(\.count)
     }
