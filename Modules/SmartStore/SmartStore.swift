@@ -26,6 +26,7 @@ public final class SmartStore: Sendable {
   let options: SmartStoreOptions
   let diagnostics: StoreDiagnostics
   let changes = StoreChanges()
+  private let readers = ReaderThreads(count: StoreDatabaseOptions().maximumReaderCount)
   let cursors = Mutex(CursorTable())
   /// The files of externally stored elements.
   let files: ExternalFiles
@@ -166,7 +167,7 @@ public final class SmartStore: Sendable {
         try checkOpen()
         let snapshot = files.beginReading()
         do {
-          return try await pool.read { database in
+          return try await readers.read(from: pool) { database in
             let catalog = try self.catalogs.current(database)
             // An alter that is going on is waited for; one that was interrupted concerns its soup
             // alone.

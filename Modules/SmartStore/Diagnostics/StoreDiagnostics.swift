@@ -65,7 +65,9 @@ final class StoreDiagnostics: Sendable {
 
   /// Hands on what was left since the last time.
   func deliver() async {
-    guard hasPending.exchange(false, ordering: .acquiring) else { return }
+    guard hasPending.load(ordering: .relaxed),
+      hasPending.exchange(false, ordering: .acquiring)
+    else { return }
     let reports = pending.withLock { pending in
       defer { pending = [] }
       return pending

@@ -2,14 +2,9 @@ import GRDB
 import SalesforceSDKCommon
 import Synchronization
 
-/// A query ready to run on one snapshot: its SQL and the values to bind.
+/// A query ready to run on one snapshot: its statements and the values to bind.
 struct QueryPlan {
-  /// The statement that gives all results, without paging.
-  let sql: String
-  /// The statement that counts them.
-  let countSQL: String
-  /// The statement that gives their entry ids.
-  let idsSQL: String
+  private let statements: QueryStatements
   let bindings: [BoundValue]
   let pageSize: Int
   /// Whether each result is an element rather than a row.
@@ -19,18 +14,21 @@ struct QueryPlan {
   /// Whether the statements come from a bounded set, so that preparing them once pays.
   let isCacheable: Bool
 
+  /// The statement that gives all results, without paging.
+  var sql: String { statements.sql }
   /// The statement for one page.
-  var pageSQL: String { "SELECT * FROM (\(sql)) LIMIT ?, ?" }
+  var pageSQL: String { statements.pageSQL }
+  /// The statement that counts the results.
+  var countSQL: String { statements.countSQL }
+  /// The statement that gives their entry ids.
+  var idsSQL: String { statements.idsSQL }
 
   init(
     _ spec: QuerySpec, whereArgs: [JSONValue]?, on access: StoreAccess
   ) throws(SmartStoreError) {
     pageSize = spec.pageSize
     if let statement = spec.statement {
-      let converted = try QueryPlan.convert(statement, on: access)
-      sql = converted.body
-      countSQL = "SELECT count(*) FROM (\(converted.body))"
-      idsSQL = "SELECT id FROM (\(converted.body))"
+      statements = QueryStatements(try QueryPlan.convert(statement, on: access))
       bindings = (whereArgs ?? []).map(BoundValue.init(argument:))
       givesElements = false
       columnNames = []
@@ -42,20 +40,14 @@ struct QueryPlan {
         .bindArgumentsNotAllowed, "whereArgs can only be provided for smart queries")
     }
     let soup = try access.soup(named: spec.soupName ?? "")
-    for path in [spec.indexPath, spec.orderPath].compactMap(\.self) {
-      try soup.checkReadable(path)
+    let shape = QueryShape(spec)
+    if let known = access.catalog.statements.withLock({ $0[shape] }) {
+      statements = known
+    } else {
+      let made = try QueryStatements(spec, on: soup)
+      access.catalog.statements.withLock { $0[shape] = made }
+      statements = made
     }
-    for path in spec.selectPaths ?? [] where path != SmartStore.soupPath {
-      try soup.checkReadable(path)
-    }
-    let names = QueryNames(
-      table: soup.table, fullTextTable: soup.fullTextTable, path: soup.expression(forPath:),
-      element: soup.elementColumns)
-    let predicate = spec.predicate(names, "?")
-    let order = spec.orderText(names)
-    sql = spec.selectText(names) + predicate + order
-    countSQL = "SELECT count(*) FROM \(soup.table) " + predicate
-    idsSQL = "SELECT id FROM \(soup.table) " + predicate + order
     bindings = try QueryPlan.bindings(spec, soup, access)
     givesElements = spec.selectPaths == nil
     columnNames = spec.selectPaths ?? []
@@ -85,9 +77,14 @@ struct QueryPlan {
       return [.text(try MatchKey.resolved(key, soups: access.catalog.soups))]
     }
     let type = spec.indexPath.flatMap { soup.keyType(forPath: $0) } ?? .json1
-    let keys = [spec.queryType == .exact ? spec.matchKey : nil, spec.beginKey, spec.endKey]
-    return keys.compactMap(\.self).map { BoundValue(key: $0, type: type) }
-      + (spec.likeKey.map { [.text($0)] } ?? [])
+    var bindings: [BoundValue] = []
+    if spec.queryType == .exact, let key = spec.matchKey {
+      bindings.append(BoundValue(key: key, type: type))
+    }
+    if let key = spec.beginKey { bindings.append(BoundValue(key: key, type: type)) }
+    if let key = spec.endKey { bindings.append(BoundValue(key: key, type: type)) }
+    if let key = spec.likeKey { bindings.append(.text(key)) }
+    return bindings
   }
 
   /// The SQL for a Smart SQL statement, from the snapshot's cache if it was asked before.

@@ -27,6 +27,7 @@ struct ResultRow: ~Copyable {
     var names: [String] = []
     for column in 0..<statement.columnCount { names.append(statement.columnName(column)) }
     var columns: [Column] = []
+    columns.reserveCapacity(names.count)
     var position = 0
     while position < names.count {
       let name = names[position]
@@ -49,6 +50,7 @@ struct ResultRow: ~Copyable {
 
   /// Whether a column has this name, or is a repetition of one that has.
   private static func isName(_ name: String, _ expected: String) -> Bool {
+    if name == expected { return true }
     guard name.hasPrefix(expected) else { return false }
     let rest = name.dropFirst(expected.count)
     return rest.isEmpty

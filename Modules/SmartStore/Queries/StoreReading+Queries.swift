@@ -97,11 +97,11 @@ extension StoreAccess {
     try statement.bind(arguments: plan.bindings, besides: 2)
     let (offset, overflow) = pageIndex.multipliedReportingOverflow(by: plan.pageSize)
     guard !overflow else { return }
-    let page = [Int64(offset), Int64(plan.pageSize)]
-    statement.bind(page[0], at: statement.parameterCount - 1)
-    statement.bind(page[1], at: statement.parameterCount)
+    let (first, size) = (Int64(offset), Int64(plan.pageSize))
+    statement.bind(first, at: statement.parameterCount - 1)
+    statement.bind(size, at: statement.parameterCount)
     try diagnostics.willRun(
-      plan.pageSQL, plan.bindings + page.map(BoundValue.integer), on: self)
+      plan.pageSQL, plan.bindings + [.integer(first), .integer(size)], on: self)
     let row = ResultRow(statement, on: self, method: method)
     while try row.next() {
       try body(row, plan)

@@ -13,6 +13,8 @@ final class SoupCatalog: Sendable {
   let unfinished: Set<String>
   /// Conversions of Smart SQL that hold for these soups.
   let conversions: Mutex<SmartSQLCache>
+  /// Statements of queries on one soup, as they are asked for.
+  let statements = Mutex(QueryStatementsCache())
 
   init(
     schemaVersion: Int64, soups: [String: Soup], unfinished: Set<String> = [],

@@ -133,6 +133,9 @@ public final class StoreAccess {
 
   /// Prepares a statement that reads, and notes what it reads if somebody wants to know.
   func reading(_ sql: String, cached: Bool = true) throws(SmartStoreError) -> StoreStatement {
+    if Task.isCancelled {
+      throw SmartStoreError(.interrupted, "The work was cancelled and rolled back.")
+    }
     let statement = try StoreStatement(database, sql, cached: cached)
     if recordsRegion { region.formUnion(statement.region) }
     return statement

@@ -1,0 +1,90 @@
+import Synchronization
+
+/// The statements of a kind of query on one version of the soups, without its keys.
+///
+/// Made once for all queries of the same shape: putting the texts together takes longer than SQLite
+/// needs to find an element by its index.
+final class QueryStatements: Sendable {
+  /// The statement that gives all results, without paging.
+  let sql: String
+  /// The statement that counts them.
+  let countSQL: String
+  /// The statement that gives their entry ids.
+  let idsSQL: String
+  /// The statement for one page.
+  let pageSQL: String
+
+  init(sql: String, countSQL: String, idsSQL: String) {
+    self.sql = sql
+    self.countSQL = countSQL
+    self.idsSQL = idsSQL
+    pageSQL = "SELECT * FROM (\(sql)) LIMIT ?, ?"
+  }
+
+  /// The statements of a smart query.
+  convenience init(_ converted: ConvertedStatement) {
+    self.init(
+      sql: converted.body, countSQL: "SELECT count(*) FROM (\(converted.body))",
+      idsSQL: "SELECT id FROM (\(converted.body))")
+  }
+
+  /// The statements of a query on one soup.
+  ///
+  /// - Throws: ``SmartStoreError`` `invalidReference` for a path that cannot be read.
+  convenience init(_ spec: QuerySpec, on soup: Soup) throws(SmartStoreError) {
+    for path in [spec.indexPath, spec.orderPath].compactMap(\.self) {
+      try soup.checkReadable(path)
+    }
+    for path in spec.selectPaths ?? [] where path != SmartStore.soupPath {
+      try soup.checkReadable(path)
+    }
+    let names = QueryNames(
+      table: soup.table, fullTextTable: soup.fullTextTable, path: soup.expression(forPath:),
+      element: soup.elementColumns)
+    let predicate = spec.predicate(names, "?")
+    let order = spec.orderText(names)
+    self.init(
+      sql: spec.selectText(names) + predicate + order,
+      countSQL: "SELECT count(*) FROM \(soup.table) " + predicate,
+      idsSQL: "SELECT id FROM \(soup.table) " + predicate + order)
+  }
+}
+
+/// What two specs have in common if they have the same statements.
+struct QueryShape: Hashable, Sendable {
+  private let queryType: QuerySpec.QueryType
+  private let soupName: String?
+  private let indexPath: String?
+  private let hasBegin: Bool
+  private let hasEnd: Bool
+  private let orderPath: String?
+  private let order: QuerySpec.Order
+  private let selectPaths: [String]?
+
+  init(_ spec: QuerySpec) {
+    queryType = spec.queryType
+    soupName = spec.soupName
+    indexPath = spec.indexPath
+    hasBegin = spec.beginKey != nil
+    hasEnd = spec.endKey != nil
+    orderPath = spec.orderPath
+    order = spec.order
+    selectPaths = spec.selectPaths
+  }
+}
+
+/// The statements of the shapes of queries that were asked for.
+struct QueryStatementsCache: Sendable {
+  /// Beyond so many shapes all are forgotten: an app has a few dozen.
+  static let capacity = 1024
+
+  private var statements: [QueryShape: QueryStatements] = [:]
+
+  subscript(shape: QueryShape) -> QueryStatements? {
+    get { statements[shape] }
+    set {
+      if statements.count >= Self.capacity { statements = [:] }
+      statements[shape] = newValue
+    }
+  }
+}
