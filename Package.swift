@@ -136,8 +136,12 @@ let package = Package(
 
     // A server that hears one browser redirect; apart, so that Core builds no server.
     .target(
+      name: "LocalServer",
+      dependencies: [.hummingbird, .logging, .nio, .services],
+      path: "Plugins/LocalServer", swiftSettings: settings),
+    .target(
       name: "LoopbackLogin",
-      dependencies: ["SalesforceSDKCore", .hummingbird, .logging, .nio, .services],
+      dependencies: ["SalesforceSDKCore", "LocalServer", .httpTypes, .hummingbird],
       path: "Plugins/LoopbackLogin", swiftSettings: settings),
     .testTarget(
       name: "LoopbackLoginTests",
@@ -148,7 +152,8 @@ let package = Package(
     .target(
       name: "SalesforceMockOrg",
       dependencies: [
-        "SalesforceSDKCommon", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nio, .services,
+        "SalesforceSDKCommon", "LocalServer", .crypto, .grdb, .httpTypes, .hummingbird, .logging,
+        .nio,
       ],
       path: "Tools/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
     .testTarget(

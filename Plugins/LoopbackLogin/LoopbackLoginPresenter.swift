@@ -1,4 +1,5 @@
 public import Foundation
+import LocalServer
 public import SalesforceSDKCore
 
 /// Logs a user in through the system's browser: it shows the login page there and hears the
@@ -40,7 +41,7 @@ public struct LoopbackLoginPresenter: LoginPresenter {
   public func redirect(of attempt: AuthorizationAttempt) async throws -> LoginRedirect {
     let place = try RedirectPlace(attempt.app.redirectURI)
     let callback = Callback(attempt)
-    let listener = try await Listener.open(at: place, callback)
+    let listener = try await listen(at: place, callback)
     let outcome: Result<LoginRedirect, any Error>
     do {
       let page = attempt.authorizationURL(redirectURI: place.redirectURI(port: listener.port))
@@ -48,8 +49,24 @@ public struct LoopbackLoginPresenter: LoginPresenter {
     } catch {
       outcome = .failure(error)
     }
-    await listener.close()
+    await listener.stop()
     return try outcome.get()
+  }
+
+  /// Opens the listener, which answers until it is stopped.
+  private func listen(
+    at place: RedirectPlace, _ callback: Callback
+  ) async throws(OAuthError) -> LocalServer {
+    do {
+      return try await LocalServer.start(
+        CallbackResponder(callback: callback, place: place), host: place.bindAddress,
+        port: place.port, onListening: { callback.didListen(on: $0) })
+    } catch {
+      throw OAuthError(
+        .browserLaunchFailed,
+        "no listener could be opened at \(place.bindAddress) port \(place.port); free the port, "
+          + "or let the connected app use port 0", cause: error)
+    }
   }
 
   /// Shows the page; the first to bring a redirect or an error decides.
