@@ -8,6 +8,8 @@ extension SmartStoreCommand {
   struct Rows: AsyncParsableCommand {
     @Argument var way: Way
     @Option var elements = 100_000
+    @Option(help: "Run only this row, besides the insertion that it needs; for profiles.")
+    var only: String?
 
     private struct Seconds: Encodable {
       var rows: [String: Double] = [:]
@@ -18,7 +20,7 @@ extension SmartStoreCommand {
         let store = try await SmartStore.open(at: folder, encryption: way.encryption)
         let rows = StoreRows(store: store, elements: elements)
         var seconds = Seconds()
-        for (name, row) in rows.all {
+        for (name, row) in rows.all where name == "insert" || only == nil || only == name {
           seconds.rows[name] = try await row()
         }
         let text = try JSONEncoder().encode(seconds)
