@@ -16,7 +16,10 @@ step() { printf '\n== %s\n' "$*" >&2; }
 if [ $# -gt 0 ]; then
   # A sanitized build has other objects: a folder of its own keeps the usual one warm.
   scratch=.build
-  [[ " $* " == *" --sanitize"* ]] && scratch=.build-sanitize
+  if [[ " $* " == *" --sanitize"* ]]; then
+    scratch=.build-sanitize
+    export TSAN_OPTIONS="suppressions=$PWD/Tools/Scripts/thread-sanitizer.supp"
+  fi
   exec swift test --scratch-path "$scratch" "$@"
 fi
 

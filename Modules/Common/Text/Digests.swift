@@ -22,14 +22,6 @@ public enum Digests: Sendable {
 public enum RandomBytes: Sendable {
   /// So many bytes from the system's generator for cryptography.
   public static func make(_ count: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return make(count, using: &generator)
-  }
-
-  /// So many bytes from `generator`, which must be one for cryptography, except in tests.
-  package static func make(
-    _ count: Int, using generator: inout some RandomNumberGenerator
-  ) -> [UInt8] {
-    (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    (0..<count).map { _ in UInt8.random(in: .min ... .max) }
   }
 }

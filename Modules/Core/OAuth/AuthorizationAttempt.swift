@@ -41,25 +41,14 @@ public struct AuthorizationAttempt: Sendable {
     app: ConnectedApp, server: LoginServer, deviceId: String? = nil, loginHint: String? = nil,
     brand: String? = nil, sharesBrowserSession: Bool = false
   ) {
-    var generator = SystemRandomNumberGenerator()
-    self.init(
-      app: app, server: server, deviceId: deviceId, loginHint: loginHint, brand: brand,
-      sharesBrowserSession: sharesBrowserSession, using: &generator)
-  }
-
-  init(
-    app: ConnectedApp, server: LoginServer, deviceId: String? = nil, loginHint: String? = nil,
-    brand: String? = nil, sharesBrowserSession: Bool = false,
-    using generator: inout some RandomNumberGenerator
-  ) {
     self.app = app
     self.server = server
     self.deviceId = deviceId
     self.loginHint = loginHint
     self.brand = brand
     self.sharesBrowserSession = sharesBrowserSession
-    self.pkce = PKCE(using: &generator)
-    self.state = Base64URL.encode(RandomBytes.make(32, using: &generator))
+    self.pkce = PKCE()
+    self.state = Base64URL.encode(RandomBytes.make(32))
   }
 
   /// The address of the login page.

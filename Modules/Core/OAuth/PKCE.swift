@@ -8,8 +8,8 @@ struct PKCE: Sendable, Equatable {
   let verifier: String
 
   /// Makes a new proof.
-  init(using generator: inout some RandomNumberGenerator) {
-    self.verifier = Base64URL.encode(RandomBytes.make(128, using: &generator))
+  init() {
+    self.verifier = Base64URL.encode(RandomBytes.make(128))
   }
 
   /// Sent with the user: the SHA-256 of the verifier's text, in base64url.
