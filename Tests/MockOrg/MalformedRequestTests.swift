@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import SalesforceSDKCommon
 import Testing
 
@@ -45,69 +47,89 @@ import Testing
     #expect(reply.errorCode == "NOT_FOUND")
   }
 
-  /// Requests that are good, for mutation.
-  private let good: [(method: String, path: String, body: String)] = [
-    ("POST", "/sobjects/Account", #"{"Name":"a","NumberOfEmployees":5,"Industry":"Banking"}"#),
-    ("POST", "/sobjects/Contact", #"{"LastName":"a","Birthdate":"2000-01-01","Email":"a@b.co"}"#),
-    ("PATCH", "/sobjects/Contact/Email/a@b.co", #"{"LastName":"b"}"#),
-    ("GET", "/query?q=SELECT+Id,Name,Owner.Name+FROM+Account+WHERE+Name+LIKE+'a%25'+LIMIT+5", ""),
-    ("GET", "/queryAll?q=SELECT+COUNT()+FROM+Contact", ""),
-    ("GET", "/sobjects/Account/001Ff0000000001IAA?fields=Name,Owner.Name", ""),
-    ("DELETE", "/composite/sobjects?ids=001Ff0000000001IAA,001Ff0000000002IAA&allOrNone=true", ""),
-    (
-      "POST", "/composite/sobjects",
-      #"{"allOrNone":false,"records":[{"attributes":{"type":"Account"},"Name":"c"}]}"#
-    ),
-    (
-      "POST", "/composite",
-      #"{"compositeRequest":[{"method":"POST","url":"/services/data/v66.0/sobjects/Account","referenceId":"A","body":{"Name":"@{A.id}"}}]}"#
-    ),
-    (
-      "POST", "/composite/tree/Account",
-      #"{"records":[{"attributes":{"type":"Account","referenceId":"r"},"Name":"t","Contacts":{"records":[]}}]}"#
-    ),
-    (
-      "POST", "/composite/batch",
-      #"{"batchRequests":[{"method":"GET","url":"v66.0/sobjects/Account/describe"}]}"#
-    ),
-  ]
+  private static let rounds = 8
+  /// `FIELDFORCE_MALFORMED_REQUESTS=10000` raises the number of all rounds together.
+  private static let mutationsPerRound =
+    (ProcessInfo.processInfo.environment["FIELDFORCE_MALFORMED_REQUESTS"].flatMap { Int($0) }
+      ?? 2400)
+    / rounds
 
-  @Test func `3000 mutations of good requests are answered, and never with 500`() async throws {
-    let org = try OrgUnderTest()
-    let seed: UInt64 = 20_260_515
-    var random = SplitMix64(seed: seed)
-    let pieces = [
-      "\"", "{", "}", "[", "]", "\\", "null", "-1", "1e999", "'", "%", "&", "=", "\u{0}", "é",
-      "__c",
-      "Id", "@{", "Name", "SELECT", "--", "/", "?", ",", "0", " ",
-    ]
-    for round in 0..<3000 {
-      var (method, path, body) = good[random.next(below: good.count)]
-      func mutate(_ text: String) -> String {
-        var scalars = Array(text.unicodeScalars)
-        for _ in 0...random.next(below: 3) {
-          let at = random.next(below: scalars.count + 1)
-          switch random.next(below: 3) {
-          case 0 where at < scalars.count: scalars.remove(at: at)
-          case 1 where at < scalars.count:
-            scalars[at] = Unicode.Scalar(UInt8(32 + random.next(below: 95)))
-          default:
-            scalars.insert(
-              contentsOf: Array(pieces[random.next(below: pieces.count)].unicodeScalars), at: at)
-          }
-        }
-        return String(String.UnicodeScalarView(scalars))
+  /// Every request has a second of its own, so the stamps tell which records it changed.
+  @Test(arguments: 0..<rounds)
+  func
+    `whatever a request looks like, it is answered, and never with 500, and leaves nothing half done`(
+      round: Int
+    ) async throws
+  {
+    let org = try OrgUnderTest { $0.accessTokenLifetime = .seconds(10_000_000) }
+    let seed = 20_260_515 + UInt64(round)
+    let account = try await org.made("Account", ["Name": "ab"])
+    let contact = try await org.made(
+      "Contact", ["LastName": "ab", "AccountId": .string(account)])
+    var mutator = RequestMutator(seed: seed, account: account, contact: contact)
+    var changes = 0
+    for turn in 0..<Self.mutationsPerRound {
+      org.clock.advance(by: .seconds(1))
+      let request = mutator.next()
+      var headers = request.headers
+      headers["authorization"] = "Bearer \(org.token)"
+      let reply = OrgUnderTest.Reply(
+        await org.org.answer(
+          OrgRequest(
+            method: request.method, target: request.path, headers: headers, body: request.body),
+          baseURL: "http://127.0.0.1:1"))
+      let place = "seed \(seed), turn \(turn): \(request)\n\(reply.text.prefix(2000))"
+      #expect((200..<500).contains(reply.status), "\(place)")
+      if request.path.hasPrefix("/services/data"), request.method.uppercased() != "HEAD" {
+        #expect(reply.text.isEmpty || reply.json != nil, "\(place)")
       }
-      if body.isEmpty || random.next(below: 3) == 0 {
-        path = mutate(path)
-      } else {
-        body = mutate(body)
+      let changed = try await org.changedNow()
+      if changed > 0 { changes += 1 }
+      if reply.status >= 400 || reply.saysUndone { #expect(changed == 0, "\(place)") }
+      let successes = reply.successes
+      if request.method.uppercased() == "POST" || request.method.uppercased() == "PATCH",
+        request.path.contains("/composite/sobjects")
+      {
+        #expect(changed == successes || reply.json?.kind != .array, "\(changed) \(place)")
       }
-      let reply = await org.send(method, path, body)
-      #expect(
-        (200..<500).contains(reply.status), "seed \(seed) round \(round): \(method) \(path) \(body)"
-      )
-      #expect(reply.text.isEmpty || reply.json != nil, "seed \(seed) round \(round)")
     }
+    #expect(changes > Self.mutationsPerRound / 40, "seed \(seed)")
+    let check = try await org.org.database.read {
+      try String.fetchOne($0, sql: "PRAGMA integrity_check")
+    }
+    #expect(check == "ok")
+  }
+}
+
+extension OrgUnderTest {
+  /// How many records bear the stamp of this second.
+  fileprivate func changedNow() async throws -> Int {
+    let stamp = DateText.dateTime(clock.now)
+    let tables = org.schema.objects.map(\.table.name)
+    return try await org.database.read { database in
+      var count = 0
+      for table in tables {
+        count +=
+          try Int.fetchOne(
+            database, sql: "SELECT COUNT(*) FROM \(table) WHERE \"SystemModstamp\" = ?",
+            arguments: [stamp]) ?? 0
+      }
+      return count
+    }
+  }
+}
+
+extension OrgUnderTest.Reply {
+  /// Whether the answer says that all of it was undone.
+  fileprivate var saysUndone: Bool {
+    text.contains("\"ALL_OR_NONE_OPERATION_ROLLED_BACK\"")
+      || text.contains("The transaction was rolled back")
+      || text.contains("\"hasErrors\":true,\"results\":[{\"referenceId\"")
+  }
+
+  /// The records of a list of results that were changed.
+  fileprivate var successes: Int {
+    guard let json, json.kind == .array else { return 0 }
+    return json.elements.count { $0["success"]?.bool == true }
   }
 }

@@ -12,6 +12,14 @@ import Testing
       + "GROUP BY Industry HAVING COUNT(Id) > 1 AND MAX(AnnualRevenue) != 1.5e3 ORDER BY COUNT(Id)",
     "SELECT FIELDS(STANDARD) FROM Contact WHERE AccountId NOT IN (SELECT Id FROM Account WHERE "
       + "Founded__c = LAST_N_MONTHS:3 AND Active__c = true) AND Birthdate <= 2024-02-29 ALL ROWS",
+    "SELECT TYPEOF Owner WHEN User THEN Name, Title WHEN Group THEN Id ELSE Name END, FORMAT(Score__c) s "
+      + "FROM Contact WHERE Account.Name > 'a' ORDER BY Account.Industry NULLS LAST FOR VIEW, REFERENCE",
+    "SELECT Industry, toLabel(Industry), GROUPING(Industry) g, FORMAT(MAX(AnnualRevenue)) FROM Account "
+      + "WHERE AnnualRevenue < USD-5.5 GROUP BY CUBE(Industry, Name) HAVING GROUPING(Name) = 1 OR "
+      + "COUNT(Id) >= 2 ORDER BY GROUPING(Industry) DESC, Name",
+    "SELECT Id, DISTANCE(Place__c, GEOLOCATION(10, -20.5), 'mi') d FROM Account USING SCOPE mine WHERE "
+      + "DISTANCE(Place__c, GEOLOCATION(1,2), 'km') < 20 AND toLabel(Industry) LIKE 'M%' ORDER BY "
+      + "DISTANCE(Place__c, GEOLOCATION(1,2), 'km') UPDATE TRACKING",
     "SELECT COUNT() FROM Account WHERE CALENDAR_YEAR(CreatedDate) = 2024 AND Opens__c < 08:30:00Z",
   ]
 
