@@ -61,8 +61,7 @@ extension ExternalFiles {
         continue
       }
       for name in try FileTree.names(in: folder(of: table)) {
-        let entryId = name.hasPrefix("soupelt_") ? Int64(name.dropFirst(8)) : nil
-        if let entryId, try hasRow(table, entryId) { continue }
+        if let entryId = Self.entryId(ofFile: name), try hasRow(table, entryId) { continue }
         try FileTree.remove("\(folder(of: table))/\(name)")
       }
     }
@@ -75,7 +74,7 @@ extension ExternalFiles {
     for table in try tables() {
       for name in try FileTree.names(in: folder(of: table)) {
         let file = DurableFile(path: "\(folder(of: table))/\(name)")
-        guard let entryId = Int64(name.dropFirst(8)), let start = try file.read(limit: 12),
+        guard let entryId = Self.entryId(ofFile: name), let start = try file.read(limit: 12),
           !sealer.isCurrent(start), let bytes = try file.read()
         else { continue }
         let text = try sealer.open(bytes, table: table, entryId: entryId)

@@ -43,6 +43,11 @@ final class ExternalFiles: Sendable {
 
   static func fileName(_ entryId: Int64) -> String { "soupelt_\(entryId)" }
 
+  /// The entry id in the name of a file; nil if it is no element's.
+  static func entryId(ofFile name: String) -> Int64? {
+    name.hasPrefix("soupelt_") ? Int64(name.dropFirst(8)) : nil
+  }
+
   // MARK: Reading
 
   /// Begins a reader, before its snapshot of the database is taken.

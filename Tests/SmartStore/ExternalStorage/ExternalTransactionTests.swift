@@ -267,6 +267,88 @@ import Testing
     }
   }
 
+  @Test func `SS-194 a store with element files commits so that a power cut takes nothing back`()
+    async throws
+  {
+    try await TemporaryFolder.with { folder in
+      let store = try await open(folder.file("store"))
+      try await store.registerSoup(withName: "plain", withIndices: specs)
+      func synchronous() async throws -> Int? {
+        try await store.inTransaction(durability: .normal) { transaction in
+          try transaction.create(entry: ["a": "x"], inSoupNamed: "plain")
+          return try Int.fetchOne(transaction.access.database, sql: "PRAGMA synchronous")
+        }
+      }
+      #expect(try await synchronous() == 1)
+      try await store.registerSoup(withSpec: spec, withIndices: specs)
+      #expect(try await synchronous() == 2)
+      try await store.close()
+      let again = try await open(folder.file("store"))
+      #expect(
+        try await again.inTransaction(durability: .normal) {
+          try Int.fetchOne($0.access.database, sql: "PRAGMA synchronous")
+        } == 2)
+      try await again.close()
+    }
+  }
+
+  /// The files of a conversion, with a sealer of their own.
+  private func conversionFiles(
+    _ folder: TemporaryFolder
+  ) throws -> (sealer: ExternalFileSealer, plain: ExternalFiles, sealed: ExternalFiles) {
+    let keys = try #require(
+      StoreKeys(storeID: UUID(), dataKeys: [(epoch: UInt32(1), key: SymmetricKey(size: .bits256))]))
+    let sealer = ExternalFileSealer(store: SealedStore(keys: keys, cipher: AESGCMCipher()))
+    let database = folder.file("store.sqlite").path
+    return (
+      sealer, ExternalFiles(database: database, sealer: nil),
+      ExternalFiles(database: database, sealer: sealer)
+    )
+  }
+
+  @Test(arguments: [true, false])
+  func `SS-201 files are rewritten with the encryption of the store, or not at all`(
+    isReplaced: Bool
+  ) async throws {
+    try await TemporaryFolder.with { folder in
+      let (sealer, plain, sealed) = try conversionFiles(folder)
+      let conversion = ExternalConversion(database: folder.file("store.sqlite").path)
+      // Without files nothing is made.
+      try conversion.prepare(from: nil, to: sealer)
+      try conversion.settle(isSealed: true)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+
+      var changes = ExternalChanges()
+      for id in 1...3 as ClosedRange<Int64> {
+        let staged = try plain.stage(Array("{\(id)}".utf8), table: "TABLE_1", entryId: id)
+        changes.write(staged, table: "TABLE_1", entryId: id)
+      }
+      try plain.commit(changes, sequence: 1) {}
+      func expectContent(of files: ExternalFiles) throws {
+        for id in 1...3 as ClosedRange<Int64> {
+          #expect(
+            try files.read(table: "TABLE_1", entryId: id, at: 1) == Array("{\(id)}".utf8))
+        }
+        #expect(
+          try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+            == ["store_external_soup_blobs"])
+      }
+      try conversion.prepare(from: nil, to: sealer)
+      try conversion.settle(isSealed: isReplaced)
+      try expectContent(of: isReplaced ? sealed : plain)
+      guard isReplaced else { return }
+      #expect(throws: (any Error).self) { try plain.read(table: "TABLE_1", entryId: 9, at: 1) }
+      // Back again, with a crash between the two moves.
+      try conversion.prepare(from: sealer, to: nil)
+      try FileManager.default.moveItem(
+        at: folder.file("store_external_soup_blobs"),
+        to: folder.file("store_external_soup_blobs.old"))
+      try conversion.settle(isSealed: false)
+      try conversion.settle(isSealed: false)
+      try expectContent(of: plain)
+    }
+  }
+
   @Test func `SS-201 SS-35 files are sealed anew under a newer key, one after another`()
     async throws
   {
