@@ -65,7 +65,8 @@ import Testing
         #expect(altered == fresh, "round \(round)")
         #expect(try await store.elements(of: "s") == store.elements(of: "fresh"))
         #expect(
-          try await store.externalFilesCount(forSoupNamed: "s") == (isExternal ? elements.count : 0))
+          try await store.externalFilesCount(forSoupNamed: "s") == (isExternal ? elements.count : 0)
+        )
         try await store.removeSoup("fresh")
       }
     }
