@@ -149,11 +149,13 @@ let package = Package(
       path: "Tests/LoopbackLogin", swiftSettings: settings),
 
     // Tools: no library above depends on these.
+    .systemLibrary(
+      name: "CZlib", path: "Tools/Zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "SalesforceMockOrg",
       dependencies: [
-        "SalesforceSDKCommon", "LocalServer", .crypto, .grdb, .httpTypes, .hummingbird, .logging,
-        .nio,
+        "SalesforceSDKCommon", "LocalServer", "CZlib", .crypto, .cryptoExtras, .grdb, .httpTypes,
+        .hummingbird, .logging, .nio, .sqlite,
       ],
       path: "Tools/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
     .testTarget(

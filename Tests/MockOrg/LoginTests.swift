@@ -214,11 +214,12 @@ import Testing
     }
     let good = await org.raw("POST", "/services/Soap/u/59.0", envelope("fieldforce1TOKEN"))
     #expect(good.status == 200)
-    let session = try #require(XMLText.content(of: "sessionId", in: good.text))
+    let session = try #require(XMLElement(parsing: Array(good.text.utf8))?.first("sessionId")?.text)
     let limits = await org.send("GET", "/limits", headers: ["authorization": "Bearer \(session)"])
     #expect(limits.status == 200)
     let bad = await org.raw("POST", "/services/Soap/u/59.0", envelope("no"))
     #expect(bad.status == 500)
-    #expect(XMLText.content(of: "exceptionCode", in: bad.text) == "INVALID_LOGIN")
+    #expect(
+      XMLElement(parsing: Array(bad.text.utf8))?.first("exceptionCode")?.text == "INVALID_LOGIN")
   }
 }

@@ -26,6 +26,7 @@ public final class MockOrg: Sendable {
   let schemaState: Mutex<OrgSchema>
   let ids = IDSequence()
   let cursors = QueryCursors()
+  let jobs = BulkJobs()
   let sessions: Sessions
   let script = FaultScript()
   let users: [LoginUser]
@@ -138,7 +139,7 @@ public final class MockOrg: Sendable {
       let work: @Sendable (Database) throws -> OrgAnswer = { database in
         try RESTService(
           transaction: self.transaction(database, userID: session.userID, apiVersion: version),
-          cursors: self.cursors, identityURL: identityURL
+          org: self, identityURL: identityURL
         ).answer(request, path: Array(path.dropFirst()))
       }
       var answer = try await isRead ? database.read(work) : database.write(work)

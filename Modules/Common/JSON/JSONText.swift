@@ -64,35 +64,38 @@ enum JSONText {
 
   /// Appends `text` in quotes, escaping what RFC 8259 requires and nothing else.
   static func append(_ text: String, to bytes: inout [UInt8]) {
-    bytes.append(0x22)
     var text = text
-    text.withUTF8 { source in
-      guard let base = source.baseAddress else { return }
-      let end = base + source.count
-      var plain = base
-      var at = base
-      while at < end {
-        if end - at >= 8 {
-          let marks = JSONScan.specials(in: JSONScan.load(at))
-          if marks == 0 {
-            at += 8
-            continue
-          }
-          at += marks.trailingZeroBitCount &>> 3
-        }
-        let byte = at.pointee
-        if byte >= 0x20, byte != 0x22, byte != 0x5c {
-          at += 1
+    text.withUTF8 { append(utf8: $0, to: &bytes) }
+  }
+
+  /// Appends a text given as its UTF-8, which the caller vouches for, as ``append(_:to:)`` does.
+  static func append(utf8 source: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+    bytes.append(0x22)
+    defer { bytes.append(0x22) }
+    guard let base = source.baseAddress else { return }
+    let end = base + source.count
+    var plain = base
+    var at = base
+    while at < end {
+      if end - at >= 8 {
+        let marks = JSONScan.specials(in: JSONScan.load(at))
+        if marks == 0 {
+          at += 8
           continue
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: at - plain))
-        appendEscape(of: byte, to: &bytes)
-        at += 1
-        plain = at
+        at += marks.trailingZeroBitCount &>> 3
       }
-      bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: end - plain))
+      let byte = at.pointee
+      if byte >= 0x20, byte != 0x22, byte != 0x5c {
+        at += 1
+        continue
+      }
+      bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: at - plain))
+      appendEscape(of: byte, to: &bytes)
+      at += 1
+      plain = at
     }
-    bytes.append(0x22)
+    bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: end - plain))
   }
 
   private static func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {

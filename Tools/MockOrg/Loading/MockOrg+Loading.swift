@@ -78,7 +78,7 @@ struct TableChange: Sendable {
 
   func apply(_ database: Database) throws {
     let existing = try Row.fetchAll(
-      database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [object.name]
+      database, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [object.name]
     ).map { $0[0] as String }
     if !existing.isEmpty {
       for definition in object.table.definitions

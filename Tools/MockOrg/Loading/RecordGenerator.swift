@@ -2,25 +2,39 @@ import GRDB
 
 /// Makes up records that look like an org's, the same ones for the same seed.
 struct RecordGenerator {
+  /// What a field is filled with, worked out once for all its records.
+  private enum Content {
+    case flag, integer, amount(divisor: Double), percent, latitude, longitude
+    case date, dateTime, time
+    /// One of some values.
+    case choice([DatabaseValue])
+    case phone, email, url, street, postalCode, userName
+    case sentence(limit: Int)
+    /// A company's name.
+    case company(limit: Int)
+    /// A word and the record's number.
+    case word(limit: Int)
+  }
+
   let object: ObjectSchema
   private var random: SplitMix64
   /// The fields that get values, with the places of their columns.
-  private let fields: [(position: Int, field: FieldSchema)]
-  /// Ids that references may name, by object.
-  private let parents: [String: [String]]
+  private let fields: [(position: Int, isOptional: Bool, content: Content)]
 
+  /// - Parameter parents: Ids that references may name, by object.
   init(object: ObjectSchema, seed: UInt64, parents: [String: [String]]) {
     self.object = object
-    self.parents = parents
     // Objects with the same seed do not repeat each other's values.
     random = SplitMix64(
       seed: object.name.utf8.reduce(seed) { $0 &* 1_099_511_628_211 ^ UInt64($1) })
+    let ids = parents.mapValues { $0.map(\.databaseValue) }
     fields = object.table.columns.enumerated().compactMap { position, index in
       let field = object.fields[index]
-      guard field.createable, field.name != "OwnerId", !Self.unusual.contains(field.name) else {
-        return nil
-      }
-      return (position, field)
+      guard field.createable, field.name != "OwnerId", !Self.unusual.contains(field.name),
+        let content = Self.content(of: field, parents: ids)
+      else { return nil }
+      // Required fields always have a value, others mostly.
+      return (position, field.nillable && field.name != "FirstName", content)
     }
   }
 
@@ -44,82 +58,103 @@ struct RecordGenerator {
   /// The values of the record with a running number.
   mutating func row(_ number: Int) -> [DatabaseValue] {
     var row = [DatabaseValue](repeating: .null, count: object.table.columns.count)
-    for (position, field) in fields { row[position] = value(of: field, number) }
+    for (position, isOptional, content) in fields
+    where !isOptional || random.next(below: 10) >= 2 {
+      row[position] = value(of: content, number)
+    }
     return row
   }
 
-  private mutating func value(of field: FieldSchema, _ number: Int) -> DatabaseValue {
-    // Required fields always have a value, others mostly.
-    if field.nillable, field.name != "FirstName", random.next(below: 10) < 2 { return .null }
+  private static func content(
+    of field: FieldSchema, parents: [String: [DatabaseValue]]
+  ) -> Content? {
     switch field.type {
-    case .boolean: return (random.next(below: 4) == 0).databaseValue
-    case .int, .long: return Int64(1 + random.next(below: 5000)).databaseValue
+    case .boolean: return .flag
+    case .int, .long: return .integer
     case .double where field.name.hasSuffix("Latitude") || field.name.hasSuffix("Latitude__s"):
-      return (Double(random.next(below: 120_000_000)) / 1e6 - 60).databaseValue
+      return .latitude
     case .double where field.name.hasSuffix("Longitude") || field.name.hasSuffix("Longitude__s"):
-      return (Double(random.next(below: 360_000_000)) / 1e6 - 180).databaseValue
-    case .double, .currency:
-      let amount = 100 + random.next(below: 5_000_000)
-      return (field.scale > 0 ? Double(amount) / 4 : Double(amount)).databaseValue
-    case .percent: return Double(random.next(below: 101)).databaseValue
-    case .date: return String(instant().prefix(10)).databaseValue
-    case .datetime: return instant().databaseValue
-    case .time: return "\(String(instant().dropFirst(11).prefix(8))).000Z".databaseValue
-    case .picklist, .combobox:
-      let values = field.picklistValues.filter(\.active)
-      return values.isEmpty
-        ? .null : values[random.next(below: values.count)].value.databaseValue
-    case .multipicklist:
-      let values = field.picklistValues.filter(\.active)
-      return values.isEmpty
-        ? .null : values[random.next(below: values.count)].value.databaseValue
+      return .longitude
+    case .double, .currency: return .amount(divisor: field.scale > 0 ? 4 : 1)
+    case .percent: return .percent
+    case .date: return .date
+    case .datetime: return .dateTime
+    case .time: return .time
+    case .picklist, .combobox, .multipicklist:
+      return choice(field.picklistValues.filter(\.active).map(\.value))
     case .reference:
-      for parent in field.referenceTo {
-        if let ids = parents[parent], !ids.isEmpty {
-          return ids[random.next(below: ids.count)].databaseValue
-        }
-      }
-      return .null
-    case .phone:
-      return "(\(200 + random.next(below: 700))) 555-\(1000 + random.next(below: 9000))"
-        .databaseValue
-    case .email: return "contact\(number)@example.com".databaseValue
-    case .url: return "https://www.example.com/\(number)".databaseValue
-    case .textarea where field.name.hasSuffix("Street"):
-      return "\(1 + random.next(below: 999)) \(pick(Self.streets))".databaseValue
-    case .textarea: return sentence(limit: field.length).databaseValue
-    case .string: return text(of: field, number).databaseValue
+      let ids = field.referenceTo.lazy.compactMap { parents[$0] }.first { !$0.isEmpty }
+      return ids.map { .choice($0) }
+    case .phone: return .phone
+    case .email: return .email
+    case .url: return .url
+    case .textarea where field.name.hasSuffix("Street"): return .street
+    case .textarea: return .sentence(limit: field.length)
+    case .string: return text(of: field)
     case .id, .base64, .address, .location, .anyType, .complexvalue, .encryptedstring,
       .datacategorygroupreference:
-      return .null
+      return nil
     }
   }
 
-  private mutating func text(of field: FieldSchema, _ number: Int) -> String {
-    let text: String
+  private static func text(of field: FieldSchema) -> Content? {
     switch field.name {
-    case "FirstName": text = pick(Self.firstNames)
-    case "LastName": text = pick(Self.lastNames)
-    case "Name", "Company":
-      text = "\(pick(Self.firstWords)) \(pick(Self.secondWords)) \(number)"
-    case let name where name.hasSuffix("City"): text = pick(Self.cities)
-    case let name where name.hasSuffix("State"): text = pick(["CA", "MA", "NY", "TX", "WA"])
-    case let name where name.hasSuffix("PostalCode"):
-      text = String(10000 + random.next(below: 89999))
-    case let name where name.hasSuffix("Country"): text = "USA"
-    case "Title": text = pick(["Owner", "Buyer", "Engineer", "Director", "Dispatcher"])
-    case "Username": text = "user\(number)@example.com"
-    default: text = "\(pick(Self.secondWords)) \(number)"
+    case "FirstName": choice(firstNames)
+    case "LastName": choice(lastNames)
+    case "Name", "Company": .company(limit: field.length)
+    case let name where name.hasSuffix("City"): choice(cities)
+    case let name where name.hasSuffix("State"): choice(["CA", "MA", "NY", "TX", "WA"])
+    case let name where name.hasSuffix("PostalCode"): .postalCode
+    case let name where name.hasSuffix("Country"): choice(["USA"])
+    case "Title": choice(["Owner", "Buyer", "Engineer", "Director", "Dispatcher"])
+    case "Username": .userName
+    default: .word(limit: field.length)
     }
-    return field.length > 0 ? String(text.prefix(field.length)) : text
   }
 
-  private mutating func sentence(limit: Int) -> String {
+  private static func choice(_ texts: [String]) -> Content? {
+    texts.isEmpty ? nil : .choice(texts.map(\.databaseValue))
+  }
+
+  private mutating func value(of content: Content, _ number: Int) -> DatabaseValue {
+    switch content {
+    case .flag: (random.next(below: 4) == 0).databaseValue
+    case .integer: Int64(1 + random.next(below: 5000)).databaseValue
+    case .latitude: (Double(random.next(below: 120_000_000)) / 1e6 - 60).databaseValue
+    case .longitude: (Double(random.next(below: 360_000_000)) / 1e6 - 180).databaseValue
+    case .amount(let divisor): (Double(100 + random.next(below: 5_000_000)) / divisor).databaseValue
+    case .percent: Double(random.next(below: 101)).databaseValue
+    case .date: String(instant().prefix(10)).databaseValue
+    case .dateTime: instant().databaseValue
+    case .time: "\(instant().dropFirst(11).prefix(8)).000Z".databaseValue
+    case .choice(let values): values[random.next(below: values.count)]
+    case .phone:
+      "(\(200 + random.next(below: 700))) 555-\(1000 + random.next(below: 9000))".databaseValue
+    case .email: "contact\(number)@example.com".databaseValue
+    case .url: "https://www.example.com/\(number)".databaseValue
+    case .userName: "user\(number)@example.com".databaseValue
+    case .street: "\(1 + random.next(below: 999)) \(pick(Self.streets))".databaseValue
+    case .postalCode: String(10000 + random.next(below: 89999)).databaseValue
+    case .sentence(let limit): Self.cut(sentence(), limit).databaseValue
+    case .company(let limit):
+      Self.cut("\(pick(Self.firstWords)) \(pick(Self.secondWords)) \(number)", limit)
+        .databaseValue
+    case .word(let limit): Self.cut("\(pick(Self.secondWords)) \(number)", limit).databaseValue
+    }
+  }
+
+  /// A text of ASCII letters without what is beyond the field's length.
+  private static func cut(_ text: String, _ limit: Int) -> String {
+    limit > 0 && text.utf8.count > limit ? String(text.prefix(limit)) : text
+  }
+
+  private mutating func sentence() -> String {
     var text = ""
     for _ in 0..<(4 + random.next(below: 8)) {
-      text += (text.isEmpty ? "" : " ") + pick(Self.secondWords).lowercased()
+      if !text.isEmpty { text += " " }
+      text += pick(Self.words)
     }
-    return limit > 0 ? String(text.prefix(limit)) : text
+    return text
   }
 
   /// An instant between 2020 and 2029.
@@ -144,6 +179,7 @@ struct RecordGenerator {
     "Supply", "Works", "Foods", "Energy", "Marine", "Textiles", "Optics", "Cycles", "Tools",
     "Farms",
   ]
+  private static let words = secondWords.map { $0.lowercased() }
   private static let streets = ["Mill Road", "Quay Street", "High Street", "Station Lane"]
   private static let cities = ["Boston", "Oakland", "Austin", "Seattle", "Albany", "Fresno"]
 }

@@ -79,7 +79,8 @@ struct QueryRunner {
       statement,
       arguments: StatementArguments(
         [keys.databaseValue] + query.fromArguments))
-    while let row = try rows.next() { try json.write(row, as: query.record, to: &writer) }
+    let row = StatementRow(statement)
+    while try rows.next() != nil { try json.write(row, as: query.record, to: &writer) }
     writer.endArray()
     writer.endObject()
     return writer.bytes

@@ -14,7 +14,7 @@ struct RecordJSON {
   var cursors: QueryCursors?
 
   /// Writes one record, parents and children included.
-  func write(_ row: Row, as shape: SOQLRecordShape, to writer: inout JSONWriter) throws {
+  func write(_ row: some ResultRow, as shape: SOQLRecordShape, to writer: inout JSONWriter) throws {
     writer.beginObject()
     writeAttributes(row, of: shape, to: &writer)
     for member in shape.members { try write(member, of: row, to: &writer) }
@@ -22,59 +22,79 @@ struct RecordJSON {
   }
 
   private func write(
-    _ member: SOQLRecordShape.Member, of row: Row, to writer: inout JSONWriter
+    _ member: SOQLRecordShape.Member, of row: some ResultRow, to writer: inout JSONWriter
   ) throws {
     switch member {
     case .field(let key, let column, let type):
       writer.key(key)
-      Self.write(row[column] as DatabaseValue, type: type, to: &writer)
+      row.write(column, type: type, to: &writer)
     case .formatted(let key, let column, let format):
       writer.key(key)
-      writer.string(orNull: format.text(row[column] as DatabaseValue))
+      writer.string(orNull: format.text(row.value(column)))
     case .variants(let key, let variants, let otherwise):
       writer.key(key)
       let shape = (variants + [otherwise].compactMap(\.self)).first { shape in
-        shape.id.map { !(row[$0] as DatabaseValue).isNull } ?? false
+        shape.id.map { !row.isNull($0) } ?? false
       }
       if let shape { try write(row, as: shape, to: &writer) } else { writer.null() }
     case .compound(let key, let parts):
       writer.key(key)
-      let values = parts.map { row[$0.column] as DatabaseValue }
-      if values.allSatisfy(\.isNull) { return writer.null() }
+      if parts.allSatisfy({ row.isNull($0.column) }) { return writer.null() }
       writer.beginObject()
-      for (part, value) in zip(parts, values) {
+      for part in parts {
         writer.key(part.key)
-        Self.write(value, type: part.type, to: &writer)
+        row.write(part.column, type: part.type, to: &writer)
       }
       writer.endObject()
     case .parent(let key, let shape):
       writer.key(key)
-      if let id = shape.id, (row[id] as DatabaseValue).isNull { return writer.null() }
+      if let id = shape.id, row.isNull(id) { return writer.null() }
       try write(row, as: shape, to: &writer)
     case .children(let key, let query, let parent):
       writer.key(key)
-      try writeChildren(query, of: row[parent] as DatabaseValue, to: &writer)
+      try writeChildren(query, of: row.value(parent), to: &writer)
     }
   }
 
   private func writeAttributes(
-    _ row: Row, of shape: SOQLRecordShape, to writer: inout JSONWriter
+    _ row: some ResultRow, of shape: SOQLRecordShape, to writer: inout JSONWriter
   ) {
-    let id = shape.id.flatMap { String.fromDatabaseValue(row[$0] as DatabaseValue) }
     writer.key("attributes")
+    guard let column = shape.id else {
+      return writeType(of: shape, to: &writer)
+    }
+    row.withUTF8(column) { id in
+      let type: String
+      switch shape.type {
+      case .named(let name): type = name
+      case .byKeyPrefix:
+        let prefix = String(decoding: id.prefix(3), as: UTF8.self)
+        type = transaction.schema.object(keyPrefix: prefix)?.name ?? "Name"
+      case .aggregateResult: type = "AggregateResult"
+      }
+      // API names and ids have no character that JSON escapes.
+      var head: [UInt8] = []
+      head.reserveCapacity(64 + 2 * type.utf8.count)
+      head.append(contentsOf: #"{"type":""#.utf8)
+      head.append(contentsOf: type.utf8)
+      if id.isEmpty { return writer.value(head, id, Array("\"}".utf8)) }
+      head.append(contentsOf: #"","url":""#.utf8)
+      head.append(contentsOf: transaction.versionPath.utf8)
+      head.append(contentsOf: "/sobjects/".utf8)
+      head.append(contentsOf: type.utf8)
+      head.append(UInt8(ascii: "/"))
+      writer.value(head, id, Array("\"}".utf8))
+    }
+  }
+
+  /// The attributes of a row that is no record.
+  private func writeType(of shape: SOQLRecordShape, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.key("type")
-    let type: String
-    switch shape.type {
-    case .named(let name): type = name
-    case .byKeyPrefix:
-      type = id.flatMap { transaction.schema.object(keyPrefix: $0.prefix(3))?.name } ?? "Name"
-    case .aggregateResult: type = "AggregateResult"
-    }
-    writer.string(type)
-    if let id {
-      writer.key("url")
-      writer.string("\(transaction.versionPath)/sobjects/\(type)/\(id)")
+    if case .named(let name) = shape.type {
+      writer.string(name)
+    } else {
+      writer.string("AggregateResult")
     }
     writer.endObject()
   }

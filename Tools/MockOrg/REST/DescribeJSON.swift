@@ -150,7 +150,9 @@ struct DescribeJSON {
         ("dependentPicklist", false), ("deprecatedAndHidden", false),
         ("displayLocationInDecimal", type == .location), ("encrypted", false),
         ("externalId", field.externalId), ("filterable", !isLongText),
-        ("formulaTreatNullNumberAsZero", false),
+        (
+          "formulaTreatNullNumberAsZero", field.formula != nil && field.formulaTreatsNullAsZero
+        ),
         ("groupable", Self.isGroupable(type) && !isLongText), ("highScaleNumber", false),
         ("htmlFormatted", false), ("idLookup", field.idLookup), ("nameField", field.nameField),
         ("namePointing", isPolymorphic), ("nillable", field.nillable),
@@ -170,10 +172,10 @@ struct DescribeJSON {
       writer.integer(value)
     }
     for (key, value) in [
-      ("calculatedFormula", nil), ("compoundFieldName", field.compoundFieldName),
+      ("calculatedFormula", field.formula), ("compoundFieldName", field.compoundFieldName),
       ("controllerName", nil), ("defaultValueFormula", nil),
       ("extraTypeInfo", type == .textarea ? "plaintextarea" : nil), ("filteredLookupInfo", nil),
-      ("inlineHelpText", nil), ("label", field.label), ("mask", nil), ("maskType", nil),
+      ("inlineHelpText", field.helpText), ("label", field.label), ("mask", nil), ("maskType", nil),
       ("name", field.name), ("referenceTargetField", nil),
       ("relationshipName", field.relationshipName), ("relationshipOrder", nil),
       ("soapType", Self.soapType(of: type)), ("type", type.rawValue),

@@ -124,7 +124,7 @@ extension RESTService {
     }
     var inner = transaction
     inner.apiVersion = version
-    return try RESTService(transaction: inner, cursors: cursors, identityURL: identityURL)
+    return try RESTService(transaction: inner, org: org, identityURL: identityURL)
       .answer(request, path: Array(path))
   }
 

@@ -79,15 +79,25 @@ extension RESTService {
   /// One record with all its fields or those of a comma-separated list.
   func retrieve(_ object: ObjectSchema, id: String, fields: String?) throws -> OrgAnswer {
     try RecordWriter(transaction: transaction, object: object).existing(id)
-    var query = try recordQuery(object, fields: fields)
-    query.condition = "\(SOQLQuery.rootAlias).\"Id\" = ?"
-    query.conditionArguments = [id.databaseValue]
-    let statement = try transaction.database.cachedStatement(sql: query.sql)
-    guard
-      let row = try Row.fetchOne(statement, arguments: StatementArguments(query.arguments))
-    else { throw ServerError.notFound() }
+    let query: SOQLQuery
+    let sql: String
+    if fields == nil {
+      (query, sql) = object.retrieval.query(of: object)
+    } else {
+      var chosen = try recordQuery(object, fields: fields)
+      chosen.condition = "\(SOQLQuery.rootAlias).\"Id\" = ?"
+      query = chosen
+      sql = chosen.sql
+    }
+    let statement = try transaction.database.cachedStatement(sql: sql)
+    let rows = try Row.fetchCursor(
+      statement,
+      arguments: StatementArguments(
+        query.fromArguments + [id.databaseValue]))
+    guard try rows.next() != nil else { throw ServerError.notFound() }
     return try .json { writer in
-      try RecordJSON(transaction: transaction).write(row, as: query.record, to: &writer)
+      try RecordJSON(transaction: transaction).write(
+        StatementRow(statement), as: query.record, to: &writer)
     }
   }
 

@@ -7,8 +7,11 @@ struct RESTService {
   static let versions = 50...66
 
   let transaction: OrgTransaction
-  let cursors: QueryCursors
+  /// What outlives a request: cursors, jobs, recent items.
+  let org: MockOrg
   let identityURL: String
+
+  var cursors: QueryCursors { org.cursors }
 
   /// Answers a request whose path begins with a version; a rule that it breaks becomes the answer.
   ///
@@ -45,6 +48,7 @@ struct RESTService {
       return OrgAnswer(status: 200, body: try runner.page(locator: path[1]))
     case ("search", 1): return try search(request)
     case ("parameterizedSearch", 1): return try parameterizedSearch(request)
+    case ("jobs", _): return try jobs(request, Array(path.dropFirst()))
     case ("composite", _):
       return try composite(request, Array(path.dropFirst()))
     case ("recent", 1):
@@ -87,7 +91,7 @@ struct RESTService {
 
   private func resources() -> OrgAnswer {
     let names = [
-      "composite", "limits", "parameterizedSearch", "query", "queryAll", "recent", "search",
+      "composite", "jobs", "limits", "parameterizedSearch", "query", "queryAll", "recent", "search",
       "sobjects",
     ]
     return .json { writer in

@@ -5,25 +5,27 @@ import GRDB
 struct DerivedFields {
   let object: ObjectSchema
 
-  private static let sources: Set<String> = [
+  /// The fields that they follow from.
+  static let sources: Set<String> = [
     "FirstName", "LastName", "StageName", "Amount", "CloseDate", "Status", "Probability",
     "ForecastCategoryName",
   ]
 
   /// Whether a write of these columns can change a derived field.
   func depend(on positions: some Sequence<Int>) -> Bool {
-    positions.contains { Self.sources.contains(object.fields[object.table.columns[$0]].name) }
+    let sources = object.table.plan.sources
+    return !sources.isEmpty && positions.contains { sources.contains($0) }
   }
 
   /// Sets the derived fields of a whole row.
   func update(_ row: inout [DatabaseValue], stamp: String) {
-    if has("FirstName"), has("LastName"), object.compoundParts(of: "Name").count > 1 {
+    switch object.table.plan.derivation {
+    case .nothing: break
+    case .person:
       let parts = ["FirstName", "LastName"].compactMap { text($0, in: row) }
       set("Name", parts.joined(separator: " ").databaseValue, in: &row)
-    }
-    switch object.name {
-    case "Opportunity": updateOpportunity(&row)
-    case "Case":
+    case .opportunity: updateOpportunity(&row)
+    case .supportCase:
       let closed = text("Status", in: row) == "Closed"
       set("IsClosed", closed.databaseValue, in: &row)
       if !closed {
@@ -31,8 +33,8 @@ struct DerivedFields {
       } else if text("ClosedDate", in: row) == nil {
         set("ClosedDate", stamp.databaseValue, in: &row)
       }
-    case "Task": set("IsClosed", (text("Status", in: row) == "Completed").databaseValue, in: &row)
-    default: break
+    case .task:
+      set("IsClosed", (text("Status", in: row) == "Completed").databaseValue, in: &row)
     }
   }
 
@@ -72,8 +74,6 @@ struct DerivedFields {
       set("Fiscal", "\(year) \(quarter)".databaseValue, in: &row)
     }
   }
-
-  private func has(_ field: String) -> Bool { position(of: field) != nil }
 
   private func text(_ field: String, in row: [DatabaseValue]) -> String? {
     position(of: field).flatMap { String.fromDatabaseValue(row[$0]) }

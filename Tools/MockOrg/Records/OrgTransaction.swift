@@ -15,6 +15,8 @@ struct OrgTransaction {
   let organizationID: String
   /// The instant of the request: all records that it touches bear it.
   let now: Date
+  /// `now` as records show it.
+  let stamp: String
   /// The version in the request's path, such as 66.
   var apiVersion: Int
   /// How many requests the org has answered, for its limits.
@@ -22,8 +24,20 @@ struct OrgTransaction {
   /// The request's body, to name lines and columns in errors.
   var body: [UInt8] = []
 
-  /// `now` as records show it.
-  var stamp: String { DateText.dateTime(now) }
+  init(
+    database: Database, schema: OrgSchema, ids: IDSequence, userID: String, organizationID: String,
+    now: Date, apiVersion: Int, requestCount: Int = 0
+  ) {
+    self.database = database
+    self.schema = schema
+    self.ids = ids
+    self.userID = userID
+    self.organizationID = organizationID
+    self.now = now
+    self.apiVersion = apiVersion
+    self.requestCount = requestCount
+    stamp = DateText.dateTime(now)
+  }
 
   /// The path that all resources of the request's version share.
   var versionPath: String { "/services/data/v\(apiVersion).0" }

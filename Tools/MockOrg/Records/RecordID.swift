@@ -22,17 +22,36 @@ enum RecordID {
 
   /// The id of a prefix and a running number.
   static func make(prefix: String, number: Int) -> String {
-    var tail = [UInt8](repeating: digits[0], count: 9)
-    var rest = number
-    var position = 8
-    while rest > 0, position >= 0 {
-      tail[position] = digits[rest % 62]
-      rest /= 62
-      position -= 1
+    String(unsafeUninitializedCapacity: 18) { id in
+      var position = 0
+      for byte in prefix.utf8.prefix(3) {
+        id[position] = byte
+        position += 1
+      }
+      while position < 3 {
+        id[position] = digits[0]
+        position += 1
+      }
+      // Between prefix and number stand the three characters of the instance.
+      for byte in "Ff0".utf8 {
+        id[position] = byte
+        position += 1
+      }
+      let end = position
+      var rest = number
+      for offset in 0..<9 {
+        id[end + 8 - offset] = digits[rest % 62]
+        rest /= 62
+      }
+      position += 9
+      for group in 0..<3 {
+        var bits = 0
+        for offset in 0..<5 where isUppercase(id[group * 5 + offset]) { bits |= 1 << offset }
+        id[position] = checksumDigits[bits]
+        position += 1
+      }
+      return position
     }
-    // Between prefix and number stand the three characters of the instance.
-    let stem = Array(prefix.utf8) + Array("Ff0".utf8) + tail
-    return String(decoding: stem + checksum(of: stem[...]), as: UTF8.self)
   }
 
   /// The running number in an id that ``make(prefix:number:)`` made.

@@ -28,7 +28,7 @@ struct RecordWriter {
     }
     var row = [DatabaseValue](repeating: .null, count: object.table.columns.count)
     for (position, value) in values { row[position] = value }
-    try complete(&row, given: values.keys)
+    try complete(&row, given: values)
     try checkReferences(in: values)
     try checkUniqueness(of: values, except: nil)
     let id = transaction.ids.next(prefix: prefix)
@@ -41,27 +41,22 @@ struct RecordWriter {
   /// - Parameter completing: Gives defaults to what is null, checks that nothing required is missing,
   ///   and keeps the stamps that the row has: for data that come from elsewhere.
   func insert(_ row: [DatabaseValue], id: String, completing: Bool = false) throws {
+    let plan = object.table.plan
     var row = row
-    if completing { try complete(&row, given: []) }
+    if completing { try complete(&row, given: [:]) }
+    if let position = plan.id { row[position] = id.databaseValue }
+    if let position = plan.isDeleted { row[position] = false.databaseValue }
     let stamp = transaction.stamp.databaseValue
+    for position in plan.stamps where !completing || row[position].isNull { row[position] = stamp }
     let user = transaction.userID.databaseValue
-    func set(_ name: String, _ value: DatabaseValue, onlyIfNull: Bool = false) {
-      guard let position = position(of: name), !onlyIfNull || row[position].isNull else { return }
-      row[position] = value
+    for position in plan.users where !completing || row[position].isNull { row[position] = user }
+    for (position, form) in plan.autoNumbers where row[position].isNull {
+      let number = form.text(number: RecordID.number(of: id) ?? 0, day: transaction.stamp)
+      row[position] = number.databaseValue
     }
-    set("Id", id.databaseValue)
-    set("IsDeleted", false.databaseValue)
-    for name in ["CreatedDate", "LastModifiedDate", "SystemModstamp"] {
-      set(name, stamp, onlyIfNull: completing)
-    }
-    for name in ["CreatedById", "LastModifiedById"] { set(name, user, onlyIfNull: completing) }
-    if let name = object.nameField, row.isNull(at: position(of: name.name)) {
-      if name.isNumbered {
-        set(name.name, numberedName(of: id).databaseValue)
-      } else if name.name == "Name", name.createable, name.type == .string {
-        // A custom object's record without a name is called by its id.
-        set(name.name, id.databaseValue)
-      }
+    if plan.nameFallsBackToID, let name = plan.name, row[name].isNull {
+      // A custom object's record without a name is called by its id.
+      row[name] = id.databaseValue
     }
     DerivedFields(object: object).update(&row, stamp: transaction.stamp)
     let statement = try database.cachedStatement(sql: object.table.insert)
@@ -69,39 +64,26 @@ struct RecordWriter {
     try statement.execute()
   }
 
-  private func numberedName(of id: String) -> String {
-    let number = String(1000 + (RecordID.number(of: id) ?? 0))
-    return String(repeating: "0", count: max(0, 8 - number.count)) + number
-  }
-
   /// Gives defaults to the null places of a new row.
   ///
   /// - Parameter given: The places that the caller has set, to null perhaps.
   /// - Throws: ``ServerError`` `REQUIRED_FIELD_MISSING`.
-  private func complete(_ row: inout [DatabaseValue], given: some Collection<Int>) throws {
+  private func complete(
+    _ row: inout [DatabaseValue], given: [Int: DatabaseValue]
+  ) throws(ServerError) {
+    let plan = object.table.plan
+    for (position, value) in plan.initials where row[position].isNull {
+      if given[position] != nil { continue }
+      switch value {
+      case .value(let value): row[position] = value
+      case .user: row[position] = transaction.userID.databaseValue
+      }
+    }
     var missing: [String] = []
-    for (position, index) in object.table.columns.enumerated() where row[position].isNull {
-      let field = object.fields[index]
-      if !given.contains(position) { row[position] = initialValue(of: field) }
-      if field.isRequired, row[position].isNull { missing.append(field.name) }
+    for position in plan.required where row[position].isNull {
+      missing.append(object.fields[object.table.columns[position]].name)
     }
-    if !missing.isEmpty { throw ServerError.requiredFieldsMissing(missing) }
-  }
-
-  /// What a field has where the caller gives nothing.
-  private func initialValue(of field: FieldSchema) -> DatabaseValue {
-    switch field.defaultValue {
-    case .text(let text)?: return text.databaseValue
-    case .number(let number)?:
-      return field.type.storage == .integer
-        ? Int64(exactly: number.rounded(.towardZero))?.databaseValue ?? .null
-        : number.databaseValue
-    case .boolean(let flag)?: return flag.databaseValue
-    case nil:
-      if field.type == .boolean { return false.databaseValue }
-      if field.name == "OwnerId" { return transaction.userID.databaseValue }
-      return field.picklistValues.first(where: \.defaultValue)?.value.databaseValue ?? .null
-    }
+    if !missing.isEmpty { throw .requiredFieldsMissing(missing) }
   }
 
   // MARK: Update
@@ -234,6 +216,29 @@ struct RecordWriter {
     }
   }
 
+  /// Takes a record out of the recycle bin for good.
+  func purge(id: String) throws {
+    try database.execute(sql: "DELETE FROM \(object.table.name) WHERE \"Id\" = ?", arguments: [id])
+  }
+
+  /// Takes a record out of the recycle bin, back to the others; its children stay where they are.
+  ///
+  /// - Throws: ``ServerError`` `UNDELETE_FAILED` if it is not in the bin.
+  func undelete(id: String) throws {
+    guard object.undeletable else {
+      throw ServerError(
+        "INVALID_TYPE_FOR_OPERATION", "entity type cannot be undeleted: \(object.label)")
+    }
+    try database.execute(
+      sql: """
+        UPDATE \(object.table.name) SET "IsDeleted" = 0, "SystemModstamp" = ? \
+        WHERE "Id" = ? AND "IsDeleted" = 1
+        """, arguments: [transaction.stamp, id])
+    guard database.changesCount > 0 else {
+      throw ServerError("UNDELETE_FAILED", "Entity is not in the recycle bin", fields: [])
+    }
+  }
+
   // MARK: Finding
 
   /// The `SystemModstamp` of a record that is there and not deleted.
@@ -361,16 +366,5 @@ struct RecordWriter {
 
   private func position(of field: String) -> Int? {
     object.index(ofField: field).flatMap { object.table.positions[$0] }
-  }
-}
-
-extension [DatabaseValue] {
-  fileprivate func isNull(at position: Int?) -> Bool { position.map { self[$0].isNull } ?? false }
-}
-
-extension FieldSchema {
-  /// A name that the platform counts up (`CaseNumber`).
-  var isNumbered: Bool {
-    autoNumber || (nameField && type == .string && !createable && !nillable && name != "Name")
   }
 }

@@ -52,6 +52,16 @@ struct FieldSchema: Sendable {
   /// What SOQL calls the parent (`Owner` of `OwnerId`, `Broker__r` of `Broker__c`).
   var relationshipName: String?
   var picklistValues: [PicklistValue] = []
+  /// How an auto number is shown (`A-{0000}`); nil for the standard objects' form.
+  var displayFormat: String?
+  /// The formula that gives the value, in the platform's formula language.
+  var formula: String?
+  /// A formula counts a number that is missing as 0.
+  var formulaTreatsNullAsZero = true
+  /// What the records of a child object add up to.
+  var rollUp: RollUp?
+  /// What a page shows to who asks what the field means.
+  var helpText: String?
   var defaultValue: Default?
   /// The compound field that this field is a part of (`BillingAddress` of `BillingCity`, `Name` of
   /// `LastName`).
@@ -61,6 +71,14 @@ struct FieldSchema: Sendable {
   var isRequired: Bool {
     !nillable && createable && !defaultedOnCreate && defaultValue == nil && type != .boolean
   }
+
+  /// Whether the platform counts the values up: an auto number, or a name such as `CaseNumber`.
+  var isNumbered: Bool {
+    autoNumber || (nameField && type == .string && !createable && !nillable && name != "Name")
+  }
+
+  /// Whether SQLite works the value out from the record's other columns.
+  var isGenerated: Bool { formula != nil }
 
   /// Whether the object's table has a column for this field.
   var hasColumn: Bool { type.storage != .compound }
@@ -72,4 +90,18 @@ struct CompoundPart: Sendable, Hashable {
   var key: String
   /// The API name of the field that holds the part.
   var field: String
+}
+
+/// A roll-up summary field: what the records that refer to a record add up to.
+struct RollUp: Sendable, Hashable {
+  enum Operation: String, Sendable {
+    case count, sum, min, max
+  }
+
+  var operation: Operation
+  /// The object whose records are counted, and its reference to the parent.
+  var childObject: String
+  var reference: String
+  /// The child's field that is added up; nil for a count.
+  var field: String?
 }

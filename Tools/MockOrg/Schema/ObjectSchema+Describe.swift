@@ -70,6 +70,10 @@ extension FieldSchema {
     restrictedDelete = describe.flag("restrictedDelete", otherwise: false)
     restrictedPicklist = describe.flag("restrictedPicklist", otherwise: false)
     referenceTo = describe.list("referenceTo").compactMap(\.string)
+    displayFormat = describe["displayFormat"]?.string
+    formula = describe["calculatedFormula"]?.string
+    formulaTreatsNullAsZero = describe.flag("formulaTreatNullNumberAsZero", otherwise: true)
+    helpText = describe["inlineHelpText"]?.string
     relationshipName = describe["relationshipName"]?.string
     compoundFieldName = describe["compoundFieldName"]?.string
     picklistValues = describe.list("picklistValues").compactMap { value in

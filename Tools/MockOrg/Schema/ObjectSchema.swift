@@ -35,6 +35,8 @@ struct ObjectSchema: Sendable {
 
   /// The table that holds the object's records.
   let table: RecordTable
+  /// Reads one record with all fields.
+  let retrieval = RecordRetrieval()
 
   private let indexByName: [String: Int]
   private let indexByLowercaseName: [String: Int]

@@ -13,6 +13,8 @@ struct RecordTable: Sendable {
   let create: [String]
   /// `INSERT` of all columns.
   let insert: String
+  /// What a row gets by itself.
+  let plan: RowPlan
 
   /// Columns that every table has, whether or not the object shows them as fields.
   private static let systemColumns = ["IsDeleted", "SystemModstamp"]
@@ -28,9 +30,14 @@ struct RecordTable: Sendable {
         positions.append(nil)
         continue
       }
+      definitions.append((field.name, Self.definition(of: field, fields)))
+      // What SQLite works out cannot be written.
+      guard !field.isGenerated else {
+        positions.append(nil)
+        continue
+      }
       positions.append(columns.count)
       columns.append(index)
-      definitions.append((field.name, Self.definition(of: field)))
       if Self.isIndexed(field) { indexed.append(field.name) }
     }
     for system in Self.systemColumns where !fields.contains(where: { $0.name == system }) {
@@ -43,6 +50,7 @@ struct RecordTable: Sendable {
     self.columns = columns
     self.positions = positions
     self.definitions = definitions
+    plan = RowPlan(object: object, fields: fields, columns: columns)
     let table = name
     create =
       ["CREATE TABLE IF NOT EXISTS \(table) (\(definitions.map(\.sql).joined(separator: ", ")))"]
@@ -61,15 +69,28 @@ struct RecordTable: Sendable {
       + "\""
   }
 
-  private static func definition(of field: FieldSchema) -> String {
+  private static func definition(of field: FieldSchema, _ fields: [FieldSchema]) -> String {
     let name = quoted(field.name)
+    if let formula = field.formula {
+      let sql = Formula(formula, fields: fields, treatsNullAsZero: field.formulaTreatsNullAsZero)
+        .sql(for: field)
+      return "\(name) \(typeName(of: field)) GENERATED ALWAYS AS (\(sql)) VIRTUAL"
+    }
     if field.type == .id { return "\(name) TEXT NOT NULL UNIQUE" }
     if field.name == "IsDeleted" { return "\(name) INTEGER NOT NULL DEFAULT 0" }
+    // Rows that a user wrote who may not see the field, and those older than it.
+    if field.type == .boolean {
+      return "\(name) INTEGER DEFAULT \(field.defaultValue == .boolean(true) ? 1 : 0)"
+    }
+    return "\(name) \(typeName(of: field))"
+  }
+
+  private static func typeName(of field: FieldSchema) -> String {
     switch field.type.storage {
-    case .text: return field.caseSensitive ? "\(name) TEXT" : "\(name) TEXT COLLATE NOCASE"
-    case .exact: return "\(name) TEXT"
-    case .integer: return "\(name) INTEGER"
-    case .real, .compound: return "\(name) REAL"
+    case .text: field.caseSensitive ? "TEXT" : "TEXT COLLATE NOCASE"
+    case .exact: "TEXT"
+    case .integer: "INTEGER"
+    case .real, .compound: "REAL"
     }
   }
 

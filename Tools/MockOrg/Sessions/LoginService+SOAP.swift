@@ -6,13 +6,12 @@ extension LoginService {
       return OrgAnswer(.methodNotAllowed(request.method, allowed: "POST"))
     }
     let version = request.path.count > 3 ? request.path[3] : "66.0"
-    let envelope = String(decoding: request.body, as: UTF8.self)
-    guard XMLText.content(of: "login", in: envelope) != nil else {
+    guard let login = XMLElement(parsing: request.body)?["Body"]?["login"] else {
       return fault(
         "UNKNOWN_EXCEPTION", "No operation available for request, please check the WSDL.")
     }
-    let username = XMLText.content(of: "username", in: envelope) ?? ""
-    let given = XMLText.content(of: "password", in: envelope) ?? ""
+    let username = login["username"]?.text ?? ""
+    let given = login["password"]?.text ?? ""
     // Clients put the security token behind the password.
     let user = users.first {
       $0.username.lowercased() == username.trimmingBlanks().lowercased()
@@ -68,36 +67,5 @@ extension LoginService {
       """
     return OrgAnswer(
       status: status, body: Array(text.utf8), contentType: "text/xml; charset=utf-8")
-  }
-}
-
-/// As much XML as the login envelope needs.
-enum XMLText {
-  /// The text inside the first element of a local name, whatever its prefix; nil if there is none.
-  static func content(of name: String, in text: String) -> String? {
-    var rest = text[...]
-    while let open = rest.firstIndex(of: "<") {
-      let tag = rest[rest.index(after: open)...].prefix { $0 != ">" }
-      guard tag.endIndex < rest.endIndex else { return nil }
-      let qualified = tag.prefix { !$0.isWhitespace && $0 != "/" }
-      let local = qualified.split(separator: ":").last ?? ""
-      let after = rest[rest.index(after: tag.endIndex)...]
-      if local == name, !tag.hasPrefix("/") {
-        if tag.hasSuffix("/") { return "" }
-        guard let end = after.firstRange(of: "</\(qualified)") else { return nil }
-        return unescaped(String(after[..<end.lowerBound]))
-      }
-      rest = after
-    }
-    return nil
-  }
-
-  static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-  }
-
-  private static func unescaped(_ text: String) -> String {
-    text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
-      .replacing("&apos;", with: "'").replacing("&#39;", with: "'").replacing("&amp;", with: "&")
   }
 }

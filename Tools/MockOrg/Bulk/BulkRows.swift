@@ -1,0 +1,153 @@
+import GRDB
+import SalesforceSDKCommon
+
+/// Applies the records of a bulk job, each by itself, by the rules of single records.
+struct BulkRows {
+  let transaction: OrgTransaction
+  let object: ObjectSchema
+  let operation: String
+  let externalIDField: FieldSchema?
+
+  /// Checks what a job says about itself.
+  ///
+  /// - Throws: ``ServerError``.
+  init(
+    transaction: OrgTransaction, object name: String, operation: String, externalIDField: String?
+  ) throws(ServerError) {
+    guard let object = transaction.schema.object(named: name) else {
+      throw ServerError("INVALIDENTITY", "Object type \(name) not found")
+    }
+    self.transaction = transaction
+    self.object = object
+    self.operation = operation
+    guard operation == "upsert" else {
+      self.externalIDField = nil
+      return
+    }
+    guard let externalIDField, let field = object.field(named: externalIDField),
+      field.externalId || field.idLookup
+    else {
+      throw ServerError(
+        "INVALIDJOB",
+        "InvalidJob : Field name not found or not an external ID: \(externalIDField ?? "")")
+    }
+    self.externalIDField = field
+  }
+
+  /// The columns of a file that are no fields.
+  func unknownColumns(_ header: [String]) -> [String] {
+    header.filter { column in
+      let parts = column.split(separator: ".")
+      if parts.count == 2 {
+        let relationship = parts[0].split(separator: ":").last.map(String.init) ?? ""
+        return object.parentField(relationshipName: relationship) == nil
+      }
+      return object.field(named: column) == nil
+    }
+  }
+
+  /// The record that a row of a file means: an empty value says nothing, `#N/A` is null, and
+  /// `Account.Key__c` names a parent.
+  func record(_ header: [String], _ row: [String]) throws -> JSONSlice {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (column, value) in zip(header, row) where !value.isEmpty {
+      let parts = column.split(separator: ".")
+      guard parts.count == 2 else {
+        writer.key(column)
+        if value == "#N/A" { writer.null() } else { writer.string(value) }
+        continue
+      }
+      // `Contact:Who.Email` names the object of a parent that may be of several.
+      let names = parts[0].split(separator: ":")
+      writer.key(String(names.last ?? ""))
+      writer.beginObject()
+      if names.count == 2 {
+        writer.key("attributes")
+        writer.beginObject()
+        writer.key("type")
+        writer.string(String(names[0]))
+        writer.endObject()
+      }
+      writer.key(String(parts[1]))
+      writer.string(value)
+      writer.endObject()
+    }
+    writer.endObject()
+    return try JSONSlice(parsing: writer.bytes)
+  }
+
+  /// Does the job's work on one record.
+  func apply(_ record: JSONSlice) throws -> RecordResult {
+    do {
+      return try transaction.atomically { try change(record) }
+    } catch let error as ServerError {
+      return RecordResult(error: error)
+    }
+  }
+
+  private func change(_ record: JSONSlice) throws -> RecordResult {
+    let writer = RecordWriter(transaction: transaction, object: object)
+    let given = record.members.first { $0.key.lowercased() == "id" }?.value.string
+    func withoutID() throws -> JSONSlice {
+      try record.setting(
+        [], removing: record.members.map(\.key).filter { $0.lowercased() == "id" })
+    }
+    func id() throws -> String {
+      guard let given, !given.isEmpty else {
+        throw ServerError(
+          "MISSING_ARGUMENT", "Id not specified in an \(operation) call", fields: [])
+      }
+      guard let id = RecordID.normalized(given), id.hasPrefix(object.keyPrefix ?? " ") else {
+        throw ServerError.malformedID(given)
+      }
+      return id
+    }
+    switch operation {
+    case "insert": return RecordResult(id: try writer.create(record), created: true)
+    case "update":
+      let id = try id()
+      try writer.updateFound(id: id, withoutID())
+      return RecordResult(id: id, created: false)
+    case "delete", "hardDelete", "harddelete":
+      let id = try id()
+      try writer.deleteFound(id: id)
+      if operation != "delete" { try writer.purge(id: id) }
+      return RecordResult(id: id, created: false)
+    default:
+      return try upsert(record, writer)
+    }
+  }
+
+  private func upsert(_ record: JSONSlice, _ writer: RecordWriter) throws -> RecordResult {
+    guard let field = externalIDField else {
+      throw ServerError("INVALID_OPERATION", "\(operation) is no operation of a bulk job")
+    }
+    let key = record.members.first { $0.key.lowercased() == field.name.lowercased() }
+    let rest = try record.setting([], removing: key.map { [$0.key] } ?? [])
+    guard let key, !key.value.isNull, key.value.string != "" else {
+      if field.type == .id { return RecordResult(id: try writer.create(rest), created: true) }
+      throw ServerError("MISSING_ARGUMENT", "\(field.name) not specified", fields: [field.name])
+    }
+    let value = try FieldRules(object: object, body: []).stored(key.value, in: field)
+    let found = try writer.ids(where: field, is: value)
+    switch found.count {
+    case 0:
+      if field.type == .id { throw ServerError.invalidCrossReference() }
+      return RecordResult(
+        id: try writer.create(rest, externalID: (field, value)), created: true)
+    case 1:
+      try writer.update(id: found[0], rest)
+      return RecordResult(id: found[0], created: false)
+    default:
+      throw ServerError(
+        "DUPLICATE_EXTERNAL_ID",
+        "\(field.name): more than one record found for external id field: \(found)", fields: [])
+    }
+  }
+}
+
+extension ServerError {
+  /// The error as a result file shows it.
+  var bulkText: String { "\(code):\(message):\((fields ?? []).joined(separator: " ")) --" }
+}
