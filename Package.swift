@@ -160,7 +160,7 @@ let package = Package(
       path: "Tools/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
     .testTarget(
       name: "MockOrgTests",
-      dependencies: ["SalesforceMockOrg", "TestSupport", .grdb],
+      dependencies: ["SalesforceMockOrg", "TestSupport", .crypto, .cryptoExtras, .grdb],
       path: "Tests/MockOrg", swiftSettings: settings),
 
     .executableTarget(

@@ -18,7 +18,9 @@ import TestSupport
     let org = try OrgUnderTest().org
     try org.load(faults: file)
     func kind(_ target: String) -> String {
-      switch org.script.action(method: "GET", target: target)?.kind {
+      switch org.script.action(
+        for: OrgRequest(method: "GET", target: target), target: target)?.kind
+      {
       case .status(let status, _, _)?: "\(status)"
       case .delay?: "delay"
       case let other?: "\(other)"
@@ -41,7 +43,7 @@ import TestSupport
     try Data(rules.utf8).write(to: file)
     let org = try OrgUnderTest().org
     try org.load(faults: file)
-    let action = org.script.action(method: "GET", target: "/")
+    let action = org.script.action(for: OrgRequest(method: "GET", target: "/"), target: "/")
     guard case .status(503, _, _)? = action?.kind else {
       Issue.record("\(String(describing: action))")
       return
@@ -55,7 +57,7 @@ import TestSupport
     try Data(text.utf8).write(to: file)
     let org = try OrgUnderTest().org
     #expect(throws: MockOrgError.self) { try org.load(faults: file) }
-    let action = org.script.action(method: "GET", target: "/")
+    let action = org.script.action(for: OrgRequest(method: "GET", target: "/"), target: "/")
     #expect(action.map { _ in true } == nil)
   }
 }

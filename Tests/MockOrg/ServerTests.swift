@@ -3,7 +3,7 @@ import SalesforceSDKCommon
 import TestSupport
 import Testing
 
-import SalesforceMockOrg
+@testable import SalesforceMockOrg
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -216,6 +216,71 @@ import SalesforceMockOrg
       let refused = try await send(server, "POST", "/services/oauth2/token", form)
       #expect(refused.status == 400)
       #expect(refused.text.contains("invalid_grant"))
+    }
+  }
+
+  @Test func `rows can be locked, one answer for each record of a collection`() async throws {
+    try await withMockOrg { org, server in
+      org.add(MockOrgFault(object: "Account", action: .rowLock))
+      let body =
+        #"{"records":[{"attributes":{"type":"Account"},"Name":"a"},{"attributes":{"type":"Account"},"Name":"b"}]}"#
+      let path = "/services/data/v66.0/composite/sobjects"
+      let locked = try await send(server, "POST", path, body)
+      #expect(locked.status == 200)
+      #expect(locked.text.components(separatedBy: "UNABLE_TO_LOCK_ROW").count == 3)
+      #expect(org.requestLog.last?.fault == "row lock")
+      #expect(try await send(server, "POST", path, body).status == 200)
+      #expect(try await org.count("Account") == 2)
+    }
+  }
+
+  @Test func `a late commit stamps records before a query that has not seen them`() async throws {
+    var options = MockOrgOptions()
+    options.clock = MockOrgClock(frozenAt: Date(timeIntervalSince1970: 1_778_846_400))
+    try await withMockOrg(options) { org, server in
+      org.add(MockOrgFault(method: "POST", action: .lateCommit(by: .seconds(5))))
+      let path = "/services/data/v66.0/sobjects/Account"
+      #expect(try await send(server, "POST", path, #"{"Name":"late"}"#).status == 201)
+      let rows = try await org.query("SELECT SystemModstamp FROM Account")
+      #expect(rows[0]["SystemModstamp"]?.string == "2026-05-15T11:59:55.000+0000")
+    }
+  }
+
+  @Test func `a refresh token can be rotated for one request, an answer can trickle`() async throws
+  {
+    try await withMockOrg { org, server in
+      org.add(MockOrgFault(path: "/token", action: .rotatedRefreshToken))
+      let form =
+        "grant_type=refresh_token&client_id=app&refresh_token=\(server.info.refreshToken)"
+      let first = try await send(server, "POST", "/services/oauth2/token", form)
+      #expect(first.text.contains("refresh_token"))
+      #expect(try await send(server, "POST", "/services/oauth2/token", form).status == 400)
+      org.add(MockOrgFault(path: "/limits", action: .trickle(bytes: 500, every: .milliseconds(1))))
+      let slow = try await send(server, "GET", "/services/data/v66.0/limits")
+      #expect(slow.status == 200)
+      #expect((try? JSONSlice(parsing: Array(slow.body))) != nil)
+    }
+  }
+
+  @Test func `bodies may be gzip in both directions`() async throws {
+    try await withMockOrg { org, server in
+      let url = try #require(
+        URL(string: server.info.url + "/services/data/v66.0/sobjects/Account"))
+      var request = URLRequest(url: url)
+      request.httpMethod = "POST"
+      request.setValue("Bearer \(server.info.accessToken)", forHTTPHeaderField: "Authorization")
+      request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+      request.setValue("gzip", forHTTPHeaderField: "Content-Encoding")
+      request.httpBody = Gzip.compressed(Array(#"{"Name":"packed"}"#.utf8)).map { Data($0) }
+      let session = URLSession(configuration: .ephemeral)
+      defer { session.finishTasksAndInvalidate() }
+      let (_, made) = try await session.data(for: request)
+      #expect((made as? HTTPURLResponse)?.statusCode == 201)
+      #expect(try await org.count("Account") == 1)
+      let describe = try await send(
+        server, "GET", "/services/data/v66.0/sobjects/Account/describe")
+      #expect(describe.response.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
+      #expect((try? JSONSlice(parsing: Array(describe.body))) != nil)
     }
   }
 }

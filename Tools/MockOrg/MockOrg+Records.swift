@@ -44,6 +44,18 @@ extension MockOrg {
     }
   }
 
+  /// Takes a record out of the recycle bin; those that went there with it stay.
+  ///
+  /// - Throws: ``MockOrgError`` `refused`.
+  public func undelete(_ object: String, id: String) async throws(MockOrgError) {
+    try await change { transaction in
+      let writer = RecordWriter(
+        transaction: transaction, object: try transaction.object(named: object))
+      guard let id = RecordID.normalized(id) else { throw ServerError.malformedID(id) }
+      try writer.undelete(id: id)
+    }
+  }
+
   /// The records that a SOQL query finds, all pages at once, each with its `attributes`.
   ///
   /// The query may use what the platform takes in Apex code alone, such as `ALL ROWS`.

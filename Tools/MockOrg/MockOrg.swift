@@ -23,16 +23,21 @@ public final class MockOrg: Sendable {
   public let userID: String
 
   let database: DatabaseQueue
-  let schemaState: Mutex<OrgSchema>
+  let schemas: SchemaStore
   let ids = IDSequence()
   let cursors = QueryCursors()
   let jobs = BulkJobs()
+  let recents = RecentItems()
+  let notifications = Notifications()
+  let briefcaseRules = BriefcaseRules()
   let sessions: Sessions
+  let keys = SigningKeys()
   let script = FaultScript()
+  let control: ControlState
   let users: [LoginUser]
   private let logger = Logger(label: "fieldforce.mock-org")
 
-  /// Sets up an org with the standard objects, an organization, a profile and a user.
+  /// Sets up an org with the standard objects, an organization, and its users with their profiles.
   ///
   /// - Throws: ``MockOrgError`` `storage` if the options' database cannot be opened.
   public init(_ options: MockOrgOptions = MockOrgOptions()) throws(MockOrgError) {
@@ -41,14 +46,10 @@ public final class MockOrg: Sendable {
     userID = RecordID.make(prefix: "005", number: 1)
     sessions = Sessions(
       organizationID: organizationID, lifetime: options.accessTokenLifetime)
-    let user = options.user
-    users = [
-      LoginUser(
-        id: userID, username: user.username, password: user.password, firstName: user.firstName,
-        lastName: user.lastName, email: user.email)
-    ]
-    let objects = try StandardSchema.objects()
-    schemaState = Mutex(OrgSchema(objects))
+    control = ControlState()
+    users = Self.loginUsers(options)
+    schemas = SchemaStore(
+      OrgSchema(try StandardSchema.objects()), modified: options.clock.now, users: users)
     do {
       database = try Self.openDatabase(options)
     } catch {
@@ -57,9 +58,23 @@ public final class MockOrg: Sendable {
         cause: error)
     }
     do {
-      try setUp(objects)
+      try setUp()
     } catch {
       throw MockOrgError(.storage, "Cannot set up the org's tables.", cause: error)
+    }
+  }
+
+  /// The users of the options; those with the same profile share its id.
+  private static func loginUsers(_ options: MockOrgOptions) -> [LoginUser] {
+    var profiles: [MockOrgProfile] = []
+    return ([options.user] + options.otherUsers).enumerated().map { index, user in
+      if !profiles.contains(user.profile) { profiles.append(user.profile) }
+      let profile = (profiles.firstIndex(of: user.profile) ?? 0) + 1
+      return LoginUser(
+        id: RecordID.make(prefix: "005", number: index + 1),
+        profileID: RecordID.make(prefix: "00e", number: profile), profile: user.profile,
+        username: user.username, password: user.password, firstName: user.firstName,
+        lastName: user.lastName, email: user.email)
     }
   }
 
@@ -80,70 +95,139 @@ public final class MockOrg: Sendable {
 
   /// Makes the tables, takes up the objects and ids of a database that was here before, and makes the
   /// records that every org has.
-  private func setUp(_ objects: [ObjectSchema]) throws {
+  private func setUp() throws {
     try database.write { database in
       try KeptSchema.createTable(database)
-      for object in try KeptSchema.read(database) { schemaState.withLock { $0.insert(object) } }
-      let schema = schema
+      for object in try KeptSchema.read(database) { schemas.insert(object) }
       for object in schema.objects {
         for sql in object.table.create { try database.execute(sql: sql) }
         let last = try String.fetchOne(
           database, sql: "SELECT \"Id\" FROM \(object.table.name) ORDER BY \"Id\" DESC LIMIT 1")
         if let last { ids.skip(to: last) }
       }
+      try RollUpTriggers(schema).create(database)
       let isNew = try String.fetchOne(database, sql: "SELECT \"Id\" FROM \"User\" LIMIT 1") == nil
       if isNew { try OriginalRecords(org: self).create(transaction(database, userID: userID)) }
     }
   }
 
   /// The objects that the org knows now.
-  var schema: OrgSchema { schemaState.withLock { $0 } }
+  var schema: OrgSchema { schemas.full }
 
   /// What a request on behalf of a user works with inside a database access.
+  ///
+  /// - Parameter offset: How far the request's time lies from the clock's.
   func transaction(
-    _ database: Database, userID: String, apiVersion: Int = RESTService.versions.upperBound
+    _ database: Database, userID: String, apiVersion: Int = RESTService.versions.upperBound,
+    offset: Duration = .zero
   ) -> OrgTransaction {
     OrgTransaction(
-      database: database, schema: schema, ids: ids, userID: userID,
-      organizationID: organizationID, now: options.clock.now, apiVersion: apiVersion,
-      requestCount: script.requestCount)
+      database: database, schema: schemas.schema(for: userID), ids: ids, userID: userID,
+      organizationID: organizationID, now: options.clock.now.addingTimeInterval(offset.seconds),
+      apiVersion: apiVersion, requestCount: script.requestCount)
   }
 
   // MARK: Answering
+
+  /// What is special about one request.
+  struct Circumstances: Sendable {
+    /// Where the client reached the org.
+    var baseURL: String
+    /// How far the request's time lies from the clock's.
+    var offset: Duration = .zero
+    /// A refresh gives a new refresh token, whatever the options say.
+    var rotatesRefreshToken = false
+  }
 
   /// Answers a request as far as it goes without faults.
   ///
   /// - Parameter baseURL: Where the client reached the org.
   func answer(_ request: OrgRequest, baseURL: String) async -> OrgAnswer {
-    let login = LoginService(
-      sessions: sessions, users: users, organizationID: organizationID, options: options,
-      baseURL: baseURL, now: options.clock.now)
+    await answer(request, Circumstances(baseURL: baseURL))
+  }
+
+  func answer(_ request: OrgRequest, _ circumstances: Circumstances) async -> OrgAnswer {
+    let login = login(circumstances)
     if let answer = login.answer(request) { return answer }
-    guard request.path.starts(with: ["services", "data"]) else { return OrgAnswer(.notFound()) }
+    if request.path.isEmpty || request.path.first == ControlService.root {
+      return await ControlService(org: self, baseURL: circumstances.baseURL).answer(request)
+    }
+    guard request.path.first == "services", request.path.count > 1 else {
+      return OrgAnswer(.notFound())
+    }
     let path = request.path.dropFirst(2)
-    if path.isEmpty {
+    switch request.path[1] {
+    case "data" where path.isEmpty:
       return request.method == "GET" || request.method == "HEAD"
         ? RESTService.versionList()
         : OrgAnswer(.methodNotAllowed(request.method, allowed: "GET,HEAD"))
+    case "data":
+      let answer: OrgAnswer
+      if let session = login.session(of: request) {
+        guard let version = RESTService.version(path.first) else { return OrgAnswer(.notFound()) }
+        answer = await perform(request, session, version, login, circumstances) { service in
+          try service.answer(request, path: Array(path.dropFirst()))
+        }
+      } else {
+        answer = Self.noSession()
+      }
+      return AnswerXML.isWanted(request) ? AnswerXML.converted(answer) : answer
+    case "async":
+      guard let token = request.headers["x-sfdc-session"] ?? LoginService.bearerToken(of: request),
+        let session = sessions.session(token, now: options.clock.now)
+      else {
+        return ClassicBulkService.failure(
+          ServerError(status: 401, "InvalidSessionId", "Invalid session id"),
+          isXML: request.headers["content-type"]?.contains("json") != true)
+      }
+      guard let version = RESTService.version(path.first.map { "v\($0)" }) else {
+        return OrgAnswer(.notFound())
+      }
+      return await perform(request, session, version, login, circumstances) { service in
+        try ClassicBulkService(rest: service).answer(request, path: Array(path.dropFirst()))
+      }
+    default: return OrgAnswer(.notFound())
     }
-    guard let session = login.session(of: request) else {
-      var answer = OrgAnswer(.invalidSession())
-      answer.headers.append(("WWW-Authenticate", "Token"))
-      return answer
+  }
+
+  private func login(_ circumstances: Circumstances) -> LoginService {
+    var options = options
+    if circumstances.rotatesRefreshToken { options.rotatesRefreshTokens = true }
+    return LoginService(
+      sessions: sessions, users: users, organizationID: organizationID, options: options,
+      keys: keys, baseURL: circumstances.baseURL,
+      now: options.clock.now.addingTimeInterval(circumstances.offset.seconds))
+  }
+
+  private static func noSession() -> OrgAnswer {
+    var answer = OrgAnswer(.invalidSession())
+    answer.headers.append(("WWW-Authenticate", "Token"))
+    return answer
+  }
+
+  /// Answers a request of a session inside one access of the database.
+  private func perform(
+    _ request: OrgRequest, _ session: Session, _ version: Int, _ login: LoginService,
+    _ circumstances: Circumstances, _ body: @escaping @Sendable (RESTService) throws -> OrgAnswer
+  ) async -> OrgAnswer {
+    if options.enforcesDailyRequests, script.requestCount > options.dailyRequests {
+      return OrgAnswer(
+        ServerError(status: 403, "REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded."))
     }
-    guard let version = RESTService.version(path.first) else { return OrgAnswer(.notFound()) }
     let identityURL = login.identityURL(of: session.userID)
     do {
       let isRead =
         (request.method == "GET" || request.method == "HEAD") && !request.mayMarkRecords
       let work: @Sendable (Database) throws -> OrgAnswer = { database in
-        try RESTService(
-          transaction: self.transaction(database, userID: session.userID, apiVersion: version),
-          org: self, identityURL: identityURL
-        ).answer(request, path: Array(path.dropFirst()))
+        try body(
+          RESTService(
+            transaction: self.transaction(
+              database, userID: session.userID, apiVersion: version, offset: circumstances.offset),
+            org: self, identityURL: identityURL))
       }
       var answer = try await isRead ? database.read(work) : database.write(work)
-      answer.headers.append(("Sforce-Limit-Info", "api-usage=\(script.requestCount)/15000"))
+      answer.headers.append(
+        ("Sforce-Limit-Info", "api-usage=\(script.requestCount)/\(options.dailyRequests)"))
       return answer
     } catch {
       logger.error("A request failed", metadata: ["error": "\(error)"])
@@ -176,5 +260,12 @@ public final class MockOrg: Sendable {
   public func revokeAllTokens() {
     sessions.expireAccessTokens()
     sessions.revokeRefreshTokens()
+  }
+}
+
+extension Duration {
+  /// The duration in seconds.
+  var seconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
 }

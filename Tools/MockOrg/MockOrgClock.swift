@@ -26,6 +26,9 @@ public final class MockOrgClock: Sendable {
     }
   }
 
+  /// Goes with the machine's time again.
+  public func run() { state.withLock { $0 = .real } }
+
   /// Stands still at `date` from now on.
   public func freeze(at date: Date) { state.withLock { $0 = .frozen(date) } }
 

@@ -9,9 +9,24 @@ public struct MockOrgUser: Sendable, Hashable {
   public var firstName = "Ada"
   public var lastName = "Admin"
   public var email = "admin@fieldforce.example"
+  /// What the user may see and change.
+  public var profile = MockOrgProfile()
 
   /// The user whose name and password the defaults of this type give.
   public init() {}
+
+  /// A user with a name and a profile of their own; the e-mail address is the username.
+  public init(
+    username: String, password: String = "fieldforce1", firstName: String, lastName: String,
+    profile: MockOrgProfile = MockOrgProfile()
+  ) {
+    self.username = username
+    self.password = password
+    self.firstName = firstName
+    self.lastName = lastName
+    self.profile = profile
+    email = username
+  }
 }
 
 /// How an org is set up.
@@ -20,12 +35,17 @@ public struct MockOrgOptions: Sendable {
   public var organizationName = "Fieldforce Mock Org"
   /// The user who exists from the start, with a profile that may do everything.
   public var user = MockOrgUser()
+  /// Further users, who log in as the first one does.
+  public var otherUsers: [MockOrgUser] = []
   /// The connected app's consumer key.
   public var clientId = "3MVG9fieldforceMockOrgClient"
   /// The connected app's consumer secret; asked for only where a client sends one.
   public var clientSecret = "fieldforce-mock-org-secret"
   /// Whether clients with other consumer keys are served too, so that an app under test keeps its own.
   public var acceptsUnknownClients = true
+  /// The public keys (PEM) with which assertions of the JWT bearer flow are checked, by consumer key;
+  /// a client without one is believed.
+  public var clientKeys: [String: String] = [:]
   /// Where the web server flow returns to unless the request says otherwise.
   public var redirectURI = "http://localhost:1717/OauthRedirect"
   /// How long an access token is good for.
@@ -34,6 +54,12 @@ public struct MockOrgOptions: Sendable {
   public var rotatesRefreshTokens = false
   /// Whether the login page asks for approval after the password.
   public var asksForApproval = false
+  /// How many requests a day the org allows, for its limits.
+  public var dailyRequests = 15_000
+  /// Whether requests beyond ``dailyRequests`` are refused.
+  public var enforcesDailyRequests = false
+  /// Whether clients that accept gzip get it, as from the platform.
+  public var compressesAnswers = true
   /// The org's time.
   public var clock = MockOrgClock()
   /// The file that keeps the records; nil keeps them in memory.

@@ -4,13 +4,17 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source Tools/Scripts/python.sh
 
-python=$(python_env interop "simple-salesforce==1.12.9" | tail -n 1)
+python=$(python_env interop-2 "simple-salesforce==1.12.9" "aiosalesforce[jwt]==0.6.2" | tail -n 1)
 bin=${FIELDFORCE_BIN:-$(swift build --show-bin-path)}
 
 work=$(mktemp -d)
-mkfifo "$work/connection"
-"$bin/fieldforce" org serve --port 0 >"$work/connection" &
+mkfifo "$work/pipe"
+"$bin/fieldforce" org serve --port 0 >"$work/pipe" &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+head -n 1 "$work/pipe" >"$work/connection"
 
-"$python" Tests/Interop/simple_salesforce_round_trip.py <"$work/connection"
+for client in simple_salesforce_logins simple_salesforce_round_trip simple_salesforce_resources \
+  aiosalesforce_round_trip; do
+  "$python" "Tests/Interop/$client.py" <"$work/connection"
+done

@@ -4,8 +4,9 @@ import SalesforceSDKCommon
 extension MockOrg {
   /// Adds the rules of a JSON file, in their order.
   ///
-  /// The file holds an array of objects. `method`, `path`, `skip` and `count` choose the requests as
-  /// in ``MockOrgFault``, a `count` of null meaning all; exactly one other member says what happens:
+  /// The file holds an array of objects. `method`, `path`, `object`, `probability`, `seed`, `skip` and
+  /// `count` choose the requests as in ``MockOrgFault``, a `count` of null meaning all; exactly one
+  /// other member says what happens:
   ///
   /// ```json
   /// [{"method": "POST", "path": "/composite", "status": 500, "body": "[]"},
@@ -14,49 +15,88 @@ extension MockOrg {
   ///  {"path": "/sobjects", "drop": "before"},
   ///  {"path": "/sobjects", "drop": "after"},
   ///  {"path": "/query", "replaceBody": "<html>"},
+  ///  {"path": "/query", "trickleBytes": 64, "everyMilliseconds": 20},
   ///  {"path": "/query", "session": "expired"},
-  ///  {"path": "/query", "session": "revoked"}]
+  ///  {"path": "/query", "session": "revoked"},
+  ///  {"path": "/oauth2/token", "session": "rotated"},
+  ///  {"object": "Contact", "probability": 0.2, "seed": 7, "count": null, "refuse": "rowLock"},
+  ///  {"refuse": "requestLimit"},
+  ///  {"refuse": "maintenance", "count": 3},
+  ///  {"method": "POST", "lateCommitMilliseconds": 5000},
+  ///  {"clockSkewMilliseconds": -60000, "count": null}]
   /// ```
   ///
   /// - Throws: ``MockOrgError`` `unreadable` or `invalidData`; then no rule was added.
   public func load(faults file: URL) throws(MockOrgError) {
-    let json = try JSONFile.read(file)
+    try add(faults: JSONFile.read(file), from: file.lastPathComponent)
+  }
+
+  /// Adds the rules of a JSON array.
+  ///
+  /// - Parameter source: Where they come from, for messages.
+  func add(faults json: JSONSlice, from source: String) throws(MockOrgError) {
     guard json.kind == .array else {
-      throw MockOrgError(.invalidData, "\(file.lastPathComponent) is no array of rules.")
+      throw MockOrgError(.invalidData, "\(source) is no array of rules.")
     }
     var faults: [MockOrgFault] = []
     for (index, rule) in json.elements.enumerated() {
-      guard rule.kind == .object, let action = Self.action(of: rule) else {
+      guard rule.kind == .object, let fault = MockOrgFault(json: rule) else {
         throw MockOrgError(
           .invalidData,
-          "Rule \(index + 1) of \(file.lastPathComponent) does not say what happens: give one of "
-            + "status, delayMilliseconds, drop, truncateAt, replaceBody, session.")
+          "Rule \(index + 1) of \(source) does not say what happens: give one of status, "
+            + "delayMilliseconds, drop, truncateAt, trickleBytes, replaceBody, session, refuse, "
+            + "lateCommitMilliseconds, clockSkewMilliseconds.")
       }
-      let count = rule["count"]
-      faults.append(
-        MockOrgFault(
-          method: rule["method"]?.string, path: rule["path"]?.string,
-          skipping: Int(clamping: rule["skip"]?.int64 ?? 0),
-          count: count?.isNull == true ? nil : Int(clamping: count?.int64 ?? 1), action: action))
+      faults.append(fault)
     }
     for fault in faults { add(fault) }
   }
+}
 
-  private static func action(of rule: JSONSlice) -> MockOrgFault.Action? {
+extension MockOrgFault {
+  /// Reads a rule; nil if it does not say what happens.
+  init?(json rule: JSONSlice) {
+    guard let action = Self.action(of: rule) else { return nil }
+    let count = rule["count"]
+    self.init(
+      method: rule["method"]?.string, path: rule["path"]?.string, object: rule["object"]?.string,
+      probability: rule["probability"]?.double ?? 1,
+      seed: rule["seed"]?.int64.flatMap { UInt64(exactly: $0) } ?? 1,
+      skipping: Int(clamping: rule["skip"]?.int64 ?? 0),
+      count: count?.isNull == true ? nil : Int(clamping: count?.int64 ?? 1), action: action)
+  }
+
+  private static func action(of rule: JSONSlice) -> Action? {
     if let status = rule["status"]?.int64 {
       guard (200..<600).contains(status) else { return nil }
-      return .status(Int(status), body: rule["body"]?.string ?? "")
+      let headers = rule["headers"].map { $0.members.map { ($0.key, $0.value.string ?? "") } } ?? []
+      return .status(Int(status), body: rule["body"]?.string ?? "", headers: headers)
     }
     if let delay = rule["delayMilliseconds"]?.int64 { return .delay(.milliseconds(delay)) }
     if let bytes = rule["truncateAt"]?.int64 {
       return .truncatedBody(at: Int(clamping: max(0, bytes)))
     }
+    if let bytes = rule["trickleBytes"]?.int64 {
+      return .trickle(
+        bytes: Int(clamping: bytes),
+        every: .milliseconds(rule["everyMilliseconds"]?.int64 ?? 20))
+    }
     if let body = rule["replaceBody"]?.string { return .editedBody { _ in Array(body.utf8) } }
-    switch (rule["drop"]?.string, rule["session"]?.string) {
-    case ("before"?, nil): return .dropBeforeCommit
-    case ("after"?, nil): return .dropAfterCommit
-    case (nil, "expired"?): return .expiredSession
-    case (nil, "revoked"?): return .refusedRefresh
+    if let late = rule["lateCommitMilliseconds"]?.int64 {
+      return .lateCommit(by: .milliseconds(late))
+    }
+    if let skew = rule["clockSkewMilliseconds"]?.int64 {
+      return .clockSkew(by: .milliseconds(skew))
+    }
+    switch (rule["drop"]?.string, rule["session"]?.string, rule["refuse"]?.string) {
+    case ("before"?, nil, nil): return .dropBeforeCommit
+    case ("after"?, nil, nil): return .dropAfterCommit
+    case (nil, "expired"?, nil): return .expiredSession
+    case (nil, "revoked"?, nil): return .refusedRefresh
+    case (nil, "rotated"?, nil): return .rotatedRefreshToken
+    case (nil, nil, "rowLock"?): return .rowLock
+    case (nil, nil, "requestLimit"?): return .requestLimit
+    case (nil, nil, "maintenance"?): return .maintenance
     default: return nil
     }
   }

@@ -12,9 +12,6 @@ struct Formula {
     value = parser.parse()
   }
 
-  /// Whether the formula is one that the org can work out.
-  var isKnown: Bool { value != nil }
-
   /// The expression as the field keeps its value.
   func sql(for field: FieldSchema) -> String {
     guard let value else { return "NULL" }

@@ -1,7 +1,6 @@
 public import Foundation
 import GRDB
 import SalesforceSDKCommon
-import Synchronization
 
 extension MockOrg {
   /// How many records of an object were made.
@@ -57,16 +56,14 @@ extension MockOrg {
           try TableChange(object).apply(database)
           try KeptSchema.write(object, database)
         }
+        try RollUpTriggers(schema).create(database)
       }
     } catch let error as MockOrgError {
       throw error
     } catch {
       throw MockOrgError(.storage, "The tables of new objects cannot be made.", cause: error)
     }
-    schemaState.withLock { current in
-      // Objects that somebody else added meanwhile stay.
-      for object in schema.objects where names.contains(object.name) { current.insert(object) }
-    }
+    schemas.insert(names, of: schema, at: options.clock.now)
   }
 }
 

@@ -17,7 +17,18 @@ struct RecordJSON {
   func write(_ row: some ResultRow, as shape: SOQLRecordShape, to writer: inout JSONWriter) throws {
     writer.beginObject()
     writeAttributes(row, of: shape, to: &writer)
-    for member in shape.members { try write(member, of: row, to: &writer) }
+    for member in shape.members {
+      if case .field(let key, let column, .base64) = member, let id = shape.id {
+        writer.key(key)
+        if row.isNull(column) {
+          writer.null()
+        } else {
+          writeBlob(key, of: row, id: id, to: &writer)
+        }
+      } else {
+        try write(member, of: row, to: &writer)
+      }
+    }
     writer.endObject()
   }
 
@@ -54,6 +65,15 @@ struct RecordJSON {
       writer.key(key)
       try writeChildren(query, of: row.value(parent), to: &writer)
     }
+  }
+
+  /// A record shows where a file's bytes are, not the bytes.
+  private func writeBlob(
+    _ key: String, of row: some ResultRow, id column: Int, to writer: inout JSONWriter
+  ) {
+    let id = row.withUTF8(column) { String(decoding: $0, as: UTF8.self) }
+    let type = transaction.schema.object(keyPrefix: id.prefix(3))?.name ?? "Name"
+    writer.string("\(transaction.versionPath)/sobjects/\(type)/\(id)/\(key)")
   }
 
   private func writeAttributes(

@@ -4,6 +4,8 @@ import SalesforceSDKCommon
 /// Writes describe results: what the schema knows, and for the rest what follows from a field's type.
 struct DescribeJSON {
   let versionPath: String
+  /// Also what no client is shown and the org has to know again: forms of auto numbers, roll-ups.
+  var isKept = false
 
   /// An object as the global describe shows it.
   func writeSummary(of object: ObjectSchema, to writer: inout JSONWriter) {
@@ -13,7 +15,10 @@ struct DescribeJSON {
   }
 
   /// An object with its fields and child relationships.
-  func write(_ object: ObjectSchema, to writer: inout JSONWriter) {
+  func write(
+    _ object: ObjectSchema, recordTypes: [LayoutPlan.RecordType] = [.master],
+    to writer: inout JSONWriter
+  ) {
     writer.beginObject()
     writer.key("actionOverrides")
     writer.beginArray()
@@ -36,7 +41,13 @@ struct DescribeJSON {
     writer.key("networkScopeFieldName")
     writer.null()
     writer.key("recordTypeInfos")
-    writeMasterRecordType(of: object, to: &writer)
+    writer.beginArray()
+    for type in recordTypes {
+      write(
+        type, of: object, isDefault: type.id == recordTypes[0].id,
+        isAvailable: !type.isMaster || recordTypes.count == 1, to: &writer)
+    }
+    writer.endArray()
     writer.key("sobjectDescribeOption")
     writer.string("FULL")
     writer.key("supportedScopes")
@@ -87,16 +98,19 @@ struct DescribeJSON {
     writer.endObject()
   }
 
-  private func writeMasterRecordType(of object: ObjectSchema, to writer: inout JSONWriter) {
-    writer.beginArray()
+  private func write(
+    _ type: LayoutPlan.RecordType, of object: ObjectSchema, isDefault: Bool, isAvailable: Bool,
+    to writer: inout JSONWriter
+  ) {
     writer.beginObject()
     flags(
       [
-        ("active", true), ("available", true), ("defaultRecordTypeMapping", true), ("master", true),
+        ("active", type.isActive), ("available", isAvailable),
+        ("defaultRecordTypeMapping", isDefault), ("master", type.isMaster),
       ],
       to: &writer)
     for (key, value) in [
-      ("developerName", "Master"), ("name", "Master"), ("recordTypeId", "012000000000000AAA"),
+      ("developerName", type.developerName), ("name", type.name), ("recordTypeId", type.id),
     ] {
       writer.key(key)
       writer.string(value)
@@ -104,10 +118,9 @@ struct DescribeJSON {
     writer.key("urls")
     writer.beginObject()
     writer.key("layout")
-    writer.string("\(versionPath)/sobjects/\(object.name)/describe/layouts/012000000000000AAA")
+    writer.string("\(versionPath)/sobjects/\(object.name)/describe/layouts/\(type.id)")
     writer.endObject()
     writer.endObject()
-    writer.endArray()
   }
 
   private func write(_ child: ChildRelationship, to writer: inout JSONWriter) {
@@ -134,7 +147,7 @@ struct DescribeJSON {
 
   // MARK: Fields
 
-  private func write(_ field: FieldSchema, to writer: inout JSONWriter) {
+  func write(_ field: FieldSchema, to writer: inout JSONWriter) {
     let type = field.type
     let isCompound = type.storage == .compound
     let isLongText = type == .textarea && field.length > 255
@@ -191,12 +204,29 @@ struct DescribeJSON {
     case .boolean(let flag)?: writer.bool(flag)
     case nil: if type == .boolean { writer.bool(false) } else { writer.null() }
     }
+    if isKept { writeKept(field, to: &writer) }
     writer.key("picklistValues")
     writer.beginArray()
     for value in field.picklistValues { write(value, to: &writer) }
     writer.endArray()
     writer.key("referenceTo")
     writer.strings(field.referenceTo)
+    writer.endObject()
+  }
+
+  private func writeKept(_ field: FieldSchema, to writer: inout JSONWriter) {
+    writer.key("displayFormat")
+    writer.string(orNull: field.displayFormat)
+    guard let rollUp = field.rollUp else { return }
+    writer.key("rollUp")
+    writer.beginObject()
+    for (key, value) in [
+      ("operation", rollUp.operation.rawValue), ("childObject", rollUp.childObject),
+      ("reference", rollUp.reference), ("field", rollUp.field ?? ""),
+    ] {
+      writer.key(key)
+      writer.string(value)
+    }
     writer.endObject()
   }
 
@@ -267,8 +297,11 @@ extension RESTService {
     }
   }
 
-  /// All that the org knows about one object.
-  func describe(_ object: ObjectSchema) -> OrgAnswer {
-    .json { DescribeJSON(versionPath: transaction.versionPath).write(object, to: &$0) }
+  /// All that the org knows about one object, the record types that its users have included.
+  func describe(_ object: ObjectSchema) throws -> OrgAnswer {
+    let types = try recordTypes(of: object)
+    return .json {
+      DescribeJSON(versionPath: transaction.versionPath).write(object, recordTypes: types, to: &$0)
+    }
   }
 }

@@ -33,6 +33,16 @@ struct OrgRequest: Sendable {
   /// - Throws: ``ServerError`` `JSON_PARSER_ERROR` or, for a body of another type,
   ///   `UNSUPPORTED_MEDIA_TYPE`.
   func json() throws(ServerError) -> JSONSlice {
+    if headers["content-type"]?.lowercased().contains("xml") == true, !body.isEmpty {
+      guard let root = XMLElement(parsing: body) else {
+        throw ServerError("XML_PARSER_ERROR", "The entity body is not well-formed XML")
+      }
+      do {
+        return try JSONSlice(parsing: AnswerXML.json(of: root).text)
+      } catch {
+        throw ServerError("XML_PARSER_ERROR", "The entity body cannot be read: \(error.message)")
+      }
+    }
     if let type = headers["content-type"]?.lowercased(), !body.isEmpty,
       !type.contains("json"), !type.hasPrefix("text/plain")
     {

@@ -12,6 +12,9 @@ extension RESTService {
       if request.method == "GET" || request.method == "HEAD" { return compositeResources() }
       try request.allow("POST")
       return try compositeRequest(request)
+    case ("graph", 1):
+      try request.allow("POST")
+      return try graph(request)
     case ("batch", 1):
       try request.allow("POST")
       return try batch(request)
@@ -26,7 +29,7 @@ extension RESTService {
   private func compositeResources() -> OrgAnswer {
     .json { writer in
       writer.beginObject()
-      for name in ["batch", "sobjects", "tree"] {
+      for name in ["batch", "graph", "sobjects", "tree"] {
         writer.key(name)
         writer.string("\(transaction.versionPath)/composite/\(name)")
       }
@@ -44,6 +47,26 @@ extension RESTService {
     }
     let requests = Array(list.elements)
     try Self.checkSubrequests(requests.count)
+    try Self.checkReferenceIDs(requests)
+    let allOrNone = body["allOrNone"]?.bool ?? false
+    var run = CompositeRun(answers: [], failure: nil)
+    try transaction.database.inSavepoint {
+      run = try self.run(requests, stopsAtFailure: allOrNone)
+      return allOrNone && run.failure != nil ? .rollback : .commit
+    }
+    if allOrNone { run.haltOthers() }
+    return try .json { writer in
+      writer.beginObject()
+      writer.key("compositeResponse")
+      writer.beginArray()
+      for (name, answer) in run.answers { try Self.write(answer, named: name, to: &writer) }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  /// Every sub-request needs a name of its own.
+  static func checkReferenceIDs(_ requests: [JSONSlice]) throws(ServerError) {
     var names: Set<String> = []
     for request in requests {
       guard let name = request["referenceId"]?.string, !name.isEmpty else {
@@ -55,40 +78,27 @@ extension RESTService {
           "The referenceId \(name) is not unique. Every referenceId has to be unique.")
       }
     }
-    let allOrNone = body["allOrNone"]?.bool ?? false
-    var answers: [(name: String, answer: OrgAnswer)] = []
-    var failure: Int?
-    try transaction.database.inSavepoint {
-      var references = CompositeReferences()
-      for (index, subrequest) in requests.enumerated() {
-        let name = subrequest["referenceId"]?.string ?? ""
-        if allOrNone, failure != nil {
-          answers.append((name, OrgAnswer(Self.halted)))
-          continue
-        }
-        let answer = try self.answer(to: subrequest, references)
-        answers.append((name, answer))
-        if answer.status < 300 {
-          references.record(answer.body, as: name)
-        } else if failure == nil {
-          failure = index
-        }
+  }
+
+  /// Answers sub-requests in order; later ones may refer to the answers of earlier ones.
+  func run(_ requests: [JSONSlice], stopsAtFailure: Bool) throws -> CompositeRun {
+    var run = CompositeRun(answers: [], failure: nil)
+    var references = CompositeReferences()
+    for (index, subrequest) in requests.enumerated() {
+      let name = subrequest["referenceId"]?.string ?? ""
+      if stopsAtFailure, run.failure != nil {
+        run.answers.append((name, OrgAnswer(Self.halted)))
+        continue
       }
-      return allOrNone && failure != nil ? .rollback : .commit
-    }
-    if allOrNone, let failure {
-      for index in answers.indices where index != failure {
-        answers[index].answer = OrgAnswer(Self.halted)
+      let answer = try self.answer(to: subrequest, references)
+      run.answers.append((name, answer))
+      if answer.status < 300 {
+        references.record(answer.body, as: name)
+      } else if run.failure == nil {
+        run.failure = index
       }
     }
-    return try .json { writer in
-      writer.beginObject()
-      writer.key("compositeResponse")
-      writer.beginArray()
-      for (name, answer) in answers { try Self.write(answer, named: name, to: &writer) }
-      writer.endArray()
-      writer.endObject()
-    }
+    return run
   }
 
   private func answer(
@@ -118,7 +128,9 @@ extension RESTService {
     if path.starts(with: ["services", "data"]) { path = path.dropFirst(2) }
     guard let version = Self.version(path.first) else { throw ServerError.notFound() }
     path = path.dropFirst()
-    if path.first == "composite", !["sobjects", "tree"].contains(path.dropFirst().first ?? "") {
+    if path.first == "composite",
+      !["graph", "sobjects", "tree"].contains(path.dropFirst().first ?? "")
+    {
       throw ServerError(
         "INVALID_INPUT", "A composite or batch request cannot stand inside another one.")
     }
@@ -136,7 +148,7 @@ extension RESTService {
     return version
   }
 
-  private static let halted = ServerError(
+  static let halted = ServerError(
     "PROCESSING_HALTED",
     "The transaction was rolled back since another operation in the same transaction failed.")
 
@@ -151,7 +163,7 @@ extension RESTService {
     }
   }
 
-  private static func write(
+  static func write(
     _ answer: OrgAnswer, named name: String, to writer: inout JSONWriter
   ) throws {
     writer.beginObject()
@@ -182,6 +194,8 @@ extension RESTService {
     let requests = Array(list.elements)
     try Self.checkSubrequests(requests.count)
     let haltOnError = body["haltOnError"]?.bool ?? false
+    // Each of them counts, unlike those of a composite request; the batch itself does not.
+    org.script.count(requests.count - 1)
     var answers: [OrgAnswer] = []
     var hasErrors = false
     for subrequest in requests {

@@ -6,24 +6,85 @@ extension RESTService {
   func sObject(_ request: OrgRequest, object: ObjectSchema, _ path: [String]) throws -> OrgAnswer {
     switch path.count {
     case 0: return try objectResource(request, object)
-    case 1 where path[0] == "describe":
+    case 1... where path[0] == "describe":
       try request.allow("GET,HEAD")
-      return describe(object)
+      return try descriptions(request, object, Array(path.dropFirst()))
     case 1 where path[0] == "updated" || path[0] == "deleted":
       try request.allow("GET,HEAD")
       return try changes(request, object, deleted: path[0] == "deleted")
     case 1: return try record(request, object, id: path[0])
     case 2 where path[0].lowercased() == "id": return try recordByID(request, object, id: path[1])
-    case 2: return try recordByExternalID(request, object, field: path[0], value: path[1])
+    case 2:
+      if object.field(named: path[1])?.type == .base64, request.method == "GET",
+        let id = RecordID.normalized(path[0]), object.field(named: path[0]) == nil
+      {
+        return try blob(object, id: id, field: path[1])
+      }
+      if RecordID.normalized(path[0]) != nil, object.field(named: path[0]) == nil {
+        return try related(request, object, Array(path))
+      }
+      return try recordByExternalID(request, object, field: path[0], value: path[1])
+    default: return try related(request, object, path)
+    }
+  }
+
+  /// `/describe`, and the layouts below it.
+  private func descriptions(
+    _ request: OrgRequest, _ object: ObjectSchema, _ path: [String]
+  ) throws -> OrgAnswer {
+    switch (path.first, path.count) {
+    case (nil, _): return try describedSince(request) { try describe(object) }
+    case ("layouts", 1...2):
+      return try describedSince(request) {
+        try layouts(object, recordType: path.count > 1 ? path[1] : nil)
+      }
+    case ("compactLayouts", 1...2):
+      return try describedSince(request) {
+        try compactLayouts(object, path.count > 1 ? path[1] : nil)
+      }
     default: throw ServerError.notFound()
     }
   }
 
+  /// `/sobjects/NAME/ID/RELATIONSHIP`: the record's parent, or its children as a query gives them.
+  private func related(
+    _ request: OrgRequest, _ object: ObjectSchema, _ path: [String]
+  ) throws -> OrgAnswer {
+    guard path.count == 2, let id = RecordID.normalized(path[0]) else {
+      throw ServerError.notFound()
+    }
+    try RecordWriter(transaction: transaction, object: object).existing(id)
+    if let field = object.parentField(relationshipName: path[1]) {
+      let statement = try transaction.database.cachedStatement(
+        sql: "SELECT \(RecordTable.quoted(field.name)) FROM \(object.table.name) WHERE \"Id\" = ?")
+      guard let parentID = try String.fetchOne(statement, arguments: [id]),
+        let parent = transaction.schema.object(keyPrefix: parentID.prefix(3))
+      else { throw ServerError.notFound() }
+      return try record(request, parent, id: parentID)
+    }
+    guard let child = object.childRelationship(named: path[1]),
+      let childObject = transaction.schema.object(named: child.childObject)
+    else { throw ServerError.notFound() }
+    try request.allow("GET,HEAD")
+    let fields =
+      request[query: "fields"]
+      ?? childObject.fields.filter { $0.type != .base64 }.map(\.name).joined(separator: ", ")
+    let query = try SOQLQuery(
+      compiling: "SELECT \(fields) FROM \(childObject.name) WHERE \(child.field) = '\(id)'",
+      schema: transaction.schema,
+      options: transaction.soqlOptions())
+    return OrgAnswer(
+      status: 200,
+      body: try QueryRunner(transaction: transaction, cursors: cursors)
+        .firstPage(of: query, batchSize: 2000))
+  }
+
   private func objectResource(_ request: OrgRequest, _ object: ObjectSchema) throws -> OrgAnswer {
     switch request.method {
-    case "GET", "HEAD": return basicInformation(object)
+    case "GET", "HEAD": return try basicInformation(object)
     case "POST":
-      let id = try writer(object, request).create(request.object())
+      let id = try writer(object, request).create(members(of: request, for: object))
+      org.recents.view(id, by: transaction.userID)
       return created(id, object)
     default: throw ServerError.methodNotAllowed(request.method, allowed: "GET,HEAD,POST")
     }
@@ -38,20 +99,20 @@ extension RESTService {
     let id = try recordID(text, of: object)
     switch request.method {
     case "PATCH":
-      let members = try request.object()
+      let members = try members(of: request, for: object)
       if members["Id"] != nil {
         throw ServerError(
           "INVALID_FIELD", "The Id field should not be specified in the sobject data.",
           fields: ["Id"])
       }
-      let unmodifiedSince = try unmodifiedSince(request)
-      try writer(object, request).update(id: id, members, unmodifiedSince: unmodifiedSince)
+      try writer(object, request).update(id: id, members, conditions: Conditions(request))
+      org.recents.view(id, by: transaction.userID)
       return .empty()
     case "DELETE":
-      try writer(object, request).delete(id: id)
+      try writer(object, request).delete(id: id, conditions: Conditions(request))
       return .empty()
     default:
-      return try retrieve(object, id: id, fields: request[query: "fields"])
+      return try retrieve(object, id: id, request)
     }
   }
 
@@ -65,20 +126,27 @@ extension RESTService {
     return id
   }
 
-  private func unmodifiedSince(_ request: OrgRequest) throws(ServerError) -> Int? {
-    guard let text = request.headers["if-unmodified-since"] else { return nil }
-    guard let seconds = DateText.parseHTTP(text) else {
-      throw ServerError(
-        "INVALID_HEADER", "Value of If-Unmodified-Since is not a valid HTTP date: \(text)")
-    }
-    return seconds
-  }
-
   // MARK: Reading
+
+  /// One record as a request asks for it, unless the client has its present state.
+  private func retrieve(
+    _ object: ObjectSchema, id: String, _ request: OrgRequest
+  ) throws -> OrgAnswer {
+    let stamp = try RecordWriter(transaction: transaction, object: object).existing(id) ?? ""
+    let modified = DateText.secondsSince1970(stamp) ?? 0
+    let tag = RecordWriter.tag(id: id, stamp: stamp)
+    let conditions = try Conditions(request)
+    try conditions.check(modified: modified, tag: tag)
+    org.recents.view(id, by: transaction.userID)
+    if conditions.isFresh(modified: modified, tag: tag) {
+      return conditions.applied(to: .empty(304), modified: modified, tag: tag)
+    }
+    let answer = try retrieve(object, id: id, fields: request[query: "fields"])
+    return conditions.applied(to: answer, modified: modified, tag: tag)
+  }
 
   /// One record with all its fields or those of a comma-separated list.
   func retrieve(_ object: ObjectSchema, id: String, fields: String?) throws -> OrgAnswer {
-    try RecordWriter(transaction: transaction, object: object).existing(id)
     let query: SOQLQuery
     let sql: String
     if fields == nil {
@@ -95,9 +163,12 @@ extension RESTService {
       arguments: StatementArguments(
         query.fromArguments + [id.databaseValue]))
     guard try rows.next() != nil else { throw ServerError.notFound() }
-    return try .json { writer in
-      try RecordJSON(transaction: transaction).write(
-        StatementRow(statement), as: query.record, to: &writer)
+    // The row is good while its cursor lives: without the cursor, the statement is reset.
+    return try withExtendedLifetime((statement, rows)) {
+      try .json { writer in
+        try RecordJSON(transaction: transaction).write(
+          StatementRow(statement), as: query.record, to: &writer)
+      }
     }
   }
 
@@ -126,68 +197,16 @@ extension RESTService {
     return SOQLQuery(allFieldsOf: object, only: chosen)
   }
 
-  private func basicInformation(_ object: ObjectSchema) -> OrgAnswer {
-    .json { writer in
+  private func basicInformation(_ object: ObjectSchema) throws -> OrgAnswer {
+    let recent = try recentRecords(of: object, limit: 200)
+    return .json { writer in
       writer.beginObject()
       writer.key("objectDescribe")
       DescribeJSON(versionPath: transaction.versionPath).writeSummary(of: object, to: &writer)
       writer.key("recentItems")
       writer.beginArray()
+      for record in recent { writeRecent(record, idKey: "Id", to: &writer) }
       writer.endArray()
-      writer.endObject()
-    }
-  }
-
-  /// The ids of records that changed, or were deleted, within a window of time.
-  private func changes(
-    _ request: OrgRequest, _ object: ObjectSchema, deleted: Bool
-  ) throws -> OrgAnswer {
-    func instant(_ name: String) throws(ServerError) -> Int {
-      guard let text = request[query: name], let seconds = DateText.secondsSince1970(text) else {
-        throw ServerError(
-          "INVALID_REPLICATION_DATE", "The \(name) parameter has to be a date and time.")
-      }
-      return seconds
-    }
-    let start = try instant("start")
-    let end = try instant("end")
-    guard start < end else {
-      throw ServerError("INVALID_REPLICATION_DATE", "startDate cannot be after endDate")
-    }
-    let rows = try Row.fetchAll(
-      transaction.database,
-      sql: """
-        SELECT "Id", "SystemModstamp" FROM \(object.table.name) \
-        WHERE "SystemModstamp" >= ? AND "SystemModstamp" <= ? AND "IsDeleted" = ? ORDER BY rowid
-        """,
-      arguments: [
-        DateText.dateTime(secondsSince1970: start), DateText.dateTime(secondsSince1970: end),
-        deleted,
-      ])
-    return .json { writer in
-      writer.beginObject()
-      writer.key(deleted ? "deletedRecords" : "ids")
-      writer.beginArray()
-      for row in rows {
-        let id: String = row[0]
-        if !deleted {
-          writer.string(id)
-          continue
-        }
-        writer.beginObject()
-        writer.key("id")
-        writer.string(id)
-        writer.key("deletedDate")
-        writer.string(row[1])
-        writer.endObject()
-      }
-      writer.endArray()
-      if deleted {
-        writer.key("earliestDateAvailable")
-        writer.string(DateText.dateTime(secondsSince1970: start))
-      }
-      writer.key("latestDateCovered")
-      writer.string(DateText.dateTime(secondsSince1970: end))
       writer.endObject()
     }
   }
@@ -198,7 +217,8 @@ extension RESTService {
     _ request: OrgRequest, _ object: ObjectSchema, id: String
   ) throws -> OrgAnswer {
     if request.method == "POST" {
-      let id = try writer(object, request).create(request.object())
+      let id = try writer(object, request).create(members(of: request, for: object))
+      org.recents.view(id, by: transaction.userID)
       return created(id, object)
     }
     return try record(request, object, id: id)
@@ -221,7 +241,7 @@ extension RESTService {
     if found.count > 1 { return multipleChoices(found, object) }
     switch request.method {
     case "PATCH":
-      let members = try request.object()
+      let members = try members(of: request, for: object)
       if members.members.contains(where: { $0.key.lowercased() == field.name.lowercased() }) {
         throw ServerError(
           "INVALID_FIELD",
@@ -229,10 +249,13 @@ extension RESTService {
           fields: [field.name])
       }
       guard let id = found.first else {
+        if request[query: "updateOnly"]?.lowercased() == "true" { throw ServerError.notFound() }
         let id = try writer.create(members, externalID: (field, value))
+        org.recents.view(id, by: transaction.userID)
         return created(id, object, isUpsert: true)
       }
-      try writer.update(id: id, members, unmodifiedSince: unmodifiedSince(request))
+      try writer.update(id: id, members, conditions: Conditions(request))
+      org.recents.view(id, by: transaction.userID)
       return updated(id)
     case "DELETE":
       guard let id = found.first else { throw ServerError.notFound() }
@@ -240,7 +263,7 @@ extension RESTService {
       return .empty()
     default:
       guard let id = found.first else { throw ServerError.notFound() }
-      return try retrieve(object, id: id, fields: request[query: "fields"])
+      return try retrieve(object, id: id, request)
     }
   }
 

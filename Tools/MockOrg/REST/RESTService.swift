@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SalesforceSDKCommon
 
@@ -32,10 +33,13 @@ struct RESTService {
       return resources()
     case ("limits", 1):
       try request.allow("GET,HEAD")
-      return limits()
+      return try limits()
+    case ("limits", 2) where path[1] == "recordCount":
+      try request.allow("GET,HEAD")
+      return try recordCounts(request)
     case ("sobjects", 1):
       try request.allow("GET,HEAD")
-      return globalDescribe()
+      return try describedSince(request) { globalDescribe() }
     case ("sobjects", _):
       return try sObject(
         request, object: transaction.object(named: path[1]), Array(path.dropFirst(2)))
@@ -53,16 +57,33 @@ struct RESTService {
       return try composite(request, Array(path.dropFirst()))
     case ("recent", 1):
       try request.allow("GET,HEAD")
-      return .json { writer in
-        writer.beginArray()
-        writer.endArray()
-      }
+      return try recent(request)
+    case ("search", 2):
+      try request.allow("GET,HEAD")
+      return try searchResource(request, path[1])
+    case ("compactLayouts", 1):
+      try request.allow("GET,HEAD")
+      return try compactLayouts(request)
+    case ("ui-api", _): return try userInterface(request, Array(path.dropFirst()))
+    case ("connect", _), ("chatter", _): return try connect(request, Array(path.dropFirst()))
     default:
       throw ServerError.notFound()
     }
   }
 
   // MARK: Resources
+
+  /// A description, unless the client has it already.
+  func describedSince(
+    _ request: OrgRequest, _ describe: () throws -> OrgAnswer
+  ) throws -> OrgAnswer {
+    let conditions = try Conditions(request)
+    let modified = Int(org.schemas.modified.timeIntervalSince1970.rounded(.down))
+    if conditions.isFresh(modified: modified) {
+      return conditions.applied(to: .empty(304), modified: modified)
+    }
+    return conditions.applied(to: try describe(), modified: modified)
+  }
 
   /// The answer to `/services/data`.
   static func versionList() -> OrgAnswer {
@@ -91,8 +112,8 @@ struct RESTService {
 
   private func resources() -> OrgAnswer {
     let names = [
-      "composite", "jobs", "limits", "parameterizedSearch", "query", "queryAll", "recent", "search",
-      "sobjects",
+      "chatter", "compactLayouts", "composite", "connect", "jobs", "limits", "query", "queryAll",
+      "recent", "search", "sobjects", "ui-api", "parameterizedSearch",
     ]
     return .json { writer in
       writer.beginObject()
@@ -102,31 +123,6 @@ struct RESTService {
       }
       writer.key("identity")
       writer.string(identityURL)
-      writer.endObject()
-    }
-  }
-
-  private func limits() -> OrgAnswer {
-    let limits: [(name: String, max: Int)] = [
-      ("ConcurrentAsyncGetReportInstances", 200), ("DailyApiRequests", 15000),
-      ("DailyAsyncApexExecutions", 250_000), ("DailyBulkApiBatches", 15000),
-      ("DailyBulkV2QueryFileStorageMB", 976_562), ("DailyBulkV2QueryJobs", 10000),
-      ("DataStorageMB", 1024), ("FileStorageMB", 1024), ("MassEmail", 5000),
-      ("SingleEmail", 5000),
-    ]
-    return .json { writer in
-      writer.beginObject()
-      for limit in limits {
-        writer.key(limit.name)
-        writer.beginObject()
-        writer.key("Max")
-        writer.integer(limit.max)
-        writer.key("Remaining")
-        writer.integer(
-          limit.name == "DailyApiRequests"
-            ? max(0, limit.max - transaction.requestCount) : limit.max)
-        writer.endObject()
-      }
       writer.endObject()
     }
   }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The records that an org has before anybody works in it: itself, a profile and its user.
+/// The records that an org has before anybody works in it: itself, its users and their profiles.
 struct OriginalRecords {
   let org: MockOrg
 
@@ -13,20 +13,26 @@ struct OriginalRecords {
         "DefaultLocaleSidKey": "en_US", "TimeZoneSidKey": "GMT", "LanguageLocaleKey": "en_US",
         "InstanceName": "MOCK1", "PrimaryContact": "\(user.firstName) \(user.lastName)",
       ], transaction)
-    let profile = transaction.ids.next(prefix: "00e")
-    try insert(
-      "Profile", id: profile, ["Name": "System Administrator", "UserType": "Standard"],
-      transaction)
-    try insert(
-      "User", id: org.userID,
-      [
-        "Username": user.username, "FirstName": user.firstName, "LastName": user.lastName,
-        "Email": user.email, "Alias": String(user.firstName.prefix(8)).lowercased(),
-        "CommunityNickname": user.firstName, "IsActive": true, "ProfileId": profile,
-        "TimeZoneSidKey": "GMT", "LocaleSidKey": "en_US", "LanguageLocaleKey": "en_US",
-        "EmailEncodingKey": "UTF-8", "UserType": "Standard",
-      ], transaction)
-    for id in [org.organizationID, org.userID] { transaction.ids.skip(to: id) }
+    var profiles: Set<String> = []
+    for user in org.users {
+      if profiles.insert(user.profileID).inserted {
+        try insert(
+          "Profile", id: user.profileID, ["Name": user.profile.name, "UserType": "Standard"],
+          transaction)
+      }
+      try insert(
+        "User", id: user.id,
+        [
+          "Username": user.username, "FirstName": user.firstName, "LastName": user.lastName,
+          "Email": user.email, "Alias": String(user.firstName.prefix(8)).lowercased(),
+          "CommunityNickname": user.firstName, "IsActive": true, "ProfileId": user.profileID,
+          "TimeZoneSidKey": "GMT", "LocaleSidKey": "en_US", "LanguageLocaleKey": "en_US",
+          "EmailEncodingKey": "UTF-8", "UserType": "Standard",
+        ], transaction)
+      transaction.ids.skip(to: user.id)
+      transaction.ids.skip(to: user.profileID)
+    }
+    transaction.ids.skip(to: org.organizationID)
   }
 
   private func insert(

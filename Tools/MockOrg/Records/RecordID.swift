@@ -125,6 +125,12 @@ final class IDSequence: Sendable {
       })
   }
 
+  /// The last number given out, by prefix.
+  var numbers: [String: Int] {
+    get { last.withLock { $0 } }
+    set { last.withLock { $0 = newValue } }
+  }
+
   /// Never again gives out an id up to and including `id`.
   func skip(to id: String) {
     guard let number = RecordID.number(of: id) else { return }

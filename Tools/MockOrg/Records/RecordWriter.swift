@@ -33,6 +33,9 @@ struct RecordWriter {
     try checkUniqueness(of: values, except: nil)
     let id = transaction.ids.next(prefix: prefix)
     try insert(row, id: id)
+    if object.name == "ContentVersion" {
+      try ContentFiles(transaction: transaction).complete(version: id, of: object)
+    }
     return id
   }
 
@@ -90,17 +93,10 @@ struct RecordWriter {
 
   /// Changes one record.
   ///
-  /// - Parameter unmodifiedSince: Seconds since 1970; the record must not have changed later.
+  /// - Parameter conditions: What the record's present state has to fulfil.
   /// - Throws: ``ServerError``; then nothing was written.
-  func update(id: String, _ members: JSONSlice, unmodifiedSince: Int? = nil) throws {
-    let stamp = try existing(id)
-    if let unmodifiedSince, let modified = stamp.flatMap({ DateText.secondsSince1970($0) }),
-      modified > unmodifiedSince
-    {
-      throw ServerError(
-        status: 412, "PRECONDITION_FAILED",
-        "The record was modified after the time that If-Unmodified-Since gives")
-    }
+  func update(id: String, _ members: JSONSlice, conditions: Conditions? = nil) throws {
+    try check(conditions, id: id)
     guard object.updateable else {
       throw ServerError(
         "INVALID_TYPE_FOR_OPERATION", "entity type cannot be updated: \(object.label)")
@@ -161,8 +157,8 @@ struct RecordWriter {
   // MARK: Delete
 
   /// Moves a record, and those that depend on it, to the recycle bin.
-  func delete(id: String) throws {
-    _ = try existing(id)
+  func delete(id: String, conditions: Conditions? = nil) throws {
+    try check(conditions, id: id)
     guard object.deletable else {
       throw ServerError(
         "INVALID_TYPE_FOR_OPERATION", "entity type cannot be deleted: \(object.label)")
@@ -237,6 +233,18 @@ struct RecordWriter {
     guard database.changesCount > 0 else {
       throw ServerError("UNDELETE_FAILED", "Entity is not in the recycle bin", fields: [])
     }
+  }
+
+  /// Checks that a record is there and as its caller believes it to be.
+  private func check(_ conditions: Conditions?, id: String) throws {
+    let stamp = try existing(id) ?? ""
+    try conditions?.check(
+      modified: DateText.secondsSince1970(stamp) ?? 0, tag: Self.tag(id: id, stamp: stamp))
+  }
+
+  /// The tag of a record's state.
+  static func tag(id: String, stamp: String) -> String {
+    "\"\(Digests.sha256Hex(id + stamp).prefix(24))\""
   }
 
   // MARK: Finding
@@ -333,8 +341,9 @@ struct RecordWriter {
     for (position, value) in values {
       let field = object.fields[object.table.columns[position]]
       guard field.type == .reference, let id = String.fromDatabaseValue(value) else { continue }
+      // What may belong to records of many objects may belong to custom ones too.
       guard let parent = transaction.schema.object(keyPrefix: id.prefix(3)),
-        field.referenceTo.contains(parent.name)
+        field.referenceTo.contains(parent.name) || field.referenceTo.count > 2 && parent.custom
       else {
         throw ServerError(
           "MALFORMED_ID", "\(field.label): id value of incorrect type: \(id)", fields: [field.name])

@@ -19,7 +19,7 @@ enum KeptSchema {
 
   static func write(_ object: ObjectSchema, _ database: Database) throws {
     var writer = JSONWriter()
-    DescribeJSON(versionPath: "").write(object, to: &writer)
+    DescribeJSON(versionPath: "", isKept: true).write(object, to: &writer)
     try database.execute(
       sql: "INSERT OR REPLACE INTO \(table) VALUES (?, ?)",
       arguments: [object.name, String(decoding: writer.bytes, as: UTF8.self)])

@@ -71,6 +71,14 @@ extension FieldSchema {
     restrictedPicklist = describe.flag("restrictedPicklist", otherwise: false)
     referenceTo = describe.list("referenceTo").compactMap(\.string)
     displayFormat = describe["displayFormat"]?.string
+    if let kept = describe["rollUp"],
+      let operation = RollUp.Operation(rawValue: kept["operation"]?.string ?? "")
+    {
+      rollUp = RollUp(
+        operation: operation, childObject: kept["childObject"]?.string ?? "",
+        reference: kept["reference"]?.string ?? "",
+        field: kept["field"]?.string.flatMap { $0.isEmpty ? nil : $0 })
+    }
     formula = describe["calculatedFormula"]?.string
     formulaTreatsNullAsZero = describe.flag("formulaTreatNullNumberAsZero", otherwise: true)
     helpText = describe["inlineHelpText"]?.string

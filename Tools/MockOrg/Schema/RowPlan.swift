@@ -82,6 +82,9 @@ struct RowPlan: Sendable {
           : number.databaseValue)
     case .boolean(let flag)?: return .value(flag.databaseValue)
     case nil:
+      if let rollUp = field.rollUp, rollUp.operation == .count || rollUp.operation == .sum {
+        return .value(field.type.storage == .integer ? 0.databaseValue : 0.0.databaseValue)
+      }
       if field.type == .boolean { return .value(false.databaseValue) }
       if field.name == "OwnerId" { return .user }
       return field.picklistValues.first(where: \.defaultValue).map {

@@ -93,6 +93,45 @@ struct SchemaInference {
     linkParents(of: name)
   }
 
+  /// Takes up objects as their project defines them: new fields are added, known ones replaced.
+  mutating func takeUp(_ objects: [SourceObject]) {
+    for source in objects {
+      let known = schema.object(named: source.name) ?? Self.blank(source.name, prefix(source.name))
+      var fields = known.fields
+      for field in source.fields + [source.nameField].compactMap(\.self) {
+        if let index = fields.firstIndex(where: { $0.name == field.name }) {
+          fields[index] = field
+        } else {
+          fields.append(field)
+        }
+      }
+      // A record of a master belongs to whom the master belongs.
+      if source.fields.contains(where: { $0.type == .reference && $0.cascadeDelete && !$0.nillable }
+      ) {
+        fields.removeAll { $0.name == "OwnerId" }
+      }
+      var object = Self.rebuilt(known, fields: fields)
+      if let label = source.label, !label.isEmpty { object.label = label }
+      if let label = source.labelPlural, !label.isEmpty { object.labelPlural = label }
+      insert(object)
+    }
+    for source in objects {
+      for relationship in source.relationships {
+        guard var parent = schema.object(named: relationship.parent) else { continue }
+        parent.childRelationships.removeAll {
+          $0.childObject == source.name && $0.field == relationship.field
+        }
+        parent.childRelationships.append(
+          ChildRelationship(
+            childObject: source.name, field: relationship.field,
+            relationshipName: relationship.name.map { "\($0)__r" },
+            cascadeDelete: relationship.cascadeDelete,
+            restrictedDelete: relationship.restrictedDelete))
+        insert(parent)
+      }
+    }
+  }
+
   // MARK: Objects
 
   private mutating func insert(_ object: ObjectSchema) {

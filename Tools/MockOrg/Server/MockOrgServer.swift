@@ -80,10 +80,12 @@ extension MockOrg {
   fileprivate func connectionInfo(_ address: String) -> ConnectionInfo {
     // No app asked for this one: `fieldforce login --access-token` may renew it as well as any other.
     let refresh = sessions.makeRefreshToken(userID: userID, clientID: nil)
+    let access = sessions.open(
+      userID: userID, clientID: options.clientId, refreshToken: refresh, now: options.clock.now)
+    control.admit(access)
     return ConnectionInfo(
       url: address, instanceUrl: address, apiVersion: "\(RESTService.versions.upperBound).0",
-      accessToken: sessions.open(
-        userID: userID, clientID: options.clientId, refreshToken: refresh, now: options.clock.now),
+      accessToken: access,
       refreshToken: refresh, username: options.user.username, password: options.user.password,
       clientId: options.clientId, clientSecret: options.clientSecret,
       redirectUri: options.redirectURI, userId: userID, organizationId: organizationID)

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import SalesforceSDKCommon
 
 /// A request's connection, which a fault may close.
 struct OrgRequestContext: RequestContext {
@@ -15,79 +16,140 @@ struct OrgRequestContext: RequestContext {
 
 /// Turns HTTP into requests of the org and its answers into HTTP, with the faults between.
 struct OrgResponder: HTTPResponder {
-  /// Bodies beyond this size are refused.
-  private static let maxBodyBytes = 50 << 20
+  /// Bodies beyond this size are refused, as they come and as they unfold.
+  private static let maxBodyBytes = 150 << 20
+  /// Smaller answers are sent as they are, as the platform sends them.
+  private static let leastCompressed = 1024
 
   let org: MockOrg
 
   func respond(to request: Request, context: OrgRequestContext) async throws -> Response {
-    let target = request.head.path ?? "/"
+    let exchange = Exchange(
+      target: request.head.path ?? "/", channel: context.channel, start: ContinuousClock.now,
+      acceptsGzip: org.options.compressesAnswers
+        && request.headers[.acceptEncoding]?.lowercased().contains("gzip") == true)
     guard let buffer = try? await request.body.collect(upTo: Self.maxBodyBytes) else {
       return response(
         OrgAnswer(ServerError(status: 413, "REQUEST_TOO_LARGE", "The request is too large")),
-        method: request.method.rawValue)
+        method: request.method.rawValue, exchange)
     }
     var headers: [String: String] = [:]
+    headers.reserveCapacity(request.headers.count)
     for field in request.headers { headers[field.name.canonicalName] = field.value }
+    var body = Array(buffer.readableBytesView)
+    if let encoding = headers["content-encoding"]?.lowercased(), encoding != "identity" {
+      guard encoding == "gzip" || encoding == "deflate",
+        let expanded = Gzip.expanded(body, limit: Self.maxBodyBytes)
+      else {
+        return response(
+          OrgAnswer(
+            ServerError(
+              status: 415, "UNSUPPORTED_MEDIA_TYPE",
+              "The Content-Encoding \(encoding) is not supported or does not fit the body.")),
+          method: request.method.rawValue, exchange)
+      }
+      body = expanded
+    }
     let orgRequest = OrgRequest(
-      method: request.method.rawValue, target: target, headers: headers,
-      body: Array(buffer.readableBytesView))
+      method: request.method.rawValue, target: exchange.target, headers: headers, body: body)
     let scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http"
     let authority = request.head.authority ?? headers["host"] ?? "127.0.0.1"
-    let baseURL = "\(scheme)://\(authority)"
-    let method = orgRequest.method
-    guard let action = org.script.action(method: method, target: target) else {
-      let answer = await org.answer(orgRequest, baseURL: baseURL)
-      log(orgRequest, target, answer)
-      return response(answer, method: method)
+    let circumstances = MockOrg.Circumstances(baseURL: "\(scheme)://\(authority)")
+    // What tests and the start page ask about the org is no request of a client.
+    if orgRequest.path.isEmpty || orgRequest.path.first == ControlService.root {
+      return response(
+        await org.answer(orgRequest, circumstances), method: orgRequest.method, exchange)
     }
-    return try await respond(orgRequest, target, baseURL, action, context)
+    guard let action = org.script.action(for: orgRequest, target: exchange.target) else {
+      let answer = await org.answer(orgRequest, circumstances)
+      log(orgRequest, exchange, answer, nil)
+      return response(answer, method: orgRequest.method, exchange)
+    }
+    return try await respond(orgRequest, exchange, circumstances, action)
   }
 
+  /// A request on its way through.
+  private struct Exchange {
+    let target: String
+    let channel: any Channel
+    let start: ContinuousClock.Instant
+    let acceptsGzip: Bool
+  }
+
+  // MARK: Faults
+
   private func respond(
-    _ request: OrgRequest, _ target: String, _ baseURL: String, _ action: MockOrgFault.Action,
-    _ context: OrgRequestContext
+    _ request: OrgRequest, _ exchange: Exchange, _ usual: MockOrg.Circumstances,
+    _ action: MockOrgFault.Action
   ) async throws -> Response {
+    var circumstances = usual
     switch action.kind {
     case .status(let status, let body, let headers):
       let answer = OrgAnswer(status: status, headers: headers, body: body)
-      log(request, target, answer)
-      return response(answer, method: request.method)
+      log(request, exchange, answer, action)
+      return response(answer, method: request.method, exchange)
+    case .lockRows:
+      let answer = Self.lockedRows(request)
+      log(request, exchange, answer, action)
+      return response(answer, method: request.method, exchange)
     case .dropBefore:
-      log(request, target, nil)
-      return try await dropped(context)
+      log(request, exchange, nil, action)
+      return try await dropped(exchange)
     case .delay(let duration): try await Task.sleep(for: duration)
     case .expireSessions: org.expireAccessTokens()
     case .refuseRefresh: org.revokeAllTokens()
-    case .dropAfter, .truncate, .edit: break
+    case .rotateRefresh: circumstances.rotatesRefreshToken = true
+    case .shiftTime(let offset): circumstances.offset = offset
+    case .dropAfter, .truncate, .trickle, .edit: break
     }
-    var answer = await org.answer(request, baseURL: baseURL)
+    var answer = await org.answer(request, circumstances)
     switch action.kind {
     case .dropAfter:
-      log(request, target, nil)
-      return try await dropped(context)
+      log(request, exchange, nil, action)
+      return try await dropped(exchange)
     case .truncate(let bytes):
-      log(request, target, answer)
-      return truncated(answer, at: bytes, context)
+      log(request, exchange, answer, action)
+      return truncated(answer, at: bytes, exchange)
+    case .trickle(let bytes, let pause):
+      log(request, exchange, answer, action)
+      return trickled(answer, bytes, pause)
     case .edit(let edit): answer.body = edit(answer.body)
     default: break
     }
-    log(request, target, answer)
-    return response(answer, method: request.method)
+    log(request, exchange, answer, action)
+    return response(answer, method: request.method, exchange)
+  }
+
+  /// What somebody gets whose records another transaction holds.
+  private static func lockedRows(_ request: OrgRequest) -> OrgAnswer {
+    let error = ServerError(
+      "UNABLE_TO_LOCK_ROW",
+      "unable to obtain exclusive access to this record or 1 records", fields: [])
+    guard request.path.dropFirst(3).prefix(2) == ["composite", "sobjects"], request.method != "GET"
+    else { return OrgAnswer(error) }
+    let count =
+      request.method == "DELETE"
+      ? (request[query: "ids"] ?? "").split(separator: ",").count
+      : (try? request.json())?["records"]?.count ?? 0
+    return .json { writer in
+      writer.beginArray()
+      for _ in 0..<count { RecordResult(error: error).write(to: &writer) }
+      writer.endArray()
+    }
   }
 
   /// Closes the connection; what is returned goes nowhere.
-  private func dropped(_ context: OrgRequestContext) async throws -> Response {
-    try await context.channel.close()
+  private func dropped(_ exchange: Exchange) async throws -> Response {
+    try await exchange.channel.close()
     return Response(status: .serviceUnavailable)
   }
 
   /// Announces a whole answer, writes its beginning and closes the connection.
   private func truncated(
-    _ answer: OrgAnswer, at bytes: Int, _ context: OrgRequestContext
+    _ answer: OrgAnswer, at bytes: Int, _ exchange: Exchange
   ) -> Response {
     let part = ByteBuffer(bytes: answer.body.prefix(bytes))
-    let channel = context.channel
+    let channel = exchange.channel
     return Response(
       status: HTTPResponse.Status(code: answer.status), headers: fields(of: answer),
       body: ResponseBody(contentLength: answer.body.count) { writer in
@@ -97,11 +159,34 @@ struct OrgResponder: HTTPResponder {
       })
   }
 
-  private func response(_ answer: OrgAnswer, method: String) -> Response {
-    Response(
+  /// Writes an answer a few bytes at a time.
+  private func trickled(_ answer: OrgAnswer, _ bytes: Int, _ pause: Duration) -> Response {
+    let body = answer.body
+    return Response(
       status: HTTPResponse.Status(code: answer.status), headers: fields(of: answer),
-      body: method == "HEAD" || answer.body.isEmpty
-        ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+      body: ResponseBody(contentLength: body.count) { writer in
+        for start in stride(from: 0, to: body.count, by: bytes) {
+          if start > 0 { try await Task.sleep(for: pause) }
+          try await writer.write(ByteBuffer(bytes: body[start..<min(start + bytes, body.count)]))
+        }
+        try await writer.finish(nil)
+      })
+  }
+
+  // MARK: Answers
+
+  private func response(_ answer: OrgAnswer, method: String, _ exchange: Exchange) -> Response {
+    var headers = fields(of: answer)
+    var body = answer.body
+    if exchange.acceptsGzip, body.count >= Self.leastCompressed, let gzip = Gzip.compressed(body) {
+      body = gzip
+      headers[.contentEncoding] = "gzip"
+      headers[.vary] = "Accept-Encoding"
+    }
+    return Response(
+      status: HTTPResponse.Status(code: answer.status), headers: headers,
+      body: method == "HEAD" || body.isEmpty
+        ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
   }
 
   private func fields(of answer: OrgAnswer) -> HTTPFields {
@@ -115,11 +200,13 @@ struct OrgResponder: HTTPResponder {
     return fields
   }
 
-  private func log(_ request: OrgRequest, _ target: String, _ answer: OrgAnswer?) {
+  private func log(
+    _ request: OrgRequest, _ exchange: Exchange, _ answer: OrgAnswer?,
+    _ action: MockOrgFault.Action?
+  ) {
     org.script.record(
-      MockOrgRequestRecord(
-        method: request.method, target: target, status: answer?.status,
-        userAgent: request.headers["user-agent"], requestBytes: request.body.count,
-        responseBytes: answer?.body.count ?? 0, date: org.options.clock.now))
+      request, target: exchange.target, status: answer?.status,
+      responseBytes: answer?.body.count ?? 0, date: org.options.clock.now,
+      duration: ContinuousClock.now - exchange.start, fault: action?.name)
   }
 }

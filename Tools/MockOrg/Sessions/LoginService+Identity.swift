@@ -86,8 +86,6 @@ extension LoginService {
     }
   }
 
-  private func user(_ id: String) -> LoginUser? { users.first { $0.id == id } }
-
   private func plain(_ text: String) -> OrgAnswer {
     OrgAnswer(status: 403, body: Array(text.utf8), contentType: "text/plain; charset=utf-8")
   }

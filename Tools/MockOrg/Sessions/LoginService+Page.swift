@@ -22,7 +22,9 @@ extension LoginService {
         LoginPage.problem("error=redirect_uri_mismatch", "redirect_uri must match configuration"),
         status: 400)
     }
-    guard form["response_type"] == "code" || form["response_type"] == "hybrid_auth_code" else {
+    let types = Set((form["response_type"] ?? "").split(separator: " ").map(String.init))
+    let isUserAgent = types.contains("token") || types.contains("hybrid_token")
+    guard types == ["code"] || types == ["hybrid_auth_code"] || isUserAgent else {
       return redirected(
         redirect,
         [
@@ -56,11 +58,36 @@ extension LoginService {
     if options.asksForApproval, form["decision"] != "allow" {
       return page("Allow access?", LoginPage.approval(form))
     }
+    let scope = form["scope"].flatMap { $0.trimmingBlanks().isEmpty ? nil : $0 } ?? Self.usualScope
+    if isUserAgent { return userAgent(user, form, clientID, redirect, scope) }
     let code = sessions.makeCode(
       AuthorizationGrant(
         userID: user.id, clientID: clientID, redirectURI: redirect,
-        challenge: form["code_challenge"], expires: now.addingTimeInterval(900)))
+        challenge: form["code_challenge"], scope: scope, nonce: form["nonce"],
+        expires: now.addingTimeInterval(900)))
     return redirected(redirect, [("code", code)], state: form["state"])
+  }
+
+  /// The user agent flow: the tokens stand behind the redirect's `#`.
+  private func userAgent(
+    _ user: LoginUser, _ form: Form, _ clientID: String, _ redirect: String, _ scope: String
+  ) -> OrgAnswer {
+    var request = TokenRequest(clientID: clientID, scope: scope)
+    request.nonce = form["nonce"]
+    // A refresh token goes to an app's own address alone, never to a page.
+    if Self.grantsRefresh(scope), !redirect.lowercased().hasPrefix("http") {
+      request.refreshToken = sessions.makeRefreshToken(
+        userID: user.id, clientID: clientID, scope: scope)
+      request.showsRefreshToken = true
+    }
+    var members = tokenMembers(of: user.id, request)
+    if let state = form["state"] { members.append(("state", state)) }
+    let fragment = members.map { "\($0.key)=\(PercentEncoding.encode($0.value))" }
+    return OrgAnswer(
+      status: 302,
+      headers: [
+        ("Location", "\(redirect.filter { !$0.isNewline })#\(fragment.joined(separator: "&"))")
+      ])
   }
 
   /// A loopback address, an app's own scheme, or the one that the connected app has.
@@ -91,7 +118,7 @@ extension LoginService {
     page("Login", LoginPage.login(form, problem: problem))
   }
 
-  private func page(_ title: String, _ content: String, status: Int = 200) -> OrgAnswer {
+  func page(_ title: String, _ content: String, status: Int = 200) -> OrgAnswer {
     OrgAnswer(
       status: status, headers: [("Cache-Control", "no-store")],
       body: Array(LoginPage.document(title: title, content: content).utf8),
@@ -103,7 +130,7 @@ extension LoginService {
 enum LoginPage {
   private static let carried = [
     "response_type", "client_id", "redirect_uri", "state", "code_challenge",
-    "code_challenge_method", "scope", "display", "prompt",
+    "code_challenge_method", "scope", "display", "prompt", "nonce",
   ]
 
   static func login(_ form: Form, problem: String?) -> String {
@@ -117,6 +144,24 @@ enum LoginPage {
     <label for="password">Password</label>
     <input id="password" name="password" type="password" autocomplete="current-password" required>
     <button id="Login" type="submit">Log In</button>
+    </form>
+    """
+  }
+
+  static func device(_ form: Form, problem: String?) -> String {
+    """
+    <form method="post" action="/setup/connect">
+    \(problem.map { "<p class=\"problem\" role=\"alert\">\(escaped($0))</p>" } ?? "")
+    <label for="user_code">Code on the device</label>
+    <input id="user_code" name="user_code" autocomplete="off" required autofocus \
+    value="\(escaped(form["user_code"] ?? ""))">
+    <label for="username">Username</label>
+    <input id="username" name="username" type="email" autocomplete="username" required \
+    value="\(escaped(form["username"] ?? ""))">
+    <label for="password">Password</label>
+    <input id="password" name="password" type="password" autocomplete="current-password" required>
+    <button name="decision" value="allow">Connect</button>
+    <button name="decision" value="deny" class="second">Deny</button>
     </form>
     """
   }

@@ -1,23 +1,46 @@
-/// The SOAP login: the one SOAP call that clients of the REST API still make.
+/// The SOAP calls that clients of the REST API still make: login and logout, and who and when it is.
 extension LoginService {
-  /// Answers `login`; any other call, and whatever is no envelope, gets a fault.
-  func soapLogin(_ request: OrgRequest) -> OrgAnswer {
+  /// Answers a call; an unknown one, and whatever is no envelope, gets a fault.
+  func soap(_ request: OrgRequest) -> OrgAnswer {
     guard request.method == "POST" else {
       return OrgAnswer(.methodNotAllowed(request.method, allowed: "POST"))
     }
-    let version = request.path.count > 3 ? request.path[3] : "66.0"
-    guard let login = XMLElement(parsing: request.body)?["Body"]?["login"] else {
+    let envelope = XMLElement(parsing: request.body)
+    guard let call = envelope?["Body"]?.children.first else {
       return fault(
         "UNKNOWN_EXCEPTION", "No operation available for request, please check the WSDL.")
     }
+    if call.name == "login" { return soapLogin(request, call) }
+    let token = envelope?["Header"]?["SessionHeader"]?["sessionId"]?.text ?? ""
+    guard let session = sessions.session(token, now: now), let user = user(session.userID) else {
+      return fault(
+        "INVALID_SESSION_ID", "INVALID_SESSION_ID: Invalid Session ID found in SessionHeader")
+    }
+    switch call.name {
+    case "logout":
+      sessions.expire(token)
+      return xml(200, "<logoutResponse/>")
+    case "getServerTimestamp":
+      return xml(
+        200,
+        "<getServerTimestampResponse><result><timestamp>\(DateText.dateTime(now))</timestamp></result>"
+          + "</getServerTimestampResponse>")
+    case "getUserInfo":
+      return xml(
+        200,
+        "<getUserInfoResponse><result>\(userInfo(of: user))</result></getUserInfoResponse>")
+    default:
+      return fault(
+        "UNKNOWN_EXCEPTION",
+        "No operation available for request \(call.name), please check the WSDL.")
+    }
+  }
+
+  private func soapLogin(_ request: OrgRequest, _ login: XMLElement) -> OrgAnswer {
+    let version = request.path.count > 3 ? request.path[3] : "66.0"
     let username = login["username"]?.text ?? ""
     let given = login["password"]?.text ?? ""
-    // Clients put the security token behind the password.
-    let user = users.first {
-      $0.username.lowercased() == username.trimmingBlanks().lowercased()
-        && given.hasPrefix($0.password)
-    }
-    guard let user else {
+    guard let user = user(named: username), Self.isPassword(given, of: user) else {
       return fault(
         "INVALID_LOGIN",
         "INVALID_LOGIN: Invalid username, password, security token; or user locked out.")
@@ -33,15 +56,19 @@ extension LoginService {
       <passwordExpired>false</passwordExpired><sandbox>false</sandbox>\
       <serverUrl>\(XMLText.escaped(url))</serverUrl>\
       <sessionId>\(XMLText.escaped(session))</sessionId><userId>\(user.id)</userId>\
-      <userInfo><organizationId>\(organizationID)</organizationId>\
-      <organizationName>\(XMLText.escaped(options.organizationName))</organizationName>\
-      <sessionSecondsValid>\(options.accessTokenLifetime.components.seconds)</sessionSecondsValid>\
-      <userEmail>\(XMLText.escaped(user.email))</userEmail>\
-      <userFullName>\(XMLText.escaped("\(user.firstName) \(user.lastName)"))</userFullName>\
-      <userId>\(user.id)</userId><userLanguage>en_US</userLanguage><userLocale>en_US</userLocale>\
-      <userName>\(XMLText.escaped(user.username))</userName><userTimeZone>GMT</userTimeZone>\
-      <userType>Standard</userType></userInfo></result></loginResponse>
+      <userInfo>\(userInfo(of: user))</userInfo></result></loginResponse>
       """)
+  }
+
+  private func userInfo(of user: LoginUser) -> String {
+    [
+      ("organizationId", organizationID), ("organizationName", options.organizationName),
+      ("profileId", user.profileID),
+      ("sessionSecondsValid", String(options.accessTokenLifetime.components.seconds)),
+      ("userEmail", user.email), ("userFullName", "\(user.firstName) \(user.lastName)"),
+      ("userId", user.id), ("userLanguage", "en_US"), ("userLocale", "en_US"),
+      ("userName", user.username), ("userTimeZone", "GMT"), ("userType", "Standard"),
+    ].map { XMLText.element($0.0, $0.1) }.joined()
   }
 
   /// SOAP gives every fault the status 500.

@@ -5,6 +5,8 @@ import SalesforceSDKCommon
 /// A user as the login answers show one.
 struct LoginUser: Sendable {
   var id: String
+  var profileID: String
+  var profile: MockOrgProfile
   var username: String
   var password: String
   var firstName: String
@@ -19,6 +21,7 @@ struct LoginService {
   let users: [LoginUser]
   let organizationID: String
   let options: MockOrgOptions
+  let keys: SigningKeys
   /// Where the org is reached, such as `http://127.0.0.1:8080`.
   let baseURL: String
   let now: Date
@@ -28,23 +31,38 @@ struct LoginService {
 
   /// Answers a request of the login's, or nil if the path is none of them.
   func answer(_ request: OrgRequest) -> OrgAnswer? {
+    // Nearly all requests are for data: they are told apart without a lower-case copy of the path.
+    if request.path.count > 1, request.path[0] == "services", request.path[1] == "data" {
+      return nil
+    }
     switch request.path.map({ $0.lowercased() }).prefix(3) {
-    case ["services", "oauth2", "authorize"]: authorize(request)
-    case ["services", "oauth2", "token"]: token(request)
-    case ["services", "oauth2", "revoke"]: revoke(request)
-    case ["services", "oauth2", "introspect"]: introspect(request)
-    case ["services", "oauth2", "userinfo"]: userInfo(request)
-    case [".well-known", "openid-configuration"]: openIDConfiguration()
-    case ["services", "soap", "u"], ["services", "soap", "c"]: soapLogin(request)
-    case let path where path.first == "id" && path.count == 3: identity(request)
-    default: nil
+    case ["services", "oauth2", "authorize"]: return authorize(request)
+    case ["services", "oauth2", "token"]: return token(request)
+    case ["services", "oauth2", "revoke"]: return revoke(request)
+    case ["services", "oauth2", "introspect"]: return introspect(request)
+    case ["services", "oauth2", "userinfo"]: return userInfo(request)
+    case ["services", "oauth2", "singleaccess"]: return singleAccess(request)
+    case [".well-known", "openid-configuration"]: return openIDConfiguration()
+    case ["id", "keys"]: return publicKeys()
+    case ["setup", "connect"]: return connectDevice(request)
+    case ["services", "soap", "u"], ["services", "soap", "c"]: return soap(request)
+    case ["secur", "frontdoor.jsp"], ["secur", "logout.jsp"],
+      ["services", "auth", "rp"]:
+      return session(after: request)
+    case let path where path.first == "id" && path.count == 3: return identity(request)
+    default: return nil
     }
   }
 
+  func user(_ id: String) -> LoginUser? { users.first { $0.id == id } }
+
+  func user(named username: String) -> LoginUser? {
+    let name = username.trimmingBlanks().lowercased()
+    return users.first { $0.username.lowercased() == name }
+  }
+
   func user(named username: String, password: String) -> LoginUser? {
-    users.first {
-      $0.username.lowercased() == username.trimmingBlanks().lowercased() && $0.password == password
-    }
+    user(named: username).flatMap { $0.password == password ? $0 : nil }
   }
 
   /// The session that a request's `Authorization` header names.
@@ -66,9 +84,6 @@ struct LoginService {
       return OrgAnswer(.methodNotAllowed(request.method, allowed: "GET,POST"))
     }
     let form = Form(request)
-    guard let grantType = form["grant_type"] else {
-      return oauthError("unsupported_grant_type", "grant type not supported")
-    }
     let (clientID, secret) = form.client(request)
     if let clientID, !options.acceptsUnknownClients, clientID != options.clientId {
       return oauthError("invalid_client_id", "client identifier invalid")
@@ -76,25 +91,36 @@ struct LoginService {
     if let secret, clientID == options.clientId, secret != options.clientSecret {
       return oauthError("invalid_client", "invalid client credentials")
     }
+    if form["response_type"] == "device_code" { return deviceCode(form, clientID) }
+    guard let grantType = form["grant_type"] else {
+      return oauthError("unsupported_grant_type", "grant type not supported")
+    }
     switch grantType {
-    case "authorization_code", "hybrid_auth_code":
-      return codeGrant(form, clientID)
-    case "refresh_token", "hybrid_refresh":
-      return refreshGrant(form, clientID)
+    case "authorization_code", "hybrid_auth_code": return codeGrant(form, clientID)
+    case "refresh_token", "hybrid_refresh": return refreshGrant(form, clientID)
     case "password":
       guard let clientID else { return missingParameter("client_id") }
-      guard let user = user(named: form["username"] ?? "", password: form["password"] ?? "") else {
-        return oauthError("invalid_grant", "authentication failure")
-      }
-      return tokens(of: user.id, clientID: clientID)
+      guard let user = user(named: form["username"] ?? ""),
+        Self.isPassword(form["password"] ?? "", of: user)
+      else { return oauthError("invalid_grant", "authentication failure") }
+      return tokens(of: user.id, TokenRequest(clientID: clientID, scope: "api id"))
     case "client_credentials":
       guard let clientID, secret != nil, let user = users.first else {
         return oauthError("invalid_client", "invalid client credentials")
       }
-      return tokens(of: user.id, clientID: clientID)
+      return tokens(of: user.id, TokenRequest(clientID: clientID, scope: "api"))
+    case "urn:ietf:params:oauth:grant-type:jwt-bearer":
+      return assertionGrant(form)
+    case "device", "urn:ietf:params:oauth:grant-type:device_code":
+      return deviceGrant(form, clientID)
     default:
       return oauthError("unsupported_grant_type", "grant type not supported")
     }
+  }
+
+  /// Clients put the security token behind the password.
+  static func isPassword(_ given: String, of user: LoginUser) -> Bool {
+    given.hasPrefix(user.password)
   }
 
   private func codeGrant(_ form: Form, _ clientID: String?) -> OrgAnswer {
@@ -118,8 +144,14 @@ struct LoginService {
         return oauthError("invalid_grant", "invalid code verifier")
       }
     }
-    let refresh = sessions.makeRefreshToken(userID: grant.userID, clientID: clientID)
-    return tokens(of: grant.userID, clientID: clientID, refreshToken: refresh, shown: true)
+    var request = TokenRequest(clientID: clientID, scope: grant.scope)
+    request.nonce = grant.nonce
+    request.showsRefreshToken = true
+    if Self.grantsRefresh(grant.scope) {
+      request.refreshToken = sessions.makeRefreshToken(
+        userID: grant.userID, clientID: clientID, scope: grant.scope)
+    }
+    return tokens(of: grant.userID, request)
   }
 
   private func refreshGrant(_ form: Form, _ clientID: String?) -> OrgAnswer {
@@ -129,55 +161,86 @@ struct LoginService {
     guard let refresh = sessions.refresh(token, clientID: clientID, rotating: rotating) else {
       return oauthError("invalid_grant", "expired access/refresh token")
     }
-    return tokens(
-      of: refresh.userID, clientID: clientID, refreshToken: refresh.token, shown: rotating)
+    var request = TokenRequest(clientID: clientID, scope: refresh.scope)
+    request.refreshToken = refresh.token
+    request.showsRefreshToken = rotating
+    return tokens(of: refresh.userID, request)
   }
 
   /// The base64url SHA-256 of a PKCE verifier.
   static func challenge(of verifier: String) -> String {
-    Data(SHA256.hash(data: Data(verifier.utf8))).base64EncodedString()
-      .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    Base64URL.encode(Digests.sha256(Array(verifier.utf8)))
   }
 
-  private func tokens(
-    of userID: String, clientID: String, refreshToken: String? = nil, shown: Bool = false
-  ) -> OrgAnswer {
+  // MARK: Tokens
+
+  /// What a client gets tokens for.
+  struct TokenRequest {
+    var clientID: String
+    var scope: String
+    var refreshToken: String?
+    var showsRefreshToken = false
+    var nonce: String?
+  }
+
+  /// What a client that asks for no scope gets.
+  static let usualScope = "refresh_token api id web"
+
+  static func grantsRefresh(_ scope: String) -> Bool {
+    let scopes = scope.split(separator: " ")
+    return scopes.contains("refresh_token") || scopes.contains("offline_access")
+      || scopes.contains("full")
+  }
+
+  /// The members of a token answer, in order; the user agent flow puts them into a URL.
+  func tokenMembers(of userID: String, _ request: TokenRequest) -> [(key: String, value: String)] {
     let access = sessions.open(
-      userID: userID, clientID: clientID, refreshToken: refreshToken, now: now)
+      userID: userID, clientID: request.clientID, refreshToken: request.refreshToken,
+      scope: request.scope, now: now)
     let id = identityURL(of: userID)
     let issued = String(Int(now.timeIntervalSince1970 * 1000))
     let signature = HMAC<SHA256>.authenticationCode(
       for: Data((id + issued).utf8), using: SymmetricKey(data: Data(options.clientSecret.utf8)))
+    var members = [(key: "access_token", value: access)]
+    if request.showsRefreshToken, let token = request.refreshToken {
+      members.append(("refresh_token", token))
+    }
+    if request.scope.split(separator: " ").contains("openid"), let user = user(userID),
+      let token = idToken(of: user, request)
+    {
+      members.append(("id_token", token))
+    }
+    members += [
+      ("signature", Data(signature).base64EncodedString()), ("scope", request.scope),
+      ("instance_url", baseURL), ("id", id), ("token_type", "Bearer"), ("issued_at", issued),
+    ]
+    return members
+  }
+
+  func tokens(of userID: String, _ request: TokenRequest) -> OrgAnswer {
+    let members = tokenMembers(of: userID, request)
     return Self.noStore(
       .json { writer in
         writer.beginObject()
-        func member(_ key: String, _ value: String) {
+        for (key, value) in members {
           writer.key(key)
           writer.string(value)
         }
-        member("access_token", access)
-        if shown, let refreshToken { member("refresh_token", refreshToken) }
-        member("signature", Data(signature).base64EncodedString())
-        member("scope", refreshToken == nil ? "api id web" : "refresh_token api id web")
-        member("instance_url", baseURL)
-        member("id", id)
-        member("token_type", "Bearer")
-        member("issued_at", issued)
         writer.endObject()
       })
   }
 
-  private static func noStore(_ answer: OrgAnswer) -> OrgAnswer {
+  static func noStore(_ answer: OrgAnswer) -> OrgAnswer {
     var answer = answer
     answer.headers.append(("Cache-Control", "no-cache, no-store"))
     return answer
   }
 
-  private func missingParameter(_ name: String) -> OrgAnswer {
+  func missingParameter(_ name: String) -> OrgAnswer {
     oauthError("invalid_request", "missing required parameter: \(name)")
   }
 
-  private func oauthError(_ code: String, _ description: String, status: Int = 400) -> OrgAnswer {
+  func oauthError(_ code: String, _ description: String, status: Int = 400) -> OrgAnswer {
     Self.noStore(
       .json(status) { writer in
         writer.beginObject()
@@ -200,47 +263,78 @@ struct LoginService {
   }
 
   private func introspect(_ request: OrgRequest) -> OrgAnswer {
-    guard let token = Form(request)["token"] else { return missingParameter("token") }
+    let form = Form(request)
+    guard let token = form["token"] else { return missingParameter("token") }
+    let (clientID, secret) = form.client(request)
+    if clientID == options.clientId, let secret, secret != options.clientSecret {
+      return oauthError("invalid_client", "invalid client credentials", status: 401)
+    }
     let session = sessions.session(token, now: now)
+    let refresh = session == nil ? sessions.refreshToken(token) : nil
     return .json { writer in
       writer.beginObject()
       writer.key("active")
-      writer.bool(session != nil)
+      writer.bool(session != nil || refresh != nil)
+      func members(_ userID: String, _ clientID: String, _ scope: String, _ type: String) {
+        for (key, value) in [
+          ("scope", scope), ("client_id", clientID),
+          ("username", user(userID)?.username ?? ""), ("sub", identityURL(of: userID)),
+          ("token_type", type),
+        ] {
+          writer.key(key)
+          writer.string(value)
+        }
+      }
       if let session {
-        writer.key("client_id")
-        writer.string(session.clientID)
-        writer.key("exp")
-        writer.integer(Int(session.expires.timeIntervalSince1970))
-        writer.key("sub")
-        writer.string(identityURL(of: session.userID))
-        writer.key("token_type")
-        writer.string("access_token")
+        members(session.userID, session.clientID, session.scope, "access_token")
+        for (key, date) in [
+          ("exp", session.expires), ("iat", session.issued), ("nbf", session.issued),
+        ] {
+          writer.key(key)
+          writer.integer(Int(date.timeIntervalSince1970))
+        }
+      } else if let refresh {
+        members(refresh.userID, refresh.clientID ?? "", refresh.scope, "refresh_token")
       }
       writer.endObject()
     }
   }
 
-  private func openIDConfiguration() -> OrgAnswer {
-    .json { writer in
+  /// A URL that opens the org in a browser without a login.
+  private func singleAccess(_ request: OrgRequest) -> OrgAnswer {
+    guard let token = Self.bearerToken(of: request), let session = sessions.session(token, now: now)
+    else { return OrgAnswer(.invalidSession()) }
+    let one = sessions.open(userID: session.userID, clientID: session.clientID, now: now)
+    let target = Form(request)["redirect_uri"] ?? "/"
+    return .json { writer in
       writer.beginObject()
-      writer.key("issuer")
-      writer.string(baseURL)
-      for (key, path) in [
-        ("authorization_endpoint", "authorize"), ("token_endpoint", "token"),
-        ("revocation_endpoint", "revoke"), ("introspection_endpoint", "introspect"),
-        ("userinfo_endpoint", "userinfo"),
-      ] {
-        writer.key(key)
-        writer.string("\(baseURL)/services/oauth2/\(path)")
-      }
-      writer.key("response_types_supported")
-      writer.strings(["code"])
-      writer.key("scopes_supported")
-      writer.strings(["api", "id", "refresh_token", "web"])
-      writer.key("token_endpoint_auth_methods_supported")
-      writer.strings(["client_secret_post", "client_secret_basic"])
+      writer.key("frontdoor_uri")
+      writer.string(
+        "\(baseURL)/secur/frontdoor.jsp?otp=\(PercentEncoding.encode(one))&startURL="
+          + PercentEncoding.encode(target))
       writer.endObject()
     }
+  }
+
+  /// What a browser sees after it came in or went out: the start page, or the login.
+  private func session(after request: OrgRequest) -> OrgAnswer {
+    if request.path.last == "frontdoor.jsp" {
+      let token = request[query: "otp"] ?? request[query: "sid"] ?? ""
+      guard sessions.session(token, now: now) != nil else {
+        return OrgAnswer(status: 302, headers: [("Location", "\(baseURL)/")])
+      }
+      let target = request[query: "startURL"] ?? request[query: "retURL"] ?? "/"
+      // Only within the org: anything else would lead a browser wherever a link says.
+      let path = target.hasPrefix("/") && !target.hasPrefix("//") ? target : "/"
+      return OrgAnswer(
+        status: 302, headers: [("Location", baseURL + path.filter { !$0.isNewline })])
+    }
+    if let token = Self.bearerToken(of: request) ?? request[query: "token"] {
+      _ = sessions.revoke(token)
+    }
+    return OrgAnswer(
+      status: 200, body: Array("<!DOCTYPE html><title>Logged out</title>Logged out".utf8),
+      contentType: "text/html; charset=utf-8")
   }
 }
 
@@ -262,10 +356,7 @@ struct Form {
     {
       let parts = String(decoding: data, as: UTF8.self).split(separator: ":", maxSplits: 1)
       if parts.count == 2 {
-        return (
-          PercentEncoding.decode(parts[0]),
-          PercentEncoding.decode(parts[1])
-        )
+        return (PercentEncoding.decode(parts[0]), PercentEncoding.decode(parts[1]))
       }
     }
     return (self["client_id"], self["client_secret"])

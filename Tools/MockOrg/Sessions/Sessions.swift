@@ -5,9 +5,19 @@ import Synchronization
 struct Session: Sendable {
   var userID: String
   var clientID: String
+  var scope: String
+  var issued: Date
   var expires: Date
   /// The refresh token that the session came from or came with.
   var refreshToken: String?
+}
+
+/// A client's leave to open sessions for a user.
+struct RefreshToken: Sendable {
+  var userID: String
+  /// The app that it was given to; nil if the org itself handed it out, for whoever asks.
+  var clientID: String?
+  var scope: String
 }
 
 /// A login that waits for the client to fetch its tokens.
@@ -17,21 +27,35 @@ struct AuthorizationGrant: Sendable {
   var redirectURI: String
   /// What PKCE bound the code to; nil if the client did not use it.
   var challenge: String?
+  var scope: String
+  /// What an OpenID client wants to find in its token again.
+  var nonce: String?
   var expires: Date
+}
+
+/// A device that waits for its user to let it in.
+struct DeviceGrant: Sendable {
+  enum Decision: Sendable {
+    case pending
+    case denied
+    case granted(userID: String)
+  }
+
+  /// What the device shows.
+  var userCode: String
+  var clientID: String
+  var scope: String
+  var expires: Date
+  var decision = Decision.pending
 }
 
 /// The tokens and codes that the org has given out and still honours.
 final class Sessions: Sendable {
-  private struct Refresh {
-    var userID: String
-    /// The app that it was given to; nil if the org itself handed it out, for whoever asks.
-    var clientID: String?
-  }
-
   private struct State {
     var sessions: [String: Session] = [:]
-    var refreshTokens: [String: Refresh] = [:]
+    var refreshTokens: [String: RefreshToken] = [:]
     var grants: [String: AuthorizationGrant] = [:]
+    var devices: [String: DeviceGrant] = [:]
     /// The refresh token's successors end with it when somebody uses it a second time.
     var successors: [String: String] = [:]
   }
@@ -48,10 +72,13 @@ final class Sessions: Sendable {
   // MARK: Access tokens
 
   /// Opens a session and gives its access token.
-  func open(userID: String, clientID: String, refreshToken: String? = nil, now: Date) -> String {
+  func open(
+    userID: String, clientID: String, refreshToken: String? = nil,
+    scope: String = LoginService.usualScope, now: Date
+  ) -> String {
     let token = "\(organizationID.prefix(15))!AQ\(Self.randomText(60))"
     let session = Session(
-      userID: userID, clientID: clientID,
+      userID: userID, clientID: clientID, scope: scope, issued: now,
       expires: now.addingTimeInterval(lifetime / .seconds(1)),
       refreshToken: refreshToken)
     state.withLock { $0.sessions[token] = session }
@@ -69,43 +96,54 @@ final class Sessions: Sendable {
   /// Ends all access tokens; refresh tokens stay good.
   func expireAccessTokens() { state.withLock { $0.sessions = [:] } }
 
+  /// Ends one access token.
+  func expire(_ token: String) { state.withLock { $0.sessions[token] = nil } }
+
   // MARK: Refresh tokens
 
   /// Gives a new refresh token.
   ///
   /// - Parameter clientID: The one app that may use it; nil: every app.
-  func makeRefreshToken(userID: String, clientID: String?) -> String {
+  func makeRefreshToken(
+    userID: String, clientID: String?, scope: String = LoginService.usualScope
+  ) -> String {
     let token = "5Aep\(Self.randomText(83))"
     state.withLock {
-      $0.refreshTokens[token] = Refresh(userID: userID, clientID: clientID)
+      $0.refreshTokens[token] = RefreshToken(userID: userID, clientID: clientID, scope: scope)
     }
     return token
+  }
+
+  /// What a refresh token is good for; nil if it is not good.
+  func refreshToken(_ token: String) -> RefreshToken? {
+    state.withLock { $0.refreshTokens[token] }
   }
 
   /// Uses a refresh token.
   ///
   /// - Parameter rotating: Ends it and gives a successor. Using an ended token again ends its
-  ///   successors too, since somebody has stolen it.
+  ///   successors and their sessions too, since somebody has stolen it.
   /// - Returns: Whose it is and the token to use from now on; nil if it is not good.
   func refresh(
     _ token: String, clientID: String, rotating: Bool
-  ) -> (userID: String, token: String)? {
+  ) -> (userID: String, scope: String, token: String)? {
     state.withLock { state in
       guard let refresh = state.refreshTokens[token] else {
         var stolen = state.successors[token]
         while let token = stolen {
           state.refreshTokens[token] = nil
+          state.sessions = state.sessions.filter { $0.value.refreshToken != token }
           stolen = state.successors[token]
         }
         return nil
       }
       guard refresh.clientID == nil || refresh.clientID == clientID else { return nil }
-      guard rotating else { return (refresh.userID, token) }
+      guard rotating else { return (refresh.userID, refresh.scope, token) }
       let next = "5Aep\(Self.randomText(83))"
       state.refreshTokens[token] = nil
       state.refreshTokens[next] = refresh
       state.successors[token] = next
-      return (refresh.userID, next)
+      return (refresh.userID, refresh.scope, next)
     }
   }
 
@@ -136,6 +174,33 @@ final class Sessions: Sendable {
   /// Takes the login that a code stands for; a code works once.
   func takeGrant(_ code: String) -> AuthorizationGrant? {
     state.withLock { $0.grants.removeValue(forKey: code) }
+  }
+
+  // MARK: Devices
+
+  /// Keeps a device that waits.
+  func insert(_ device: DeviceGrant, deviceCode: String) {
+    state.withLock { $0.devices[deviceCode] = device }
+  }
+
+  func deviceGrant(_ deviceCode: String) -> DeviceGrant? {
+    state.withLock { $0.devices[deviceCode] }
+  }
+
+  func removeDeviceGrant(_ deviceCode: String) {
+    state.withLock { $0.devices[deviceCode] = nil }
+  }
+
+  /// Lets the device in that shows a code, or not; false if none does.
+  func decide(userCode: String, _ decision: DeviceGrant.Decision, now: Date) -> Bool {
+    state.withLock { state in
+      let waiting = state.devices.first {
+        $0.value.userCode == userCode && $0.value.expires > now
+      }
+      guard let waiting else { return false }
+      state.devices[waiting.key]?.decision = decision
+      return true
+    }
   }
 
   private static let alphabet = Array(

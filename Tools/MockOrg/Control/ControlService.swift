@@ -1,0 +1,329 @@
+import Foundation
+import GRDB
+import SalesforceSDKCommon
+
+/// The org's own endpoint, `/mock-org`, by which tests in any language and the start page look into it
+/// and tell it what to do. Nothing of it exists on the platform.
+///
+/// It opens to the access token of the connection document, even after the org has ended that token's
+/// session, and to a browser that has loaded the start page from this machine.
+struct ControlService {
+  static let root = "mock-org"
+  private static let cookieName = "mock-org"
+
+  let org: MockOrg
+  let baseURL: String
+
+  func answer(_ request: OrgRequest) async -> OrgAnswer {
+    if request.path.isEmpty { return startPage(request) }
+    guard isAdmitted(request) else {
+      return OrgAnswer(
+        ServerError(
+          status: 401, "INVALID_SESSION_ID",
+          "The control endpoint opens to the access token of the connection document."))
+    }
+    do {
+      return try await route(request, Array(request.path.dropFirst()))
+    } catch let error as ServerError {
+      return OrgAnswer(error)
+    } catch let error as MockOrgError {
+      return OrgAnswer(ServerError("INVALID_INPUT", error.message))
+    } catch {
+      return OrgAnswer(ServerError(status: 500, "UNKNOWN_EXCEPTION", "The org's database failed."))
+    }
+  }
+
+  // MARK: Who may
+
+  private func isAdmitted(_ request: OrgRequest) -> Bool {
+    if let token = LoginService.bearerToken(of: request) { return org.control.isAdmitted(token) }
+    let cookies = (request.headers["cookie"] ?? "").split(separator: ";")
+    return isLocal(request)
+      && cookies.contains {
+        String($0).trimmingBlanks() == "\(Self.cookieName)=\(org.control.cookie)"
+      }
+  }
+
+  /// Whether a browser was told to come to this machine: a name of somebody else's that leads here is
+  /// how a foreign page would get in.
+  private func isLocal(_ request: OrgRequest) -> Bool {
+    guard let host = URL(string: baseURL)?.host else { return false }
+    return host == "localhost" || host == "::1" || host == "[::1]" || host.hasPrefix("127.")
+  }
+
+  private func startPage(_ request: OrgRequest) -> OrgAnswer {
+    guard request.method == "GET" || request.method == "HEAD" else {
+      return OrgAnswer(.methodNotAllowed(request.method, allowed: "GET,HEAD"))
+    }
+    var headers = [
+      ("Cache-Control", "no-store"),
+      (
+        "Content-Security-Policy",
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
+      ),
+    ]
+    if isLocal(request) {
+      headers.append(
+        (
+          "Set-Cookie",
+          "\(Self.cookieName)=\(org.control.cookie); Path=/\(Self.root); HttpOnly; SameSite=Strict"
+        ))
+    }
+    return OrgAnswer(
+      status: 200, headers: headers, body: StartPage.html, contentType: "text/html; charset=utf-8")
+  }
+
+  // MARK: Routes
+
+  private func route(_ request: OrgRequest, _ path: [String]) async throws -> OrgAnswer {
+    switch (path.first, path.count, request.method) {
+    case ("status", 1, "GET"): return try await status()
+    case ("objects", 2, "GET"): return try await records(of: path[1], request)
+    case ("log", 1, "GET"): return log(request)
+    case ("log", 1, "DELETE"): org.clearRequestLog()
+    case ("faults", 1, "GET"): return faults()
+    case ("faults", 1, "POST"):
+      let json = try request.json()
+      let list = json.kind == .array ? json : try JSONSlice(parsing: "[\(json.description)]")
+      try org.add(faults: list, from: "the request")
+      return faults(status: 201)
+    case ("faults", 1, "DELETE"): org.removeAllFaults()
+    case ("faults", 2, "DELETE"):
+      guard let number = Int(path[1]), org.script.remove(number) else {
+        throw ServerError.notFound()
+      }
+    case ("clock", 1, "POST"): return try setClock(request.object())
+    case ("snapshots", 2, "PUT"): org.control.keep(try await org.snapshot(), as: path[1])
+    case ("snapshots", 3, "POST") where path[2] == "restore":
+      guard let snapshot = org.control.snapshot(path[1]) else { throw ServerError.notFound() }
+      try await org.restore(snapshot)
+    case ("reset", 1, "POST"): try await org.reset()
+    case ("sessions", 1, "DELETE"):
+      if request[query: "refreshTokens"] == "true" {
+        org.revokeAllTokens()
+      } else {
+        org.expireAccessTokens()
+      }
+    case ("briefcase", 1, "PUT"): try setBriefcase(request.json())
+    case ("notifications", 1, "POST"): return try addNotification(request.object())
+    default: throw ServerError.notFound()
+    }
+    return .empty()
+  }
+
+  // MARK: Looking
+
+  private func status() async throws -> OrgAnswer {
+    let schema = org.schema
+    let counts = try await org.database.read { database in
+      try schema.objects.map { object in
+        (
+          object,
+          try Int.fetchOne(
+            database, sql: "SELECT COUNT(*) FROM \(object.table.name) WHERE \"IsDeleted\" = 0") ?? 0
+        )
+      }
+    }
+    return .json { writer in
+      writer.beginObject()
+      for (key, value) in [
+        ("organizationName", org.options.organizationName), ("organizationId", org.organizationID),
+        ("instanceUrl", baseURL), ("username", org.options.user.username),
+        ("password", org.options.user.password), ("clientId", org.options.clientId),
+        ("apiVersion", "\(RESTService.versions.upperBound).0"),
+        ("now", DateText.dateTime(org.options.clock.now)),
+      ] {
+        writer.key(key)
+        writer.string(value)
+      }
+      writer.key("requests")
+      writer.integer(org.script.requestCount)
+      writer.key("snapshots")
+      writer.strings(org.control.snapshotNames)
+      writer.key("objects")
+      writer.beginArray()
+      for (object, count) in counts {
+        writer.beginObject()
+        for (key, value) in [("name", object.name), ("label", object.labelPlural)] {
+          writer.key(key)
+          writer.string(value)
+        }
+        writer.key("keyPrefix")
+        writer.string(orNull: object.keyPrefix)
+        writer.key("custom")
+        writer.bool(object.custom)
+        writer.key("fields")
+        writer.integer(object.fields.count)
+        writer.key("count")
+        writer.integer(count)
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  private static let pageSize = 50
+
+  /// The latest records of an object, with the fields that tell them apart first.
+  private func records(of name: String, _ request: OrgRequest) async throws -> OrgAnswer {
+    guard let object = org.schema.object(named: name) else { throw ServerError.notFound() }
+    let offset = max(0, Int(request[query: "offset"] ?? "") ?? 0)
+    let glance = LayoutPlan(object).compactFields.filter(\.hasColumn)
+    let fields =
+      [object.field(named: "Id")].compactMap { $0 } + glance
+      + object.fields.filter { field in
+        field.hasColumn && field.type != .base64 && field.type != .id
+          && !glance.contains { $0.name == field.name }
+      }
+    let query = SOQLQuery(allFieldsOf: object, only: fields)
+    let bytes = try await org.database.read { [org] database in
+      let transaction = org.transaction(database, userID: org.userID)
+      let statement = try database.makeStatement(
+        sql: query.sql
+          + " WHERE \(SOQLQuery.rootAlias).\"IsDeleted\" = 0 ORDER BY \(SOQLQuery.rootAlias).rowid DESC"
+          + " LIMIT \(Self.pageSize) OFFSET \(offset)")
+      let rows = try Row.fetchCursor(statement)
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.key("fields")
+      writer.strings(fields.map(\.name))
+      writer.key("records")
+      writer.beginArray()
+      let json = RecordJSON(transaction: transaction)
+      let row = StatementRow(statement)
+      while try rows.next() != nil { try json.write(row, as: query.record, to: &writer) }
+      writer.endArray()
+      writer.endObject()
+      return writer.bytes
+    }
+    return OrgAnswer(status: 200, body: bytes)
+  }
+
+  private func log(_ request: OrgRequest) -> OrgAnswer {
+    let after = Int(request[query: "after"] ?? "") ?? 0
+    return .json { writer in
+      writer.beginObject()
+      writer.key("requests")
+      writer.beginArray()
+      for entry in org.script.log(after: after).suffix(500) {
+        writer.beginObject()
+        writer.key("number")
+        writer.integer(entry.number)
+        for (key, value) in [
+          ("method", entry.method), ("target", entry.target), ("userAgent", entry.userAgent),
+          ("date", DateText.dateTime(entry.date)), ("fault", entry.fault),
+        ] as [(String, String?)] {
+          writer.key(key)
+          writer.string(orNull: value)
+        }
+        writer.key("status")
+        if let status = entry.status { writer.integer(status) } else { writer.null() }
+        for (key, value) in [
+          ("requestBytes", entry.requestBytes), ("responseBytes", entry.responseBytes),
+          ("microseconds", Int(entry.duration.seconds * 1e6)),
+        ] {
+          writer.key(key)
+          writer.integer(value)
+        }
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  private func faults(status: Int = 200) -> OrgAnswer {
+    .json(status) { writer in
+      writer.beginObject()
+      writer.key("faults")
+      writer.beginArray()
+      for rule in org.script.rules {
+        let fault = rule.fault
+        writer.beginObject()
+        writer.key("number")
+        writer.integer(rule.number)
+        for (key, value) in [
+          ("action", fault.action.name), ("method", fault.method), ("path", fault.path),
+          ("object", fault.object),
+        ] as [(String, String?)] {
+          writer.key(key)
+          writer.string(orNull: value)
+        }
+        writer.key("probability")
+        RecordJSON.write(fault.probability.databaseValue, type: .double, to: &writer)
+        writer.key("skip")
+        writer.integer(fault.skipping)
+        writer.key("count")
+        if let count = fault.count { writer.integer(count) } else { writer.null() }
+        for (key, value) in [("matched", rule.matched), ("hits", rule.hits)] {
+          writer.key(key)
+          writer.integer(value)
+        }
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  // MARK: Doing
+
+  /// `{"freezeAt": "2026-05-01T12:00:00Z"}`, `{"advanceSeconds": 60}` or `{"run": true}`.
+  private func setClock(_ body: JSONSlice) throws -> OrgAnswer {
+    if let text = body["freezeAt"]?.string {
+      guard let seconds = DateText.secondsSince1970(text) else {
+        throw ServerError("INVALID_INPUT", "freezeAt is no date and time: \(text)")
+      }
+      org.options.clock.freeze(at: Date(timeIntervalSince1970: Double(seconds)))
+    } else if let seconds = body["advanceSeconds"]?.double {
+      org.options.clock.advance(by: .milliseconds(Int(seconds * 1000)))
+    } else if body["run"]?.bool == true {
+      org.options.clock.run()
+    } else {
+      throw ServerError("INVALID_INPUT", "Give freezeAt, advanceSeconds or run.")
+    }
+    return .json { writer in
+      writer.beginObject()
+      writer.key("now")
+      writer.string(DateText.dateTime(org.options.clock.now))
+      writer.endObject()
+    }
+  }
+
+  private func setBriefcase(_ json: JSONSlice) throws {
+    guard json.kind == .array else {
+      throw ServerError("INVALID_INPUT", "The briefcase is an array of rules.")
+    }
+    org.briefcase = try json.elements.map { rule in
+      guard let object = rule["object"]?.string else {
+        throw ServerError("INVALID_INPUT", "A rule of the briefcase has no object.")
+      }
+      return MockOrgBriefcaseRule(
+        object: object, condition: rule["condition"]?.string,
+        limit: Int(clamping: rule["limit"]?.int64 ?? 500))
+    }
+  }
+
+  private func addNotification(_ body: JSONSlice) throws -> OrgAnswer {
+    guard let title = body["title"]?.string, let text = body["body"]?.string else {
+      throw ServerError("INVALID_INPUT", "A notification has a title and a body.")
+    }
+    let actions = body["actions"]?.elements.compactMap { action in
+      action["key"]?.string.map {
+        MockOrgNotification.Action(key: $0, label: action["label"]?.string ?? $0)
+      }
+    }
+    let id = org.notify(
+      MockOrgNotification(
+        title: title, body: text, type: body["type"]?.string ?? "CustomNotification",
+        target: body["target"]?.string ?? "", actions: actions ?? []),
+      userID: body["userId"]?.string)
+    return .json(201) { writer in
+      writer.beginObject()
+      writer.key("id")
+      writer.string(id)
+      writer.endObject()
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import Synchronization
+
+/// What the control endpoint keeps: who may use it, and snapshots by name.
+final class ControlState: Sendable {
+  private struct State {
+    var tokens: Set<String> = []
+    var snapshots: [String: MockOrgSnapshot] = [:]
+  }
+
+  private let state = Mutex(State())
+  /// What a browser gets that opens the start page on this machine.
+  let cookie = Sessions.randomText(40)
+
+  /// Lets the holder of a token in, whatever becomes of the session that the token stands for.
+  func admit(_ token: String) { state.withLock { _ = $0.tokens.insert(token) } }
+
+  func isAdmitted(_ token: String) -> Bool { state.withLock { $0.tokens.contains(token) } }
+
+  func keep(_ snapshot: MockOrgSnapshot, as name: String) {
+    state.withLock { $0.snapshots[name] = snapshot }
+  }
+
+  func snapshot(_ name: String) -> MockOrgSnapshot? { state.withLock { $0.snapshots[name] } }
+
+  var snapshotNames: [String] { state.withLock { $0.snapshots.keys.sorted() } }
+}
