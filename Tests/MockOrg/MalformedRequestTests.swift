@@ -30,14 +30,14 @@ import Testing
   @Test func `a body of another type is refused`() async throws {
     let org = try OrgUnderTest()
     let reply = await org.send(
-      "POST", "/sobjects/Account", "<x/>", headers: ["content-type": "application/xml"])
+      "POST", "/sobjects/Account", "<x/>", headers: ["content-type": "application/pdf"])
     #expect(reply.status == 415)
   }
 
   @Test(arguments: [
     "/nope", "/services", "/services/data/v1.0", "/services/data/v66", "/services/data/v66.0/nope",
     "/services/data/v66.0/sobjects/Account/a/b/c", "/services/data/v66.0/composite/nope",
-    "/services/data/v66.0/sobjects/%00", "/services/data/vNaN.0", "//", "/%",
+    "/services/data/v66.0/sobjects/%00", "/services/data/vNaN.0", "/%",
     "/services/data/v66.0/%zz",
   ])
   func `a path that is none is not found`(path: String) async throws {
@@ -81,7 +81,9 @@ import Testing
       let place = "seed \(seed), turn \(turn): \(request)\n\(reply.text.prefix(2000))"
       #expect((200..<500).contains(reply.status), "\(place)")
       if request.path.hasPrefix("/services/data"), request.method.uppercased() != "HEAD" {
-        #expect(reply.text.isEmpty || reply.json != nil, "\(place)")
+        // Who asks for XML gets it.
+        let isXML = request.headers["accept"] == "application/xml"
+        #expect(reply.text.isEmpty || reply.json != nil || isXML, "\(place)")
       }
       let changed = try await org.changedNow()
       if changed > 0 { changes += 1 }
