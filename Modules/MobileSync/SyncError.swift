@@ -11,7 +11,8 @@ public struct SyncError: Error, Sendable {
       case managerStopped, cannotRestart, alreadyRunning, doesNotExist, ghostsNeedSyncDown,
         nameInUse
       case unknownTarget, invalidTarget, duplicateTarget, invalidState, noFields, noRestClient
-      case server, transport, store, unexpectedResponse, recordWithoutId, stopped, failed, closed
+      case server, transport, store, unexpectedResponse, invalidRequest, recordWithoutId
+      case stopped, failed, closed
     }
     private let kind: Kind
 
@@ -46,8 +47,12 @@ public struct SyncError: Error, Sendable {
     public static let transport = Code(kind: .transport)
     /// The store refused to read or write; see the cause.
     public static let store = Code(kind: .store)
-    /// The server's answer is not the JSON that this request is answered with.
+    /// The server's answer is not the JSON that this request is answered with, or is longer than the
+    /// request allows.
     public static let unexpectedResponse = Code(kind: .unexpectedResponse)
+    /// A request cannot be sent as it was made: its address or its content is not allowed. Nothing was
+    /// sent. Correct the target or the account's server first.
+    public static let invalidRequest = Code(kind: .invalidRequest)
     /// A downloaded record has no id, so it cannot be matched to a soup entry.
     public static let recordWithoutId = Code(kind: .recordWithoutId)
     /// The manager was stopped before the operation ended. Restart it, then run the sync again.

@@ -150,6 +150,9 @@ public struct SmartStoreError: Error, Sendable {
   public let code: Code
   /// What failed, on what, and the remedy.
   public let message: String
+  /// The platform's sentence where that quotes the value of an element; nil elsewhere. For the person
+  /// who gave the value, not for a log. ``debugDescription`` shows it.
+  public let detail: String?
   /// The error below this one.
   public let cause: (any Error)?
   /// Where in the package the failure was noticed.
@@ -161,7 +164,7 @@ public struct SmartStoreError: Error, Sendable {
   public var number: Int { code.number }
 
   package init(
-    _ code: Code, _ message: String, cause: (any Error)? = nil,
+    _ code: Code, _ message: String, detail: String? = nil, cause: (any Error)? = nil,
     fileID: String = #fileID, line: Int = #line
   ) {
     // A cause of the same kind says nothing new: keep what lies below it.
@@ -172,6 +175,7 @@ public struct SmartStoreError: Error, Sendable {
     }
     self.code = code
     self.message = message
+    self.detail = detail
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 }
@@ -186,9 +190,10 @@ extension SmartStoreError: CustomStringConvertible {
 }
 
 extension SmartStoreError: CustomDebugStringConvertible {
-  /// The description with the cause and the place.
+  /// The description with the detail, the cause and the place.
   public var debugDescription: String {
+    let quoting = detail.map { " (\($0))" } ?? ""
     let below = cause.map { " (cause: \(String(reflecting: $0)))" } ?? ""
-    return "\(domain) \(number) \(description)\(below) at \(location)"
+    return "\(domain) \(number) \(description)\(quoting)\(below) at \(location)"
   }
 }

@@ -14,7 +14,7 @@ enum CollectionRequest {
     case .update: return request(.patch, "", group)
     case .upsert:
       let field = group.first?.externalId?.field ?? SyncKeys.defaultIdField
-      return request(.patch, "/\(encoded(type))/\(encoded(field))", group)
+      return request(.patch, "/\(PercentEncoding.encode(type))/\(PercentEncoding.encode(field))", group)
     case .delete:
       return try RestRequest.collectionDelete(ids: group.compactMap(\.id))
     }
@@ -60,20 +60,6 @@ enum CollectionRequest {
       writer.raw(value)
     }
     writer.endObject()
-  }
-
-  private static func encoded(_ part: String) -> String {
-    let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-    var text = ""
-    for byte in part.utf8 {
-      if unreserved.contains(byte) {
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        let digits = String(byte, radix: 16, uppercase: true)
-        text += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-      }
-    }
-    return text
   }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 public import MobileSync
 import SalesforceSDKCommon
 import SalesforceSDKCore
@@ -97,10 +98,7 @@ enum FieldAgreement {
   }
 
   /// The server cuts blanks off the ends of texts.
-  private static func trimmed(_ text: String) -> Substring {
-    var rest = text[...]
-    while rest.first?.isWhitespace == true { rest.removeFirst() }
-    while rest.last?.isWhitespace == true { rest.removeLast() }
-    return rest
+  private static func trimmed(_ text: String) -> String {
+    text.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }

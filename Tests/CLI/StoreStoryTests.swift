@@ -63,7 +63,9 @@ import Testing
       input: #"{"Id":"t2","Name":"Fine saw","Price":35}"# + "\n" + #"{"Id":"t4","Name":"File"}"#)
     #expect(changed == ["upserted": 2, "ids": [2, 4]])
 
-    _ = try await tool.json("store", "remove", "tools", "--id", "1", "--id", "4", "--global")
+    #expect(
+      try await tool.json("store", "remove", "tools", "--id", "1", "--id", "4", "--global")
+        == ["removed": 2, "ids": [1, 4], "missing": []])
     _ = try await tool.json(
       "store", "remove", "tools", "--global", "--spec",
       #"{"queryType":"exact","indexPath":"Name","matchKey":"Plane","pageSize":10}"#)
@@ -89,7 +91,9 @@ import Testing
     #expect((try await tool.json("store", "size", "--global")["bytes"]?.int64 ?? 0) > 4096)
     _ = try await tool.json("soup", "clear", "tools", "--global")
     #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 0)
-    _ = try await tool.json("soup", "remove", "tools", "--global")
+    #expect(
+      try await tool.json("soup", "remove", "tools", "--global")
+        == ["soup": "tools", "removed": true])
     #expect(try await tool.json("soup", "list", "--global") == ["soups": []])
   }
 
@@ -105,6 +109,49 @@ import Testing
     #expect(wrong.output.isEmpty)
     #expect(wrong.errors.hasPrefix("error: "))
     #expect(wrong.errors.contains("nails"))
+  }
+
+  @Test func `SS-62 SS-109 what is not there cannot be removed, and that is said`() async throws {
+    let tool = try await toolWithSoup()
+    let soup = try await tool("soup", "remove", "nope", "--global")
+    #expect(soup.status == 0)
+    #expect(soup.output == "there is no soup nope, so nothing was removed\n")
+    #expect(
+      try await tool.json("soup", "remove", "nope", "--global")
+        == ["soup": "nope", "removed": false])
+    let element = try await tool("store", "remove", "tools", "--id", "99999", "--global")
+    #expect(element.status == 0)
+    #expect(
+      element.output == "nothing was there to remove\nthere was no element with id 99999\n")
+    #expect(
+      try await tool.json("store", "remove", "tools", "--id", "2", "--id", "99999", "--global")
+        == ["removed": 1, "ids": [2], "missing": [99999]])
+    let query = try await tool(
+      "store", "remove", "tools", "--global", "--spec",
+      #"{"queryType":"exact","indexPath":"Name","matchKey":"Nobody","pageSize":10}"#)
+    #expect(query.output == "nothing was there to remove\n")
+  }
+
+  @Test(arguments: ["master.key", "keychain.db"])
+  func `a secret store that cannot be used is said once, with the file's name`(
+    name: String
+  ) async throws {
+    let tool = try await toolWithSoup()
+    let file = tool.state.appending(path: name)
+    if name == "master.key" {
+      try FileManager.default.removeItem(at: file)
+    } else {
+      try Data("nonsense".utf8).write(to: file)
+    }
+    let error = try await tool.failure("soup", "list", "--global")
+    #expect(error["message"]?.string?.contains(file.path) == true)
+    let said = try await tool("soup", "list", "--global")
+    #expect(said.errors.split(separator: "\n").count == 1)
+    let verbose = try await tool("soup", "list", "--global", "--verbose")
+    let lines = verbose.errors.split(separator: "\n")
+    #expect(lines.contains { $0.hasPrefix("error SmartStore: ") })
+    #expect(lines.last?.hasPrefix("error: ") == true)
+    #expect(lines.allSatisfy { $0.ranges(of: "SmartStore:").count <= 1 })
   }
 
   @Test(arguments: [

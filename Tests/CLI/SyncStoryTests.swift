@@ -170,6 +170,16 @@ import Testing
       let id = made["id"]?.string ?? ""
       _ = try await tool("rest", "PATCH", "\(base)/\(id)", "--body", #"{"Phone":"2"}"#)
       #expect(try await tool.json("rest", "GET", "\(base)/\(id)?fields=Name,Phone")["Phone"] == "2")
+      // The same record, below the default version and below one that is named.
+      for path in ["/sobjects/Account/\(id)", "sobjects/Account/\(id)", "/v66.0/sobjects/Account/\(id)"] {
+        #expect(try await tool.json("rest", "GET", path)["Phone"] == "2")
+      }
+      // CO-11: every request names the installation, and the name stays.
+      let name = try String(
+        contentsOf: tool.state.appending(path: "installation-id"), encoding: .utf8
+      ).trimmed
+      #expect(!name.isEmpty)
+      #expect(org.requestLog.allSatisfy { $0.userAgent?.contains("uid_\(name)") == true })
       #expect(try await tool.json("rest", "DELETE", "\(base)/\(id)") == .null)
       #expect(try await org.count("Account") == 0)
       let gone = try await tool.failure("rest", "GET", "\(base)/\(id)")
@@ -215,9 +225,12 @@ import Testing
       #expect(try await tool.json("accounts") == ["accounts": []])
       #expect(try await tool.failure("logout")["code"] == "notLoggedIn")
       #expect(try await tool.failure("store", "list")["code"] == "notLoggedIn")
-      _ = try await tool.failure("login", "--url", server.info.url, "--access-token", "guessed")
-      _ = try await tool.failure(
+      let guessed = try await tool.failure(
+        "login", "--url", server.info.url, "--access-token", "guessed")
+      #expect(guessed["message"]?.string?.contains("with a new token") == true)
+      let plain = try await tool.failure(
         "login", "--url", "http://salesforce.example", "--access-token", "x")
+      #expect(plain["message"]?.string?.contains("http is accepted for this machine") == true)
       #expect(try await tool.json("accounts") == ["accounts": []])
       #expect(try await tool.failure("switch", "nobody")["code"] == "unknownAccount")
     }

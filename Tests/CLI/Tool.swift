@@ -43,8 +43,7 @@ struct Tool {
     /// The failure on standard error, which has to be the only thing said.
     func failure(_ location: Testing.SourceLocation = #_sourceLocation) throws -> JSONValue {
       #expect(status == 1, "\(output)", sourceLocation: location)
-      let last = errors.trimmed.split(separator: "\n").last ?? ""
-      let error = try JSONSlice(parsing: String(last))["error"]?.value
+      let error = try JSONSlice(parsing: errors.trimmed)["error"]?.value
       #expect(error?["message"]?.string?.isEmpty == false, sourceLocation: location)
       return error ?? .null
     }

@@ -115,6 +115,30 @@ import Testing
     #expect(kept.count == 1)
   }
 
+  @Test(arguments: ["", "{", "[]", #"{"userId":"005000000000001AAA"}"#])
+  func `CO-95 a damaged note of the current user is kept aside and reported`(
+    text: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let good = account("005000000000001AAA")
+    try await persister(folder.url).save(good)
+    try await persister(folder.url).setCurrent(good.identity)
+    let file = folder.url.appending(path: "current-user.json")
+    try Data(text.utf8).write(to: file)
+    let manager = try await manager(folder.url)
+    #expect(await manager.current == nil)
+    #expect(await manager.accounts.map(\.identity) == [good.identity])
+    let report = try #require(await manager.unreadableAccounts.first)
+    #expect(report.error.code == .damagedFile)
+    #expect(report.error.message.contains("switch to an account"))
+    #expect(try String(contentsOf: report.url, encoding: .utf8) == text)
+    // It is told once, and the way out works.
+    try await manager.setCurrent(good.identity)
+    let next = try await self.manager(folder.url)
+    #expect(await next.unreadableAccounts.isEmpty)
+    #expect(await next.current?.identity == good.identity)
+  }
+
   @Test(arguments: [0, 1, 13, 40])
   func `CO-95 a cut account file is kept aside and reported`(length: Int) async throws {
     let folder = try TemporaryFolder()

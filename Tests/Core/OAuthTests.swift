@@ -207,13 +207,52 @@ import Testing
     #"{"access_token":"x","id":"javascript:alert(1)"}"#,
   ])
   func `CO-30 an answer that is no token response is malformed`(body: String) {
-    for status in [200, 400, 500] {
+    for status in [200, 400] {
       let error = #expect(throws: OAuthError.self) {
         try TokenResponse(
           TransportResponse(status: status, body: Array(body.utf8)), during: "the refresh")
       }
       #expect(error?.number == 668)
     }
+  }
+
+  @Test(arguments: ["<html>Down for maintenance</html>", "", "{}", #"[{"errorCode":"X"}]"#])
+  func `CO-32 a login server that cannot work now is a passing failure`(body: String) async throws {
+    for (status, code) in [
+      (429, OAuthError.Code.rateLimitExceeded), (500, .serverUnavailable),
+      (503, .serverUnavailable),
+    ] {
+      let error = #expect(throws: OAuthError.self) {
+        try TokenResponse(
+          TransportResponse(status: status, body: Array(body.utf8)), during: "the refresh")
+      }
+      #expect(error?.code == code && error?.code.isTransient == true)
+      // A refresh keeps the session; the same holds for the question who the user is.
+      let transport = ScriptedTransport { _ in
+        TransportResponse(status: status, body: Array(body.utf8))
+      }
+      let org = TestOrg()
+      let manager = try await org.manager(transport: transport)
+      let refusal = await #expect(throws: OAuthError.self) {
+        try await manager.refresh(TestOrg.identity)
+      }
+      #expect(refusal?.code.isTransient == true)
+      #expect(await manager.account(for: TestOrg.identity)?.loginState == .loggedIn)
+      let unknown = await #expect(throws: OAuthError.self) {
+        try await manager.logIn(accessToken: "x", instance: .production)
+      }
+      #expect(unknown?.code == code)
+    }
+  }
+
+  @Test func `a refused token says what to do`() async throws {
+    let transport = ScriptedTransport { _ in TransportResponse(status: 403) }
+    let manager = try await TestOrg().manager([], transport: transport)
+    let error = await #expect(throws: OAuthError.self) {
+      try await manager.logIn(accessToken: "bad", instance: .production)
+    }
+    #expect(error?.code == .accessDenied)
+    #expect(error?.message.contains("log in through the browser, or with a new token") == true)
   }
 
   @Test func `CO-30 a 400 with an error object is an OAuth error`() {

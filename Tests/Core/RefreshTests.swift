@@ -328,9 +328,14 @@ import Testing
   }
 }
 
-/// A persister whose disk can be full.
+/// A persister whose disk can be full, or slow, or refuse to note who the current user is.
 final class FailingPersister: AccountPersister {
   let isFull = Mutex(false)
+  let refusesCurrent = Mutex(false)
+  /// What the next write waits for.
+  let obstacle = Mutex<Gate?>(nil)
+  /// How many writes wait.
+  let waiting = Mutex(0)
   private let memory = InMemoryAccountPersister()
 
   func fetchAll() async throws(AccountError) -> StoredAccounts { try await memory.fetchAll() }
@@ -339,13 +344,21 @@ final class FailingPersister: AccountPersister {
   }
   func save(_ account: UserAccount) async throws(AccountError) {
     if isFull.withLock({ $0 }) { throw AccountError(.writeFailed, "no space left") }
+    let gate = obstacle.withLock { gate in
+      defer { gate = nil }
+      return gate
+    }
+    if let gate {
+      waiting.withLock { $0 += 1 }
+      try? await gate.wait()
+    }
     try await memory.save(account)
   }
   func delete(_ account: UserAccount) async throws(AccountError) {
     try await memory.delete(account)
   }
   func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
-    if isFull.withLock({ $0 }) { throw AccountError(.writeFailed, "no space left") }
+    if isFull.withLock({ $0 }) || refusesCurrent.withLock({ $0 }) { throw AccountError(.writeFailed, "no space left") }
     try await memory.setCurrent(identity)
   }
   func withExclusiveAccess<Result: Sendable>(

@@ -256,6 +256,20 @@ import Testing
     try await closed.wait()
   }
 
+  @Test func `CO-129 a request that was cancelled before it began is never sent`() async throws {
+    let exchange = Exchange(
+      TransportRequest(method: .post, url: try #require(URL(string: "https://acme.example/"))))
+    exchange.cancel()
+    let sent = Mutex(0)
+    await #expect(throws: CancellationError.self) {
+      _ = try await withCheckedThrowingContinuation { continuation in
+        let isSent = exchange.begin(continuation, giveUp: {}) { sent.withLock { $0 += 1 } }
+        #expect(!isSent)
+      }
+    }
+    #expect(sent.withLock { $0 } == 0)
+  }
+
   @Test func `ruling 4: plain http leaves this machine for nobody`() async throws {
     let url = try #require(URL(string: "http://example.com/"))
     #expect(await code(TransportRequest(method: .get, url: url)) == .insecureURL)

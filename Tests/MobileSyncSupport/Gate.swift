@@ -1,6 +1,7 @@
+import Dispatch
 import Synchronization
 
-/// Holds a request until a test lets it go.
+/// Holds a request, or a transaction, until a test lets it go.
 public final class Gate: Sendable {
   private struct State {
     var isOpen = false
@@ -10,8 +11,27 @@ public final class Gate: Sendable {
   }
 
   private let state = Mutex(State())
+  private let opening = DispatchGroup()
 
-  public init() {}
+  public init() { opening.enter() }
+
+  deinit { if !state.withLock({ $0.isOpen }) { opening.leave() } }
+
+  /// Waits until the gate is opened, on a thread that may be held up, such as that of a transaction.
+  public func passBlocking() {
+    arrive()
+    opening.wait()
+  }
+
+  /// Tells that somebody is at the gate.
+  public func arrive() {
+    let watching = state.withLock { state in
+      state.hasArrived = true
+      defer { state.watching = [] }
+      return state.watching
+    }
+    for watcher in watching { watcher.resume() }
+  }
 
   /// Waits until the gate is opened.
   public func pass() async {
@@ -40,11 +60,13 @@ public final class Gate: Sendable {
 
   /// Lets everybody go, now and later.
   public func open() {
-    let waiting = state.withLock { state in
+    let (isFirst, waiting) = state.withLock { state in
+      let isFirst = !state.isOpen
       state.isOpen = true
       defer { state.waiting = [] }
-      return state.waiting
+      return (isFirst, state.waiting)
     }
+    if isFirst { opening.leave() }
     for waiter in waiting { waiter.resume() }
   }
 }

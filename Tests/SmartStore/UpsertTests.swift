@@ -168,12 +168,18 @@ import Testing
       try await store.upsert(entries: [["key": "d"], ["key": "d"]], forSoupNamed: "a")
       let ambiguous = await expectFailure(
         .ambiguousMatch,
-        "Cannot update entry: the value 'd' for path 'key' does not represent a unique entry!"
+        "Cannot update entry: the value for path 'key' does not represent a unique entry!"
       ) {
         try await store.upsert(
           entries: [["key": "e"], ["key": "d"]], forSoupNamed: "a", withExternalIdPath: "key")
       }
       #expect(ambiguous?.number == 1)
+      // The value stands where only debugging shows it.
+      let fixed =
+        "Cannot update entry: the value 'd' for path 'key' does not represent a unique entry!"
+      #expect(ambiguous?.detail == fixed)
+      #expect(ambiguous.map { "\($0)".contains("'d'") } == false)
+      #expect(ambiguous?.debugDescription.contains(fixed) == true)
       #expect(try await store.elements(of: "a").count == 2)
       try await store.upsert(
         entries: [["key": ""], ["key": ""]], forSoupNamed: "a", withExternalIdPath: "key")
@@ -305,7 +311,9 @@ import Testing
       #expect(try await lookup("key", nil) == 3)
       #expect(try await lookup("key", .null) == 3)
       #expect(try await lookup("_soupEntryId", 2) == 2)
-      await expectFailure(.ambiguousMatch) { _ = try await lookup("n", 1) }
+      let ambiguous = await expectFailure(.ambiguousMatch) { _ = try await lookup("n", 1) }
+      #expect(ambiguous?.message.contains("'1'") == false)
+      #expect(ambiguous?.detail?.contains("the value '1' for path 'n'") == true)
       await expectFailure(.notIndexed) { _ = try await lookup("other", 1) }
       await expectFailure(.unknownSoup) {
         _ = try await store.lookupSoupEntryId(soupNamed: "b", fieldPath: "n", fieldValue: 1)

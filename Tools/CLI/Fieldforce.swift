@@ -19,6 +19,7 @@ struct Fieldforce: AsyncParsableCommand {
     ])
 
   static func main() async {
+    ConsoleLog.install(for: CommandLine.arguments)
     do {
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {

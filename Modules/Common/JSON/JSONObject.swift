@@ -2,9 +2,11 @@ private import OrderedCollections
 
 /// The members of a JSON object in their order, each key once.
 ///
-/// Equality and hash ignore the order, as JSON does. Finding a key takes constant time.
+/// Keys are compared byte for byte, as everywhere in JSON: an `é` written as one scalar and one
+/// written as two are different keys. Equality and hash ignore the order, as JSON does. Finding a key
+/// takes constant time.
 public struct JSONObject: Sendable, Hashable {
-  private var storage: OrderedDictionary<String, JSONValue>
+  private var storage: OrderedDictionary<MemberKey, JSONValue>
 
   /// An object without members.
   public init() { storage = [:] }
@@ -12,17 +14,17 @@ public struct JSONObject: Sendable, Hashable {
   /// Takes members in order. A key that stands twice keeps its first place and its last value.
   public init(_ members: some Sequence<(key: String, value: JSONValue)>) {
     storage = OrderedDictionary(
-      members.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: { _, last in last })
+      members.lazy.map { (MemberKey($0.key), $0.value) }, uniquingKeysWith: { _, last in last })
   }
 
   /// The value of a key. A new key goes to the end; setting nil removes the member.
   public subscript(key: String) -> JSONValue? {
-    get { storage[key] }
-    set { storage[key] = newValue }
+    get { storage[MemberKey(key)] }
+    set { storage[MemberKey(key)] = newValue }
   }
 
   /// The keys in order.
-  public var keys: [String] { Array(storage.keys) }
+  public var keys: [String] { storage.keys.map(\.text) }
 
   /// The values in order.
   public var values: [JSONValue] { Array(storage.values) }
@@ -31,7 +33,7 @@ public struct JSONObject: Sendable, Hashable {
   /// stays; the cost grows with their number.
   @discardableResult
   public mutating func removeValue(forKey key: String) -> JSONValue? {
-    storage.removeValue(forKey: key)
+    storage.removeValue(forKey: MemberKey(key))
   }
 
   /// Makes room for as many members.
@@ -64,7 +66,7 @@ extension JSONObject: RandomAccessCollection {
   /// The member at a place in the order.
   public subscript(position: Int) -> (key: String, value: JSONValue) {
     let element = storage.elements[position]
-    return (element.key, element.value)
+    return (element.key.text, element.value)
   }
 }
 
@@ -72,6 +74,28 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
   /// Takes members in order, as `init(_:)` does.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self.init(elements.lazy.map { (key: $0.0, value: $0.1) })
+  }
+}
+
+/// A key of an object, as its bytes tell it apart from others. Strings would count different bytes as
+/// equal that Unicode shows alike.
+package struct MemberKey: Sendable, Hashable {
+  package let text: String
+
+  package init(_ text: String) { self.text = text }
+
+  package static func == (left: MemberKey, right: MemberKey) -> Bool {
+    isSame(left.text, right.text)
+  }
+
+  /// Whether two keys have the same bytes.
+  package static func isSame(_ left: String, _ right: String) -> Bool {
+    left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }
 

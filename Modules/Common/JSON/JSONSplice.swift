@@ -51,9 +51,11 @@ extension JSONWriter {
     while at < end {
       let value = at + 1
       let key = document.string(at: at)
-      let replacement = members.lastIndex { $0.key == key }
+      let replacement = members.lastIndex { MemberKey.isSame($0.key, key) }
       let keep =
-        if let replacement { places[replacement] == value } else { !removed.contains(key) }
+        if let replacement { places[replacement] == value } else {
+          !removed.contains { MemberKey.isSame($0, key) }
+        }
       if keep {
         if !isEmpty { bytes.append(0x2c) }
         isEmpty = false
@@ -77,7 +79,9 @@ extension JSONWriter {
     var isEmpty = isEmpty
     for (position, member) in members.enumerated() where places[position] == nil {
       // Of a key that is given twice, the last value counts.
-      if members[(position + 1)...].contains(where: { $0.key == member.key }) { continue }
+      if members[(position + 1)...].contains(where: { MemberKey.isSame($0.key, member.key) }) {
+        continue
+      }
       if !isEmpty { bytes.append(0x2c) }
       isEmpty = false
       JSONText.append(member.key, to: &bytes)

@@ -3,7 +3,6 @@
 #else
   public import Foundation
 #endif
-import Logging
 import Synchronization
 
 /// Which levels components start with (CA-9, CA-10).
@@ -48,10 +47,16 @@ public struct LogConfiguration: Sendable, Hashable {
   /// Restores the levels that a file holds, for the loggers that exist and those to come, and
   /// from now on keeps every level that is set in it. A missing file is an empty one.
   ///
-  /// - Throws: ``JSONError`` if the file holds something else; then nothing changes.
-  ///   ``SecretStoreError`` `inputOutput` if it cannot be read.
-  public static func keepLevels(in file: URL) throws {
+  /// - Throws: ``LogError`` `damaged` if the file holds something else, `inputOutput` if it cannot be
+  ///   read; then nothing changes.
+  public static func keepLevels(in file: URL) throws(LogError) {
     try LogRegistry.shared.keepLevels(in: file)
+  }
+
+  /// From now on each component also writes to a file of its own in `folder`, up to the limit that was
+  /// set for it, at first ``LogFile/defaultMaxLines`` (CA-15). The folder is made with the first line.
+  public static func writeFiles(in folder: URL) {
+    LogRegistry.shared.writeFiles(in: folder)
   }
 }
 
@@ -64,6 +69,11 @@ final class LogRegistry: Sendable {
     var loggers: [String: SalesforceLogger] = [:]
     var kept: [String: LogLevel] = [:]
     var file: URL?
+    var makeImplementation: (@Sendable (String) -> any LogImplementation)?
+    var makeReceiver: (@Sendable (String) -> any LogReceiver)?
+    var receivers: [String: any LogReceiver] = [:]
+    var folder: URL?
+    var files: [String: LogFile] = [:]
   }
 
   private let state = Mutex(State())
@@ -75,13 +85,13 @@ final class LogRegistry: Sendable {
 
   func logger(_ component: String) -> SalesforceLogger {
     if let known = state.withLock({ $0.loggers[component] }) { return known }
-    // The back end's factory is the program's code, so it is not called under the lock.
-    let backend = Logger(label: component)
+    // The factories are the program's code, so they are not called under the lock.
+    let backend = state.withLock({ $0.makeImplementation })?(component) ?? Backend(component)
     return state.withLock { state in
       if let known = state.loggers[component] { return known }
       let level =
         environment.level(of: component) ?? state.kept[component] ?? LogConfiguration.buildLevel
-      let logger = SalesforceLogger(component: component, level: level, backend: backend)
+      let logger = SalesforceLogger(component: component, level: level, implementation: backend)
       state.loggers[component] = logger
       return logger
     }
@@ -91,11 +101,64 @@ final class LogRegistry: Sendable {
 
   func flush() { state.withLock { $0.loggers = [:] } }
 
-  func keepLevels(in file: URL) throws {
+  func setImplementation(_ make: (@Sendable (String) -> any LogImplementation)?) {
+    state.withLock { $0.makeImplementation = make }
+  }
+
+  func setReceivers(_ make: (@Sendable (String) -> any LogReceiver)?) {
+    state.withLock { state in
+      state.makeReceiver = make
+      state.receivers = [:]
+    }
+  }
+
+  /// Writes files from now on, or none any more if `folder` is nil.
+  func writeFiles(in folder: URL?) {
+    state.withLock { state in
+      state.folder = folder
+      state.files = [:]
+    }
+  }
+
+  /// The receiver of a component, made for its first record; nil if there are none.
+  func receiver(of component: String) -> (any LogReceiver)? {
+    let (known, make) = state.withLock { ($0.receivers[component], $0.makeReceiver) }
+    if let known { return known }
+    guard let made = make?(component) else { return nil }
+    return state.withLock { state in
+      if let known = state.receivers[component] { return known }
+      state.receivers[component] = made
+      return made
+    }
+  }
+
+  /// The file of a component; nil if files are not written.
+  func file(of component: String) -> LogFile? {
+    let (known, folder) = state.withLock { ($0.files[component], $0.folder) }
+    if let known { return known }
+    guard let folder else { return nil }
+    // It reads its limit, so it is made outside of the lock.
+    let made = LogFile(component: component, in: folder)
+    return state.withLock { state in
+      if let known = state.files[component] { return known }
+      guard state.folder == folder else { return nil }
+      state.files[component] = made
+      return made
+    }
+  }
+
+  func keepLevels(in file: URL) throws(LogError) {
     var kept: [String: LogLevel] = [:]
     if let bytes = try read(file) {
-      for (component, level) in try JSONSlice(parsing: bytes).decode(as: [String: String].self) {
-        kept[component] = LogLevel(level)
+      do {
+        for (component, level) in try JSONSlice(parsing: bytes).decode(as: [String: String].self) {
+          kept[component] = LogLevel(level)
+        }
+      } catch {
+        throw LogError(
+          .damaged,
+          "\(file.path) is no JSON object of components and their levels. Correct or remove it.",
+          cause: error)
       }
     }
     let restored = state.withLock { [kept] state in
@@ -110,11 +173,11 @@ final class LogRegistry: Sendable {
     }
   }
 
-  private func read(_ file: URL) throws(SecretStoreError) -> [UInt8]? {
+  private func read(_ file: URL) throws(LogError) -> [UInt8]? {
     do {
       return try DurableFile(file).read()
     } catch {
-      throw SecretStoreError(error)
+      throw LogError(.inputOutput, "\(error).", cause: error)
     }
   }
 

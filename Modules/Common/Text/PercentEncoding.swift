@@ -1,8 +1,8 @@
 /// Percent-encoding for path segments, query parts and form values: all but the unreserved
 /// characters of RFC 3986 is escaped, so a value can never be taken for structure (CO-116).
-package enum PercentEncoding {
+public enum PercentEncoding: Sendable {
   /// `text`, with every byte of its UTF-8 escaped that is not a letter, a digit or one of `-._~`.
-  package static func encode(_ text: some StringProtocol) -> String {
+  public static func encode(_ text: some StringProtocol) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count + 16)
     for byte in text.utf8 {

@@ -25,7 +25,13 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   public func fetchAll() async throws(AccountError) -> StoredAccounts {
     let files = try accountFiles()
-    var result = StoredAccounts(current: try readCurrent())
+    var result = StoredAccounts()
+    do throws(AccountError) {
+      result.current = try readCurrent()
+    } catch {
+      guard error.code == .damagedFile else { throw error }
+      result.unreadable.append(setAside(currentFile, error))
+    }
     guard !files.isEmpty else { return result }
     let key = try existingKey()
     for url in files {
@@ -130,9 +136,14 @@ public struct EncryptedAccountDirectory: AccountPersister {
   }
 
   private func readCurrent() throws(AccountError) -> UserAccountIdentity? {
-    guard let text = try AccountDisk.read(currentFile), let json = try? JSONSlice(parsing: text),
-      let user = json["userId"]?.string, let org = json["organizationId"]?.string
-    else { return nil }
+    guard let text = try AccountDisk.read(currentFile) else { return nil }
+    guard let json = try? JSONSlice(parsing: text), let user = json["userId"]?.string,
+      let org = json["organizationId"]?.string
+    else {
+      throw AccountError(
+        .damagedFile,
+        "the file that says who the current user is is damaged, so it is nobody; switch to an account")
+    }
     return UserAccountIdentity(userId: user, organizationId: org)
   }
 
@@ -166,7 +177,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   /// Reports an unreadable file, and gives a damaged one another name.
   private func setAside(_ url: URL, _ error: AccountError) -> UnreadableAccount {
-    CoreLogger.log.error("an account file cannot be read", error: error)
+    CoreLogger.log.error("\(url.lastPathComponent) cannot be read", error: error)
     guard error.code == .damagedFile else { return UnreadableAccount(url: url, error: error) }
     let name = asideName(for: url)
     let isMoved = (try? AccountDisk.move(url, to: name)) != nil

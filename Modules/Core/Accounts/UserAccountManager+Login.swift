@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 
 extension UserAccountManager {
   /// Logs a user in through the browser, with the web-server flow and PKCE.
@@ -11,7 +12,8 @@ extension UserAccountManager {
   /// - Parameter makesCurrent: Whether the account becomes the current user. Default: true.
   /// - Throws: ``OAuthError`` for what the server, the user or the presenter refused;
   ///   ``TransportError`` if the server was not reached; ``AccountError`` `illegalState` while
-  ///   another login is at work, `writeFailed`. After an error everything is as before.
+  ///   another login is at work, `writeFailed`. After an error everything is as before; if the disk
+  ///   refuses that too, which is logged, an account may be found after the next start.
   @discardableResult
   public func logIn(
     to server: LoginServer = .production, app: ConnectedApp, presenter: any LoginPresenter,
@@ -78,16 +80,25 @@ extension UserAccountManager {
     // A refresh of the former tokens is of no use any more.
     await refreshes[identity]?.cancel()
     let former = held[identity]
+    let formerChange = unsaved[identity]
+    let persister = persister
     try await persister.withExclusiveAccess(to: identity) {
       do throws(AccountError) {
         try await self.save(account)
       } catch {
-        await self.restore(former, insteadOf: identity)
+        await self.restore(former, formerChange, insteadOf: identity)
+        throw error
+      }
+      guard makesCurrent else { return }
+      do throws(AccountError) {
+        try await persister.setCurrent(identity)
+      } catch {
+        await self.takeBack(account, former)
         throw error
       }
     }
     eventSource.send(.didLogIn, account)
-    if makesCurrent { try await setCurrent(identity) }
+    if makesCurrent { didSetCurrent(identity) }
     if let former, former.credentials.refreshToken != account.credentials.refreshToken {
       _ = await revoke(former.credentials, reason: .refreshTokenRotated)
     }
@@ -95,8 +106,24 @@ extension UserAccountManager {
   }
 
   /// Undoes a login that could not be kept.
-  private func restore(_ former: UserAccount?, insteadOf identity: UserAccountIdentity) {
+  private func restore(
+    _ former: UserAccount?, _ change: Int?, insteadOf identity: UserAccountIdentity
+  ) {
     held[identity] = former
-    unsaved.remove(identity)
+    unsaved[identity] = change
+  }
+
+  /// Undoes a login that was kept but could not become the current user.
+  private func takeBack(_ account: UserAccount, _ former: UserAccount?) async {
+    do throws(AccountError) {
+      if let former {
+        try await save(former)
+      } else {
+        drop(account.identity)
+        try await persister.delete(account)
+      }
+    } catch {
+      CoreLogger.log.error("the login of \(account) could not be taken back", error: error)
+    }
   }
 }

@@ -64,6 +64,9 @@ extension UserAccountManager {
     let identity = account.identity
     let credentials = account.credentials
     await refreshes[identity]?.cancel()
+    // A write that lands after the deletion would bring the account back.
+    unsaved[identity] = nil
+    await endOfWrites(of: identity)
 
     eventSource.send(.willLogOut(reason), account)
     let failures = await tellObservers(account, reason)

@@ -56,8 +56,8 @@ extension UserAccountManager {
   private func runRefresh(
     of identity: UserAccountIdentity, replacing stale: String?
   ) async throws -> UserAccount {
-    if unsaved.contains(identity), let account = held[identity] { try await save(account) }
-    return try await persister.withExclusiveAccess(to: identity) {
+    try await persister.withExclusiveAccess(to: identity) {
+      try await self.saveUnsaved(identity)
       // Another process may have refreshed, logged in again or logged out while we waited.
       guard let stored = try await self.persister.fetch(identity), stored.loginState == .loggedIn
       else {

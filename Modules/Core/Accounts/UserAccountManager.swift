@@ -34,8 +34,10 @@ public actor UserAccountManager {
   let clock: any Clock<Duration>
   let eventSource = AccountEvents()
   var held: [UserAccountIdentity: UserAccount] = [:]
-  /// Accounts whose newest tokens could not be written yet.
-  var unsaved: Set<UserAccountIdentity> = []
+  /// Accounts whose newest value is not on disk yet, with the number of the change that made it.
+  var unsaved: [UserAccountIdentity: Int] = [:]
+  private var changes = 0
+  private var writes: [UserAccountIdentity: Task<Result<Void, AccountError>, Never>] = [:]
   var refreshes: [UserAccountIdentity: SharedFlight<UserAccount>] = [:]
   var observers: [any LogoutObserver] = []
   var isLoggingIn = false
@@ -121,9 +123,15 @@ public actor UserAccountManager {
     if let identity, held[identity] == nil {
       throw AccountError(.unknownAccount, "there is no account \(identity) to switch to; log in")
     }
+    guard identity != current?.identity else { return }
+    try await persister.setCurrent(identity)
+    didSetCurrent(identity)
+  }
+
+  /// Takes over who the current user is from now on, as the disk already says.
+  func didSetCurrent(_ identity: UserAccountIdentity?) {
     let previous = current
     guard identity != previous?.identity else { return }
-    try await persister.setCurrent(identity)
     currentIdentity = identity
     if let account = identity.flatMap({ held[$0] }) {
       eventSource.send(.didBecomeCurrent(previous: previous?.identity), account)
@@ -139,8 +147,13 @@ public actor UserAccountManager {
   /// - Throws: ``AccountError`` `unknownAccount` or `notLoggedIn`; what a refresh throws, if there
   ///   is only a refresh token.
   func session(of identity: UserAccountIdentity) async throws -> UserAccount {
+    _ = try active(identity)
+    if unsaved[identity] != nil {
+      try await persister.withExclusiveAccess(to: identity) {
+        try await self.saveUnsaved(identity)
+      }
+    }
     let account = try active(identity)
-    if unsaved.contains(identity) { try await save(account) }
     guard account.credentials.accessToken == nil else { return account }
     return try await refreshedSession(of: identity, replacing: nil)
   }
@@ -160,29 +173,71 @@ public actor UserAccountManager {
   /// Keeps an account, on disk first.
   ///
   /// If the disk fails, the account is kept in memory all the same: tokens that the server has
-  /// already exchanged must not be lost. It is written before it is used next.
+  /// already exchanged must not be lost. It is written before it is used next. To be called with
+  /// exclusive access to the account.
   func save(_ account: UserAccount) async throws(AccountError) {
-    unsaved.insert(account.identity)
+    changes += 1
+    unsaved[account.identity] = changes
     held[account.identity] = account
-    try await persister.save(account)
-    unsaved.remove(account.identity)
+    try await write(account.identity)
+  }
+
+  /// Writes what could not be written when it came, unless somebody logged in elsewhere since. To be
+  /// called with exclusive access to the account.
+  func saveUnsaved(_ identity: UserAccountIdentity) async throws(AccountError) {
+    let stored = try await persister.fetch(identity)
+    guard unsaved[identity] != nil, let account = held[identity] else { return }
+    if let stored, stored.credentials.identifier != account.credentials.identifier {
+      adopt(stored)
+    } else {
+      try await write(identity)
+    }
+  }
+
+  /// Writes the newest value of an account. One write of it runs at a time, so that an older value
+  /// never lands after a newer one; who waited may find that the write before took its value along.
+  private func write(_ identity: UserAccountIdentity) async throws(AccountError) {
+    await endOfWrites(of: identity)
+    guard let change = unsaved[identity], let account = held[identity] else { return }
+    let persister = persister
+    let write = Task { () -> Result<Void, AccountError> in
+      do throws(AccountError) {
+        return .success(try await persister.save(account))
+      } catch {
+        return .failure(error)
+      }
+    }
+    writes[identity] = write
+    let result = await write.value
+    writes[identity] = nil
+    try result.get()
+    // A newer value that came meanwhile is still to be written, by whoever brought it.
+    if unsaved[identity] == change { unsaved[identity] = nil }
+  }
+
+  /// Waits until no write of an account is under way.
+  func endOfWrites(of identity: UserAccountIdentity) async {
+    while let write = writes[identity] { _ = await write.value }
   }
 
   /// Takes an account away after a logout.
   func drop(_ identity: UserAccountIdentity) {
     held[identity] = nil
-    unsaved.remove(identity)
+    unsaved[identity] = nil
     refreshes[identity] = nil
   }
 
   /// Takes over what another process wrote.
-  func adopt(_ account: UserAccount) { held[account.identity] = account }
+  func adopt(_ account: UserAccount) {
+    held[account.identity] = account
+    unsaved[account.identity] = nil
+  }
 
   private func adopt(_ stored: StoredAccounts) {
     var next: [UserAccountIdentity: UserAccount] = [:]
     for account in stored.accounts { next[account.identity] = account }
     for (identity, account) in held
-    where unsaved.contains(identity) || account.loginState == .loggingOut {
+    where unsaved[identity] != nil || account.loginState == .loggingOut {
       next[identity] = account
     }
     held = next

@@ -18,7 +18,9 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
       url.fragment() == nil, url.user() == nil
     else {
       throw OAuthError(
-        .invalidLoginURL, "the login server's address must be an https address without a query")
+        .invalidLoginURL,
+        "the login server's address must be an https address without user, query and fragment; plain "
+          + "http is accepted for this machine alone (127.0.0.1, ::1, localhost)")
     }
     self.url = url
   }

@@ -12,7 +12,7 @@ public struct OAuthError: Error, Sendable {
       case rateLimitExceeded, unsupportedResponseType, wrongVersion, browserLaunchFailed
       case unknownAuthConfiguration, badManagedConfiguration, jwtLaunchFailed, cancelled
       case refreshFailed, invalidLoginURL
-      case invalidCredentials, stateMismatch, identityUnavailable
+      case invalidCredentials, stateMismatch, identityUnavailable, serverUnavailable
     }
     private let kind: Kind
 
@@ -62,13 +62,15 @@ public struct OAuthError: Error, Sendable {
     public static let stateMismatch = Code(kind: .stateMismatch)
     /// Who the user is could not be learnt.
     public static let identityUnavailable = Code(kind: .identityUnavailable)
+    /// The login server failed, or is closed for maintenance. Trying again may help.
+    public static let serverUnavailable = Code(kind: .serverUnavailable)
 
     public var description: String { kind.rawValue }
 
     /// Whether the same call may succeed later.
     public var isTransient: Bool {
       switch kind {
-      case .timedOut, .refreshFailed, .rateLimitExceeded: true
+      case .timedOut, .refreshFailed, .rateLimitExceeded, .serverUnavailable: true
       default: false
       }
     }
@@ -76,7 +78,8 @@ public struct OAuthError: Error, Sendable {
     /// The number of CO-40; 666 for causes that it does not know.
     public var number: Int {
       switch kind {
-      case .unknown, .invalidCredentials, .stateMismatch, .identityUnavailable: 666
+      case .unknown, .invalidCredentials, .stateMismatch, .identityUnavailable, .serverUnavailable:
+        666
       case .timedOut: 667
       case .malformedResponse: 668
       case .accessDenied: 669
@@ -163,6 +166,24 @@ public struct OAuthError: Error, Sendable {
     self.init(
       Code(serverError: serverError), "the server refused \(what) with \(serverError)\(sentence)",
       serverError: serverError, serverDescription: description, fileID: fileID, line: line)
+  }
+
+  /// The error of an answer that says nothing but that the server cannot do the work now; nil for
+  /// any other status.
+  init?(
+    unavailable status: Int, during what: String, fileID: String = #fileID, line: Int = #line
+  ) {
+    switch status {
+    case 429:
+      self.init(
+        .rateLimitExceeded, "the server has had too many requests for \(what); wait, then try again",
+        fileID: fileID, line: line)
+    case 500...599:
+      self.init(
+        .serverUnavailable, "the server failed during \(what) (\(status)); try again later",
+        fileID: fileID, line: line)
+    default: return nil
+    }
   }
 
   /// The domain that the platform's libraries give such errors (CO-40).

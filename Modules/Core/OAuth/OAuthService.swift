@@ -116,7 +116,9 @@ struct OAuthService: Sendable {
     to request: TransportRequest, during what: String
   ) async throws -> TransportResponse {
     guard request.url.isAllowedForTransport else {
-      throw TransportError(.insecureURL, "\(request.url.withoutQuery) is not https")
+      throw TransportError(
+        .insecureURL,
+        "\(request.url.withoutQuery) is not https; plain http is for this machine alone")
     }
     do {
       return try await transport.send(request)
@@ -128,11 +130,14 @@ struct OAuthService: Sendable {
   private static func json(
     _ response: TransportResponse, during what: String
   ) throws(OAuthError) -> JSONSlice {
+    if let error = OAuthError(unavailable: response.status, during: what) { throw error }
     switch response.status {
     case 200: break
     case 401, 403:
       throw OAuthError(
-        .accessDenied, "the server refused the access token in \(what) (\(response.status))")
+        .accessDenied,
+        "the server refused the access token in \(what) (\(response.status)); it has expired, was "
+          + "revoked or belongs to another server: log in through the browser, or with a new token")
     default:
       throw OAuthError(.identityUnavailable, "\(what) was answered with \(response.status)")
     }

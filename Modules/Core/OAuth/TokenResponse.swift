@@ -8,10 +8,12 @@ struct TokenResponse: Sendable {
 
   /// Reads an answer.
   ///
-  /// - Throws: ``OAuthError``: what the server named, whatever the status; `malformedResponse` if
-  ///   the answer is no JSON object, or has no access token, or an address in it is not secure.
+  /// - Throws: ``OAuthError``: what the server named, whatever the status; `serverUnavailable` or
+  ///   `rateLimitExceeded` if it named nothing and its status says that; `malformedResponse` if the
+  ///   answer is no JSON object, or has no access token, or an address in it is not secure.
   init(_ response: TransportResponse, during what: String) throws(OAuthError) {
     guard let json = try? JSONSlice(parsing: response.body), json.kind == .object else {
+      if let error = OAuthError(unavailable: response.status, during: what) { throw error }
       throw OAuthError(
         .malformedResponse,
         "the answer to \(what) (status \(response.status)) is no JSON object; "
@@ -21,6 +23,7 @@ struct TokenResponse: Sendable {
       throw OAuthError(
         serverError: error, description: json["error_description"]?.string, during: what)
     }
+    if let error = OAuthError(unavailable: response.status, during: what) { throw error }
     var values: [String: String] = [:]
     for (key, value) in json.members {
       if let text = value.string ?? value.numberText { values[key] = text }

@@ -16,7 +16,7 @@ extension RestError {
   }
 
   /// The error for a request that brought no answer.
-  init(
+  package init(
     _ error: TransportError, fileID: String = #fileID, line: Int = #line
   ) {
     let code: Code =

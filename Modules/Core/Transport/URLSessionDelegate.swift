@@ -14,6 +14,11 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     exchanges.withLock { $0[task] = exchange }
   }
 
+  /// Forgets a task that will not run.
+  func remove(_ task: Int) {
+    exchanges.withLock { _ = $0.removeValue(forKey: task) }
+  }
+
   private func exchange(of task: URLSessionTask) -> Exchange? {
     exchanges.withLock { $0[task.taskIdentifier] }
   }

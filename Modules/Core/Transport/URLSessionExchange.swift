@@ -32,8 +32,23 @@ final class Exchange: Sendable {
     self.request = request
   }
 
-  /// Starts the watch over the timeout; `giveUp` is called if it ends the exchange.
-  func watch(giveUp: @escaping @Sendable () -> Void) {
+  /// Begins the exchange: takes the continuation that its end resumes, starts the watch over the
+  /// timeout and calls `send`. If the exchange is over already, nothing is sent.
+  ///
+  /// - Parameter giveUp: Called if the timeout ends the exchange.
+  /// - Returns: Whether `send` was called.
+  func begin(
+    _ continuation: CheckedContinuation<TransportResponse, any Error>,
+    giveUp: @escaping @Sendable () -> Void, send: () -> Void
+  ) -> Bool {
+    start(continuation)
+    guard watch(giveUp: giveUp) else { return false }
+    send()
+    return true
+  }
+
+  /// Starts the watch over the timeout; false if the exchange is over.
+  private func watch(giveUp: @escaping @Sendable () -> Void) -> Bool {
     let timer = WatchTimer { [weak self] in
       if self?.checkTimeout() == true { giveUp() }
     }
@@ -44,10 +59,11 @@ final class Exchange: Sendable {
       return true
     }
     if isRunning { timer.start(after: request.timeout) }
+    return isRunning
   }
 
   /// Takes the continuation that the end of the exchange resumes.
-  func start(_ continuation: CheckedContinuation<TransportResponse, any Error>) {
+  private func start(_ continuation: CheckedContinuation<TransportResponse, any Error>) {
     let outcome = state.withLock { state in
       if state.outcome == nil { state.continuation = continuation }
       return state.outcome

@@ -46,9 +46,13 @@ public final class URLSessionTransport: HTTPTransport {
     exchanges.add(exchange, for: task.taskIdentifier)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        exchange.start(continuation)
-        exchange.watch { task.cancelFromAside() }
-        task.resume()
+        let isSent = exchange.begin(continuation) {
+          task.cancelFromAside()
+        } send: {
+          task.resume()
+        }
+        // A task that never ran has no end that would be told.
+        if !isSent { exchanges.remove(task.taskIdentifier) }
       }
     } onCancel: {
       exchange.cancel()

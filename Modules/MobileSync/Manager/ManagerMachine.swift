@@ -37,6 +37,11 @@ struct ManagerMachine: Sendable, Equatable {
   /// Takes an operation on the sync `id`, which is active from now on.
   mutating func submit(_ id: Int64) throws(SyncError) {
     try checkAccepting()
+    try reserve(id)
+  }
+
+  /// Keeps operations away from the sync `id` until ``leave(_:)``, in any state.
+  mutating func reserve(_ id: Int64) throws(SyncError) {
     try checkNotActive(id)
     active.insert(id)
   }

@@ -16,36 +16,34 @@ public struct SyncLogoutObserver: LogoutObserver {
     self.managers = managers
   }
 
-  /// The dirty records in all soups of all stores of the account, those in soups without an index on
-  /// `__local__` left out: nothing can sync them.
+  /// The dirty records in all soups of all stores of the account, in all its communities; those in
+  /// soups without an index on `__local__` left out: nothing can sync them.
   ///
   /// - Throws: `SmartStoreError` if a store cannot be opened or read; ``SyncError`` `store` if it may
   ///   not be opened, since the account is not logged in.
   public func unsyncedRecords(of account: UserAccount) async throws -> Int {
-    let owner = StoreOwner(account)
     var count = 0
-    for name in try stores.allStoreNames(forUserAccount: owner) {
-      guard let store = try await stores.shared(withName: name, forUserAccount: owner) else {
-        throw SyncError(
-          .store,
-          "The store '\(name)' may not be opened while its account is not logged in, so its edits "
-            + "cannot be counted. Log in first.")
-      }
-      for soup in try await store.allSoupNames() {
-        guard try await store.hasIndex(forPath: SyncKeys.local, inSoupNamed: soup) else { continue }
-        let records = SoupRecords(soupName: soup, idField: SyncKeys.defaultIdField)
-        count += try await records.dirtyEntryIds(in: store).count
+    // A logout takes the stores of every community with it.
+    for owner in try await stores.scopes(ofAccount: StoreOwner(account)) {
+      for name in try stores.allStoreNames(forUserAccount: owner) {
+        guard let store = try await stores.shared(withName: name, forUserAccount: owner) else {
+          throw SyncError(
+            .store,
+            "The store '\(name)' may not be opened while its account is not logged in, so its edits "
+              + "cannot be counted. Log in first.")
+        }
+        count += try await SoupRecords.dirtyCounts(in: store).values.reduce(0, +)
       }
     }
     return count
   }
 
-  /// Closes the account's sync managers and removes its stores.
+  /// Closes the account's sync managers and removes its stores, in all its communities.
   ///
   /// - Throws: `SmartStoreError` `io` if files stay behind.
   public func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws {
     let owner = StoreOwner(account)
-    await managers.removeSharedInstances(owner: owner)
+    await managers.removeSharedInstances(ofAccount: owner)
     try await stores.removeAll(forUserAccount: owner)
   }
 }

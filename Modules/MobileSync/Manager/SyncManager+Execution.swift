@@ -11,15 +11,23 @@ extension SyncManager {
     var sync = submitted
     var reason: (any Error)?
     do {
-      if signal.current != nil {
-        // It never began, so the watermark is as it was.
-        sync.maxTimeStamp = storedTimeStamp
-        try signal.check()
+      while true {
+        do {
+          try signal.check()
+          try await Self.storeErrors { try await run(&sync, context, reporter) }
+          sync.finish(.done, at: environment.now())
+          break
+        } catch StopSignal.Interruption.stopped {
+          guard await endsAsStopped(sync.id) else {
+            if sync != submitted { sync.goOn() }
+            continue
+          }
+          // Unless it began, the watermark is as it was.
+          if sync == submitted { sync.maxTimeStamp = storedTimeStamp }
+          sync.finish(.stopped, at: environment.now())
+          break
+        }
       }
-      try await Self.storeErrors { try await run(&sync, context, reporter) }
-      sync.finish(.done, at: environment.now())
-    } catch StopSignal.Interruption.stopped {
-      sync.finish(.stopped, at: environment.now())
     } catch StopSignal.Interruption.closed {
       return await end(sync, closedReporter: reporter)
     } catch is CancellationError where signal.current == .closed {

@@ -75,8 +75,9 @@ extension SyncManager {
 
   /// Makes a new sync up and runs it.
   ///
-  /// After a run in mode `LEAVE_IF_CHANGED` the records still carry their old modification dates:
-  /// sync down before such a record is edited and sent again, or it is taken for outdated.
+  /// After a run the records still carry their old modification dates: in mode `LEAVE_IF_CHANGED`,
+  /// sync down before such a record is edited and sent again, or it is taken for outdated; or let the
+  /// run fetch the dates with ``SyncOptions/fetchesModificationDates``.
   ///
   /// - Throws: As ``syncDown(target:options:soupName:syncName:)``.
   public func syncUp(
@@ -104,12 +105,12 @@ extension SyncManager {
   ///
   /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`, `store`.
   public func reSync(id: Int64) async throws -> SyncRun {
-    try await start(try await runnable(existing(id: id)))
+    try await start(id: try await runnable(existing(id: id)).id)
   }
 
   /// As ``reSync(id:)``, by name.
   public func reSync(named name: String) async throws -> SyncRun {
-    try await start(try await runnable(existing(name: name)))
+    try await start(id: try await runnable(existing(name: name)).id)
   }
 
   // MARK: Ghosts
@@ -172,24 +173,17 @@ extension SyncManager {
   /// Soups without an index on `__local__` cannot be synced up and are not asked; soups with
   /// nothing to send are left out.
   public func unsyncedRecords() async throws -> [String: Int] {
-    try await Self.storeErrors {
-      var counts: [String: Int] = [:]
-      for soup in try await store.allSoupNames() {
-        let records = SoupRecords(soupName: soup, idField: SyncKeys.defaultIdField)
-        guard try await records.indexedPaths(in: store).contains(SyncKeys.local) else { continue }
-        let count = try await records.dirtyCount(in: store)
-        if count > 0 { counts[soup] = count }
-      }
-      return counts
-    }
+    try await Self.storeErrors { try await SoupRecords.dirtyCounts(in: store) }
   }
 
-  /// Removes a sync. One that does not exist is no error; the records that it brought stay.
+  /// Removes a sync. One that does not exist is no error; the records that it brought stay. Whoever
+  /// starts it meanwhile gets `alreadyRunning`, and later `doesNotExist`.
   ///
-  /// - Throws: ``SyncError`` `alreadyRunning` while it is active, `store`.
+  /// - Throws: ``SyncError`` `alreadyRunning` while it is active, `store`, `closed`.
   public func deleteSync(forId id: Int64) async throws {
-    try checkNotActive(id)
-    try await Self.storeErrors {
+    try reserve(id)
+    defer { leave(id) }
+    try await writing {
       try await states.delete(id: id)
       try await OutcomeStore(store: store).clear(syncId: id)
     }
@@ -213,19 +207,19 @@ extension SyncManager {
   ) async throws -> SyncState {
     let sync = SyncState(
       type: type, name: name, soupName: soupName, target: target, options: options)
-    return try await Self.storeErrors { try await states.create(sync) }
+    return try await writing { try await states.create(sync) }
   }
 
   /// Starts a sync that was just made; if that is refused after all, it is removed again, unless
   /// somebody else has found and started it.
   private func startNew(_ sync: SyncState) async throws -> SyncRun {
     do {
-      return try await start(sync)
+      return try await start(id: sync.id)
     } catch let error as SyncError where error.code == .alreadyRunning {
       throw error
     } catch let refusal {
       do {
-        try await states.delete(id: sync.id)
+        try await writing { try await states.delete(id: sync.id) }
       } catch {
         // The refusal is the one to tell.
         MobileSyncLogger.log.error("The refused sync \(sync.id) could not be removed", error: error)

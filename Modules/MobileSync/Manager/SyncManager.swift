@@ -29,6 +29,11 @@ public actor SyncManager {
   private var machine = ManagerMachine()
   private var operations: [Int64: Task<Void, Never>] = [:]
   private var last: Task<Void, Never>?
+  /// Operations that have decided to end as stopped and are not over yet.
+  private var ending: Set<Int64> = []
+  /// How many calls write to the store outside of operations, and who waits for their end.
+  private var writers = 0
+  private var writersDone: [CheckedContinuation<Void, Never>] = []
 
   /// Makes a manager: makes sure that the soup `syncs_soup` exists, turns syncs that are stored as
   /// running into stopped ones, then accepts syncs.
@@ -79,7 +84,8 @@ public actor SyncManager {
     signal.stop()
   }
 
-  /// Accepts syncs again.
+  /// Accepts syncs again. An operation that is still winding down goes on as if never stopped; one
+  /// that has ended as stopped by now counts as a stopped sync.
   ///
   /// - Parameter restartStoppedSyncs: Whether every stopped sync of the store is run again, by
   ///   ascending id.
@@ -91,10 +97,11 @@ public actor SyncManager {
     try machine.restart()
     signal.clear()
     guard restartStoppedSyncs else { return [] }
+    for id in ending.sorted() { await operations[id]?.value }
     var runs: [SyncRun] = []
     for sync in try await Self.storeErrors({ try await states.all(with: .stopped) })
     where !machine.active.contains(sync.id) {
-      runs.append(try await start(sync))
+      runs.append(try await start(id: sync.id))
     }
     return runs
   }
@@ -105,29 +112,55 @@ public actor SyncManager {
     machine.stop()
     signal.close()
     for operation in operations.values { operation.cancel() }
+    if writers > 0 { await withCheckedContinuation { writersDone.append($0) } }
     await last?.value
+  }
+
+  /// Writes to the store outside of an operation; ``close()`` waits for it.
+  func writing<Value>(_ body: () async throws -> Value) async throws -> Value {
+    try checkNotClosed()
+    writers += 1
+    defer {
+      writers -= 1
+      if writers == 0 {
+        for waiting in writersDone { waiting.resume() }
+        writersDone = []
+      }
+    }
+    return try await Self.storeErrors(body)
   }
 
   // MARK: Running
 
-  /// Submits a run of a stored sync, which is active from now on.
-  func start(_ sync: SyncState) async throws -> SyncRun {
+  /// Submits a run of a stored sync, as it is stored now; it is active from now on.
+  ///
+  /// - Throws: ``SyncError`` `doesNotExist` if it was deleted meanwhile; `closed` also if the manager
+  ///   was closed meanwhile, and then the sync counts as interrupted.
+  func start(id: Int64) async throws -> SyncRun {
     try checkAccepting()
-    try machine.submit(sync.id)
-    var submitted = sync
-    submitted.submit(at: environment.now())
-    let state = submitted
+    try machine.submit(id)
+    let submitted: (stored: SyncState, state: SyncState)
     do {
-      try await Self.storeErrors { try await states.save(state, durability: .normal) }
+      submitted = try await writing { try await states.submit(id: id, at: environment.now()) }
+      try checkNotClosed()
     } catch {
-      leave(sync.id)
+      leave(id)
       throw error
     }
+    let (stored, state) = submitted
     let (reporter, run) = RunReporter.make(for: state)
-    enqueue(sync.id) { [context = context(of: state)] in
-      await self.execute(state, storedTimeStamp: sync.maxTimeStamp, context, reporter)
+    enqueue(id) { [context = context(of: state)] in
+      await self.execute(state, storedTimeStamp: stored.maxTimeStamp, context, reporter)
     }
     return run
+  }
+
+  /// Whether an operation that was interrupted by a stop ends as stopped: not if the manager was
+  /// restarted since.
+  func endsAsStopped(_ id: Int64) -> Bool {
+    if signal.current == nil { return false }
+    ending.insert(id)
+    return true
   }
 
   /// Submits an operation on the sync `id` and waits for its end. The waiting task may be
@@ -157,7 +190,13 @@ public actor SyncManager {
   /// The operation on the sync `id` has ended.
   func leave(_ id: Int64) {
     operations[id] = nil
+    ending.remove(id)
     machine.leave(id)
+  }
+
+  /// Keeps operations away from a sync until ``leave(_:)``.
+  func reserve(_ id: Int64) throws(SyncError) {
+    try machine.reserve(id)
   }
 
   /// Whether the manager takes operations.

@@ -59,6 +59,16 @@ public actor SyncManagers {
     await remove { _, entry in entry.owner == owner }
   }
 
+  /// Closes and forgets the managers of an account's stores in all its communities.
+  func removeSharedInstances(ofAccount owner: StoreOwner) async {
+    guard case .user(let organization, let user, _) = owner else {
+      return await removeSharedInstances(owner: owner)
+    }
+    await remove { _, entry in
+      if case .user(organization, user, _) = entry.owner { true } else { false }
+    }
+  }
+
   /// Closes and forgets all managers.
   public func removeSharedInstances() async {
     await remove { _, _ in true }

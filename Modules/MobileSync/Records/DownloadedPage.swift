@@ -85,13 +85,10 @@ enum EditProtection: Sendable {
     among pageIds: [String], _ records: SoupRecords,
     in transaction: borrowing StoreTransaction
   ) throws -> Set<String> {
-    let dirtyRecords = try records.dirty(in: transaction)
-    if dirtyRecords.isEmpty { return [] }
-    let ids = Set(pageIds)
     var protected: Set<String> = []
     var unchangedByDate: [Int64: String] = [:]
-    for dirty in dirtyRecords {
-      guard let id = dirty.id, ids.contains(id) else { continue }
+    for dirty in try records.dirty(among: pageIds, in: transaction) {
+      guard let id = dirty.id else { continue }
       if case .editsSince(let marks) = self,
         marks[dirty.entryId]?.lastModified == dirty.lastModified
       {

@@ -86,13 +86,55 @@ struct SoupRecords: Sendable {
           + "AND \(column(SyncKeys.soupEntryId)) > ? "
           + "ORDER BY \(column(SyncKeys.soupEntryId))",
         [.integer(found.last?.entryId ?? -1)], limit: SyncLimits.idsPerPage)
-      for row in page {
-        guard let entryId = row[0]?.int64 else { continue }
-        found.append(
-          Dirty(entryId: entryId, id: row[1]?.string, lastModified: row[2]?.int64 ?? -1))
-      }
+      found += page.compactMap(Self.dirty)
       if page.count < SyncLimits.idsPerPage { return found }
     }
+  }
+
+  /// The dirty records among those with one of `ids`, as this snapshot has them.
+  ///
+  /// Costs one query if nothing is dirty, else one for every ``SyncLimits/recordsPerRead`` ids,
+  /// however many records are dirty.
+  func dirty(
+    among ids: [String], in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [Dirty] {
+    let any = try reader.rows(
+      "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
+        + "WHERE \(column(SyncKeys.local)) IN \(Self.trueForms)", [], limit: 1)
+    if any.isEmpty { return [] }
+    var found: [Dirty] = []
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
+      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
+      // The plus keeps SQLite from walking through all dirty records instead of looking up the ids.
+      let rows = try reader.rows(
+        "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)), "
+          + "\(column(SyncKeys.soupLastModified)) FROM \(source) "
+          + "WHERE \(column(idField)) IN (\(places)) "
+          + "AND +\(column(SyncKeys.local)) IN \(Self.trueForms)",
+        slice.map { .string($0) }, limit: nil)
+      found += rows.compactMap(Self.dirty)
+    }
+    return found
+  }
+
+  private static func dirty(_ row: JSONValue) -> Dirty? {
+    row[0]?.int64.map { entryId in
+      Dirty(entryId: entryId, id: row[1]?.string, lastModified: row[2]?.int64 ?? -1)
+    }
+  }
+
+  /// How many records are dirty in each soup of a store. Soups without an index on `__local__` cannot
+  /// be synced up and are not asked; soups with nothing to send are left out.
+  static func dirtyCounts(in store: SmartStore) async throws -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for soup in try await store.allSoupNames() {
+      let records = SoupRecords(soupName: soup, idField: SyncKeys.defaultIdField)
+      guard try await records.indexedPaths(in: store).contains(SyncKeys.local) else { continue }
+      let count = try await records.dirtyCount(in: store)
+      if count > 0 { counts[soup] = count }
+    }
+    return counts
   }
 
   // MARK: Clean records

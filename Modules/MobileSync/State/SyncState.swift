@@ -106,15 +106,20 @@ public struct SyncState: Sendable, Equatable {
   /// A sync that was interrupted asks again for the records that carry exactly the saved date: its
   /// last page may have held only some of them.
   mutating func submit(at time: Int64) {
-    if status == .stopped || status == .failed || status == .running {
-      maxTimeStamp = max(maxTimeStamp - 1, -1)
-    }
+    if status == .stopped || status == .failed || status == .running { goOn() }
     status = .running
     progress = 0
     totalSize = -1
     startTime = time
     endTime = 0
     error = ""
+  }
+
+  /// The run was interrupted and goes on after all, with what it has saved.
+  mutating func goOn() {
+    maxTimeStamp = max(maxTimeStamp - 1, -1)
+    progress = 0
+    totalSize = -1
   }
 
   /// The run ends. Progress stays where it is unless everything was done.

@@ -87,26 +87,51 @@ struct SyncStateStore: Sendable {
           .nameInUse,
           "There is already a sync with name: \(name). Choose another name, or delete that sync.")
       }
-      return try Self.save(sync, in: transaction)
+      let created = try transaction.create(entry: .object(sync.json), inSoupNamed: Self.soupName)
+      var sync = sync
+      if let id = created[SyncKeys.soupEntryId]?.int64 { sync.id = id }
+      return sync
+    }
+  }
+
+  /// Submits a run of the sync with this id, whatever it is by now.
+  ///
+  /// - Returns: The state as it was, and as it is stored from now on.
+  /// - Throws: ``SyncError`` `doesNotExist`, `invalidState`.
+  func submit(id: Int64, at time: Int64) async throws -> (stored: SyncState, state: SyncState) {
+    try await store.inTransaction(durability: .normal) { transaction in
+      guard let found = try transaction.entries([id], of: Self.soupName).first else {
+        throw Self.missing(id)
+      }
+      let stored = try SyncState(json: found.record)
+      var state = stored
+      state.submit(at: time)
+      try Self.save(state, in: transaction)
+      return (stored, state)
     }
   }
 
   /// Stores a sync as it is now.
+  ///
+  /// - Throws: ``SyncError`` `doesNotExist` if it was deleted: it never comes back under another id.
   func save(_ sync: SyncState, durability: Durability = .full) async throws {
     try await store.inTransaction(durability: durability) { transaction in
-      _ = try Self.save(sync, in: transaction)
+      try Self.save(sync, in: transaction)
     }
   }
 
   /// Stores a sync as it is now, as part of a transaction.
-  @discardableResult
-  static func save(
-    _ sync: SyncState, in transaction: borrowing StoreTransaction
-  ) throws -> SyncState {
-    let saved = try transaction.upsert(entries: [.object(sync.json)], forSoupNamed: soupName)
-    var sync = sync
-    if let id = saved.first?[SyncKeys.soupEntryId]?.int64 { sync.id = id }
-    return sync
+  static func save(_ sync: SyncState, in transaction: borrowing StoreTransaction) throws {
+    do {
+      try transaction.update(
+        entry: .object(sync.json), withSoupEntryId: sync.id, inSoupNamed: soupName)
+    } catch let error where error.code == .noSuchEntry {
+      throw missing(sync.id)
+    }
+  }
+
+  private static func missing(_ id: Int64) -> SyncError {
+    SyncError(.doesNotExist, "Sync \(id) does not exist any more. Make it anew.")
   }
 
   /// Removes a sync; one that does not exist is no error.

@@ -45,8 +45,9 @@ public struct SyncContext: Sendable {
   /// Sends a request with sync's mark in the user agent and gives the answer.
   ///
   /// - Returns: The answer, also one with a status outside of 200 to 299.
-  /// - Throws: ``SyncError`` `transport` without an answer; `server` for what concerns the whole
-  ///   run and not one request: 401 after the session could not be renewed, 429 and 503.
+  /// - Throws: ``SyncError`` `transport` without an answer; `invalidRequest` if nothing was sent;
+  ///   `unexpectedResponse` if what came is no answer, or too long; `server` for what concerns the
+  ///   whole run and not one request: 401 after the session could not be renewed, 429 and 503.
   public func response(to request: RestRequest) async throws -> RestResponse {
     try checkStop()
     var request = request
@@ -121,15 +122,59 @@ public struct SyncContext: Sendable {
         .server, "The session could not be renewed for \(request). Log in again.", status: 401,
         cause: error)
     }
+    if let error = error as? AccountError {
+      return SyncError(
+        .noRestClient,
+        "The account's tokens cannot be used for \(request): \(error.message). Correct that first.",
+        cause: error)
+    }
     // Errors of our own modules hold no record data; what others say may.
     let reason =
       (error as? RestError)?.description ?? (error as? TransportError)?.description
-      ?? (error as? OAuthError)?.description ?? (error as? AccountError)?.description
-      ?? "\(type(of: error))"
-    return SyncError(
-      .transport,
-      "The server did not answer \(request) (\(reason)). Try again when it can be reached.",
-      cause: error)
+      ?? (error as? OAuthError)?.description ?? "\(type(of: error))"
+    switch Failure(error) {
+    case .nothingSent:
+      return SyncError(
+        .invalidRequest,
+        "\(request) cannot be sent (\(reason)). Correct the target or the account's server.",
+        cause: error)
+    case .unusableAnswer:
+      return SyncError(
+        .unexpectedResponse,
+        "The answer to \(request) cannot be used (\(reason)). Look at what stands between this "
+          + "program and the server, or let the target ask for less.", cause: error)
+    case .noAnswer:
+      return SyncError(
+        .transport,
+        "The server did not answer \(request) (\(reason)). Try again when it can be reached.",
+        cause: error)
+    }
+  }
+
+  /// What a failed exchange means for the work that was asked for.
+  private enum Failure {
+    /// The request never left.
+    case nothingSent
+    /// The server may have done it; what came back helps nobody.
+    case unusableAnswer
+    /// The server may have done it, and trying again may help.
+    case noAnswer
+
+    init(_ error: any Error) {
+      switch error {
+      case let error as RestError: self.init(error.code)
+      case let error as TransportError: self.init(RestError(error).code)
+      default: self = .noAnswer
+      }
+    }
+
+    private init(_ code: RestError.Code) {
+      switch code {
+      case .invalidRequest, .insecureURL, .tooManyRecords: self = .nothingSent
+      case .tooLarge, .malformedResponse, .emptyResponse: self = .unusableAnswer
+      default: self = .noAnswer
+      }
+    }
   }
 
   /// The message of a refused request, with the server's codes and the remedy, as a sentence.

@@ -16,16 +16,18 @@ public protocol SyncUpTarget: SyncTarget {
   /// Cuts a batch into the groups that are sent with one request each, in sending order. Default:
   /// one group.
   ///
-  /// The outcomes of a group are on disk before the next group is sent.
+  /// The outcomes of a group are on disk before the next group is sent. Each record has to be in one
+  /// group: one that is in none is not sent, counts as unanswered and makes the run fail in the end
+  /// with ``SyncError`` `invalidTarget`; where it stands a second time it is taken out.
   func requests(for batch: [SyncUpRecord]) -> [[SyncUpRecord]]
 
   /// Sends one group of ``requests(for:)``.
   ///
   /// - Returns: One outcome per record, in the same order. What is missing at the end counts as
   ///   unanswered.
-  /// - Throws: If the group failed as a whole. ``SyncError`` `transport` and `server` with a status
-  ///   of 500 and above mean that the server may have done what it was asked to; every other error
-  ///   means that it did nothing.
+  /// - Throws: If the group failed as a whole. ``SyncError`` `server` with a status below 500 and
+  ///   `invalidRequest` mean that the server did nothing; after every other error it may have done
+  ///   what it was asked to.
   func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome]
 
   /// When the server's records were modified last, for conflict detection.

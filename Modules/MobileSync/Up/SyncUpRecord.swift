@@ -54,6 +54,13 @@ public struct SyncUpRecord: Sendable {
     }
   }
 
+  /// The record as the server knows it, under its new id if it was made there.
+  func taken(as newId: String?) -> SyncUpRecord {
+    SyncUpRecord(
+      entryId: entryId, record: record, action: action, objectType: objectType, id: newId ?? id,
+      fieldNames: fieldNames, externalId: externalId, unsentFields: unsentFields)
+  }
+
   /// The record as it is to be made anew, since the server does not have it any more.
   func recreated(with fields: SyncUpFieldChoice) -> SyncUpRecord {
     let externalId = fields.externalId(of: record)

@@ -2,17 +2,30 @@ import SalesforceSDKCommon
 import SmartStore
 
 extension SyncUpRun {
+  /// What became of records that were to be sent.
+  struct Sent {
+    /// Records that the server has taken, under the ids that they have there.
+    var taken: [SyncUpRecord] = []
+    /// Records that the server lost and that are to be made anew.
+    var recreated: [SyncUpRecord] = []
+    /// How many records the target did not send.
+    var leftOut = 0
+  }
+
   /// Sends records, request by request, and settles the outcomes of each before the next.
   ///
-  /// - Returns: Records that the server lost and that are to be made anew.
+  /// Each record is sent once at most, whatever the target makes of the batch.
   func send(
     _ records: [SyncUpRecord], _ target: some SyncUpTarget, _ plan: Plan, mayRecreate: Bool
-  ) async throws -> [SyncUpRecord] {
-    if records.isEmpty { return [] }
+  ) async throws -> Sent {
+    var sent = Sent()
+    if records.isEmpty { return sent }
     var context = context
     context.completesBatch = true
-    var recreated: [SyncUpRecord] = []
-    for group in target.requests(for: records) where !group.isEmpty {
+    var waiting = Set(records.map(\.entryId))
+    for request in target.requests(for: records) {
+      let group = request.filter { waiting.remove($0.entryId) != nil }
+      if group.isEmpty { continue }
       try await markInFlight(group)
       let outcomes: [SyncUpOutcome]
       do {
@@ -21,9 +34,27 @@ extension SyncUpRun {
         try await settleFailure(error, of: group)
         throw error
       }
-      recreated += try await settle(group, outcomes, plan, mayRecreate: mayRecreate)
+      try await settle(group, outcomes, plan, mayRecreate: mayRecreate, &sent)
     }
-    return recreated
+    sent.leftOut = waiting.count
+    try await keepUnsent(records.filter { waiting.contains($0.entryId) })
+    return sent
+  }
+
+  /// Keeps that records were not sent. Their rows stay as they are.
+  private func keepUnsent(_ records: [SyncUpRecord]) async throws {
+    if records.isEmpty { return }
+    let time = now()
+    // Without an action: nobody has to look for them on the server.
+    let outcomes = records.map { record in
+      SyncRecordOutcome(
+        syncId: context.syncId, soupName: context.soupName, entryId: record.entryId,
+        recordId: record.id, action: nil, kind: .unanswered, time: time)
+    }
+    try await context.store.inTransaction { transaction in
+      try OutcomeStore.save(outcomes, in: transaction)
+    }
+    outcomes.forEach(reportOutcome)
   }
 
   /// Remembers the creates of a group before they are sent: if no answer comes, they may exist on
@@ -44,6 +75,9 @@ extension SyncUpRun {
     if context.signal.current == .closed || error is CancellationError { return }
     let time = now()
     let refusal = (error as? SyncError).flatMap { error -> JSONValue? in
+      if error.code == .invalidRequest {
+        return SyncUpDecision.clientError("INVALID_REQUEST", error.message)
+      }
       guard error.code == .server, let status = error.status, status < 500 else { return nil }
       return SyncUpDecision.clientError("HTTP_\(status)", error.message)
     }
@@ -63,20 +97,21 @@ extension SyncUpRun {
 
   /// Brings the answer to a group into the soup: rows and outcomes in one transaction.
   private func settle(
-    _ group: [SyncUpRecord], _ answers: [SyncUpOutcome], _ plan: Plan, mayRecreate: Bool
-  ) async throws -> [SyncUpRecord] {
+    _ group: [SyncUpRecord], _ answers: [SyncUpOutcome], _ plan: Plan, mayRecreate: Bool,
+    _ sent: inout Sent
+  ) async throws {
     let time = now()
-    var recreated: [SyncUpRecord] = []
     var settled: [(record: SyncUpRecord, settlement: SyncUpSettlement)] = []
     for (index, record) in group.enumerated() {
       let settlement = SyncUpSettlement(
         index < answers.count ? answers[index] : .unanswered, of: record.action,
         mayRecreate: mayRecreate)
       if settlement == .recreate {
-        recreated.append(record.recreated(with: plan.fields))
+        sent.recreated.append(record.recreated(with: plan.fields))
       } else {
         settled.append((record, settlement))
       }
+      if case .clean(let newId) = settlement { sent.taken.append(record.taken(as: newId)) }
     }
     let outcomes = settled.map { outcome(of: $0.record, $0.settlement, time) }
     let changes = settled
@@ -115,7 +150,6 @@ extension SyncUpRun {
         in: transaction)
     }
     outcomes.forEach(reportOutcome)
-    return recreated
   }
 
   private func apply(

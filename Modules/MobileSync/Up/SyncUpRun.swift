@@ -43,13 +43,24 @@ struct SyncUpRun: Sendable {
     }
     var progress = SyncUpProgress(total: ids.count)
     var rest = ids[...]
+    var leftOut = 0
     while !rest.isEmpty {
       try context.checkStop()
       let batch = try await nextBatch(of: &rest, plan, maxSize: target.maxBatchSize)
       try await settleLocally(batch, plan)
-      let recreated = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
-      _ = try await send(recreated, target, plan, mayRecreate: false)
+      let first = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
+      let second = try await send(first.recreated, target, plan, mayRecreate: false)
+      leftOut += first.leftOut + second.leftOut
+      if sync.options.fetchesModificationDates {
+        try await fetchDates(of: first.taken + second.taken, target, plan)
+      }
       try await advance(&sync, &progress, by: batch.count)
+    }
+    guard leftOut == 0 else {
+      throw SyncError(
+        .invalidTarget,
+        "The target '\(type(of: target).kind.typeName)' left \(leftOut) of \(ids.count) records out of "
+          + "its requests, so they were not sent. Correct its requests(for:).")
     }
   }
 

@@ -22,12 +22,12 @@ struct ElementSplicer {
     // Of two values for one key the last counts, and the store's own members are its own.
     var unique: [(key: String, value: JSONValue)] = []
     for member in setting where !own.contains(member.key) {
-      unique.removeAll { $0.key == member.key }
+      unique.removeAll { MemberKey.isSame($0.key, member.key) }
       unique.append(member)
     }
     self.setting = unique
     self.removing = removing.filter { key in
-      !own.contains(key) && !unique.contains { $0.key == key }
+      !own.contains(key) && !unique.contains { MemberKey.isSame($0.key, key) }
     }
     var tail: [UInt8] = []
     do throws(JSONError) {

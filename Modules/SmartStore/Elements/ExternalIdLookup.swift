@@ -50,10 +50,7 @@ final class ExternalIdLookup {
     guard try statement.step() else { return nil }
     let id = statement.int64(0)
     if try statement.step() {
-      throw SmartStoreError(
-        .ambiguousMatch,
-        "Cannot update entry: the value '\(value.shown)' for path '\(path)' does not represent a "
-          + "unique entry!")
+      throw .ambiguousMatch(value.shown, path: path.description)
     }
     return id
   }
@@ -75,6 +72,18 @@ final class ExternalIdLookup {
 }
 
 extension SmartStoreError {
+  /// More than one element has the value of an external id or look-up.
+  static func ambiguousMatch(
+    _ value: String, path: String, fileID: String = #fileID, line: Int = #line
+  ) -> SmartStoreError {
+    SmartStoreError(
+      .ambiguousMatch,
+      "Cannot update entry: the value for path '\(path)' does not represent a unique entry! Remove the "
+        + "doubles, or choose another path.",
+      detail: "Cannot update entry: the value '\(value)' for path '\(path)' does not represent a "
+        + "unique entry!", fileID: fileID, line: line)
+  }
+
   /// The path of an external id or look-up has no index.
   static func notIndexed(
     _ path: String, _ soup: Soup, fileID: String = #fileID, line: Int = #line

@@ -93,7 +93,7 @@ enum PathSource: Sendable {
     case SmartStore.lastModifiedDate: self = .lastModified
     default:
       let first = path.keys.first ?? ""
-      if let member = setting.last(where: { $0.key == first }) {
+      if let member = setting.last(where: { MemberKey.isSame($0.key, first) }) {
         do throws(JSONError) {
           let text = try JSONValue.object([first: member.value]).serialized()
           self = .constant(try JSONSlice(parsing: text).project(path))

@@ -45,10 +45,8 @@ extension StoreReading where Self: ~Copyable {
     guard try statement.step() else { return nil }
     let id = statement.int64(0)
     if try statement.step() {
-      throw SmartStoreError(
-        .ambiguousMatch,
-        "Cannot update entry: the value '\((fieldValue?.string ?? fieldValue?.text) ?? "null")' "
-          + "for path '\(fieldPath)' does not represent a unique entry!")
+      throw .ambiguousMatch(
+        (fieldValue?.string ?? fieldValue?.text) ?? "null", path: fieldPath)
     }
     return id
   }

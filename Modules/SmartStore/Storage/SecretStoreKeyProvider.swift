@@ -44,21 +44,22 @@ public struct SecretStoreKeyProvider: StoreKeyProvider {
     switch error.code {
     case .locked:
       SmartStoreError(
-        .keyLocked, "The secret store is locked. Unlock it and open the store again.", cause: error)
+        .keyLocked,
+        "The secret store is locked: \(error.message) Then open the store again.", cause: error)
     case .missingMasterKey:
       SmartStoreError(
         .keyMissing,
-        "The secret store's own key is missing, and with it the key of the store. Restore it from "
-          + "a backup.", cause: error)
+        "The secret store's own key is missing, and with it the key of the store: \(error.message)",
+        cause: error)
     case .authenticationFailed:
       SmartStoreError(
-        .wrongKey, "The secret store was opened with another master key. Give the right one.",
+        .wrongKey, "The secret store was opened with another master key: \(error.message)",
         cause: error)
     case .corrupt, .unknownFormat:
       SmartStoreError(
         .corruptKeyFile,
-        "The secret store's file cannot be used, so the key of the store cannot be read. Restore "
-          + "the file from a backup.", cause: error)
+        "The key of the store cannot be read, since the secret store cannot be used: "
+          + error.message, cause: error)
     default:
       SmartStoreError(
         .io, "The secret store could not be used (\(error.message)). Correct that and try again.",

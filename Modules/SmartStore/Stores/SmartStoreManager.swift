@@ -171,12 +171,11 @@ public actor SmartStoreManager {
 
   /// Removes all stores of an account in all its communities, and those of nobody else.
   public func removeAll(forUserAccount owner: StoreOwner?) async throws {
-    guard case .user(let organization, let user, _)? = owner else {
+    guard let owner, !owner.isGlobal else {
       logger.warning("No user is given, so no user store is removed.")
       return
     }
-    let account = StoreOwner.user(organizationId: organization, userId: user)
-    for scope in try scopes(of: account) { try await removeAll(of: scope) }
+    for scope in try scopes(ofAccount: owner) { try await removeAll(of: scope) }
   }
 
   /// Removes all stores of the app.
@@ -211,6 +210,14 @@ public actor SmartStoreManager {
       Result { () throws(SmartStoreError) in try folders.delete(key.name, owner: key.owner) }
     }
     try result.get()
+  }
+
+  /// The account of `owner` in each of its communities for which a store was ever kept, or is open.
+  ///
+  /// - Throws: ``SmartStoreError`` `io`, `invalidStoreName`.
+  package func scopes(ofAccount owner: StoreOwner) throws -> [StoreOwner] {
+    guard case .user(let organization, let user, _) = owner else { return [owner] }
+    return try scopes(of: .user(organizationId: organization, userId: user))
   }
 
   /// The owners whose stores are meant by `owner`.

@@ -119,6 +119,27 @@ struct JSONSliceTests {
     #expect(code([UInt8](repeating: 0x5b, count: 1 << 20)) == .tooDeep)
   }
 
+  /// `é` as one scalar and as two: Unicode counts them as equal, JSON does not.
+  @Test func `keys are compared byte for byte, in texts, splices and values alike`() throws {
+    let one = "\u{e9}", two = "e\u{301}"
+    let text = "{\"\(one)\":1,\"\(two)\":2}"
+    let slice = try JSONSlice(parsing: text)
+    #expect(slice[one]?.int64 == 1 && slice[two]?.int64 == 2)
+    #expect(
+      try slice.setting([(two, 3)]) == JSONSlice(parsing: "{\"\(one)\":1,\"\(two)\":3}"))
+    #expect(try slice.setting([], removing: [one]) == JSONSlice(parsing: "{\"\(two)\":2}"))
+    #expect(
+      try JSONSlice(parsing: "{}").setting([(one, 1), (two, 2)]).description.utf8
+        .elementsEqual(text.utf8))
+    var object = try #require(slice.value.object)
+    #expect(object.count == 2 && object[one] == 1 && object[two] == 2)
+    #expect(JSONValue.object(object).text.utf8.elementsEqual(text.utf8))
+    #expect(object != [one: 1, "x": 2] && object == [two: 2, one: 1])
+    object.removeValue(forKey: two)
+    object[two] = 4
+    #expect(object.keys.map(\.utf8.count) == [2, 3] && object.values == [1, 4])
+  }
+
   @Test func `slices of equal text are equal, wherever they come from`() throws {
     let one = try JSONSlice(parsing: #"[{"a":1},{"a":1},{"a":2}]"#)
     let other = try JSONSlice(parsing: #"{"a":1}"#)

@@ -17,7 +17,7 @@ struct LoggerTests {
       logger.error("x")
       logger.fault("x")
       let all = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
-      #expect(recorder.lines == all.dropFirst(Int(threshold.rawValue)).map { "\($0) Test x" })
+      #expect(recorder.lines == all.dropFirst(Int(threshold.rawValue)).map { "\($0) Test [LoggerTests] x" })
     }
   }
 
@@ -33,7 +33,7 @@ struct LoggerTests {
     #expect(made == 0 && recorder.lines.isEmpty)
     logger.level = .debug
     logger.debug(message(), tag: "Sync", error: SecretStoreError(.locked, "is locked"))
-    #expect(made == 1 && recorder.lines == ["debug Test Sync text: is locked"])
+    #expect(made == 1 && recorder.lines == ["debug Test [Sync] text: is locked"])
   }
 
   @Test func `CA-12 CA-20 a record is one line without tokens`() {
@@ -42,7 +42,8 @@ struct LoggerTests {
     recorder.logger(forComponent: "Test", level: .info).error("b", tag: "sid=1234567890\n")
     #expect(
       recorder.lines == [
-        #"error Test a\r\nb access_token=******7890&x=1"#, #"error Test sid=******7890\n b"#,
+        #"error Test [LoggerTests] a\r\nb access_token=******7890&x=1"#,
+        #"error Test [sid=******7890\n] b"#,
       ])
   }
 
@@ -67,6 +68,23 @@ struct LoggerTests {
       ])
     for level in LogLevel.allCases { #expect(LogLevel(level.description) == level) }
     #expect(LogLevel("WARNING") == .warn && LogLevel("loud") == nil)
+  }
+
+  @Test func `CA-10 levels are kept in a file, and a file that holds something else is told`() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("levels.json")
+    let logger = SalesforceLogger.logger(forComponent: "LoggerTests.kept")
+    try Data(#"{"LoggerTests.kept":"fault"}"#.utf8).write(to: file)
+    try LogConfiguration.keepLevels(in: file)
+    #expect(logger.level == .fault)
+    logger.level = .warn
+    #expect(try String(contentsOf: file, encoding: .utf8).contains(#""LoggerTests.kept":"warn""#))
+    try Data("[1]".utf8).write(to: file)
+    var error = #expect(throws: LogError.self) { try LogConfiguration.keepLevels(in: file) }
+    #expect(error?.code == .damaged && error?.message.contains(file.path) == true)
+    error = #expect(throws: LogError.self) { try LogConfiguration.keepLevels(in: folder.url) }
+    #expect(error?.code == .inputOutput && error?.message.contains(folder.url.path) == true)
+    #expect(logger.level == .warn)
   }
 
   @Test func `CA-9 the environment sets the level of one component or of all others`() {

@@ -15,7 +15,8 @@ struct LoginCommand: AsyncParsableCommand {
         fieldforce login --url http://127.0.0.1:8080 --access-token 00D... --refresh-token 5Aep...
       """)
 
-  @Option(help: "The login server; with tokens, the instance that issued them.")
+  @Option(
+    help: "The login server; with tokens, the instance that issued them. https; http on this machine.")
   var url: String
 
   @Flag(help: "Log in through the system's browser.")

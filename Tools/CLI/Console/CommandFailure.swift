@@ -35,7 +35,9 @@ struct CommandFailure: Error {
     case let error as CommandFailure:
       self = error
     case let error as SmartStoreError:
-      self.init(number: error.number, name: "\(error.code)", message: error.message)
+      // The person who gave the value may see it.
+      self.init(
+        number: error.number, name: "\(error.code)", message: error.detail ?? error.message)
     case let error as SyncError:
       // A failed run has the reason below it, which may be the store's.
       let reason = error.cause as? SyncError ?? error

@@ -6,6 +6,9 @@ struct OutputOptions: ParsableArguments {
   @Flag(help: "Print one JSON document on standard output, and nothing else there.")
   var json = false
 
+  @Flag(help: "Write the log of the libraries to standard error.")
+  var verbose = false
+
   /// Prints `document` if JSON was asked for, else the lines that `lines` makes.
   func print(_ document: JSONValue, lines: () -> [String]) {
     if json {

@@ -9,13 +9,16 @@ struct RestCommand: AsyncParsableCommand {
     commandName: "rest", abstract: "Send a signed request and print the answer.",
     discussion: """
       Examples:
-        fieldforce rest GET /services/data/v66.0/limits
-        fieldforce rest POST /services/data/v66.0/sobjects/Account --body '{"Name":"Acme"}'
-        fieldforce rest PATCH /services/data/v66.0/sobjects/Account/001... --body @account.json
+        fieldforce rest GET /limits
+        fieldforce rest POST /sobjects/Account --body '{"Name":"Acme"}'
+        fieldforce rest PATCH /v60.0/sobjects/Account/001... --body @account.json
+        fieldforce rest GET /services/apexrest/orders
+      A path is taken to be below /services/data/\(RestRequest.defaultAPIVersion), unless it names a version itself,
+      starts with /services or is a whole address.
       """)
 
   @Argument(help: "GET, POST, PATCH, PUT, DELETE or HEAD.") var method: String
-  @Argument(help: "The path, below /services/data or starting with /services.") var path: String
+  @Argument(help: "The path, such as /limits, or starting with /services.") var path: String
   @Option(help: "A JSON body, or @FILE.") var body: String?
   @OptionGroup var state: StateOptions
   @OptionGroup var output: OutputOptions
@@ -26,11 +29,18 @@ struct RestCommand: AsyncParsableCommand {
     }
   }
 
+  /// The path with the default version before it, unless it is complete.
+  private var fullPath: String {
+    let relative = path.hasPrefix("/") ? path : "/\(path)"
+    let isComplete =
+      path.contains("://") || relative.hasPrefix("/services/")
+      || relative.prefixMatch(of: /\/v[0-9]+\.[0-9]+(\/|$)/) != nil
+    return isComplete ? path : "/{v}\(relative)"
+  }
+
   func run() async throws {
-    let isWhole = path.hasPrefix("/services/") || path.hasPrefix("https://")
     var request = RestRequest(
-      method: HTTPRequest.Method(rawValue: method.uppercased()) ?? .get, path: path,
-      endpoint: isWhole ? "" : RestRequest.defaultEndpoint)
+      method: HTTPRequest.Method(rawValue: method.uppercased()) ?? .get, path: fullPath)
     if let body {
       request.body =
         body.hasPrefix("@")

@@ -11,6 +11,8 @@ struct Workspace {
   let stores: SmartStoreManager
   let managers: SyncManagers
   let transport = URLSessionTransport()
+  /// What requests say of this program; it holds the name of the installation (CO-11).
+  private let userAgent: UserAgent
 
   /// Opens a folder, and makes it if it does not exist.
   ///
@@ -19,10 +21,12 @@ struct Workspace {
     let settings = try WorkspaceSettings.open(in: folder, makesPlaintext: makesPlaintext)
     let secrets = FileSecretStore(
       in: folder, masterKey: KeyFile(folder.appending(path: "master.key")))
+    userAgent = UserAgent(
+      appVersion: SDKVersion.current, installationId: try InstallationId.load(in: folder))
     accounts = try await UserAccountManager(
       persister: EncryptedAccountDirectory(
         root: folder.appending(path: "accounts"), secrets: secrets),
-      transport: transport)
+      transport: transport, userAgent: userAgent)
     stores = SmartStoreManager(
       root: folder.appending(path: "stores"),
       encryption: settings.isPlaintext
@@ -51,7 +55,9 @@ struct Workspace {
 
   /// A client that acts as the current user.
   func client() async throws -> RestClient {
-    RestClient(account: try await currentAccount(), accounts: accounts, transport: transport)
+    RestClient(
+      account: try await currentAccount(), accounts: accounts, transport: transport,
+      userAgent: userAgent)
   }
 
   /// The store that the options name.
@@ -76,15 +82,16 @@ struct WorkspaceSettings {
 
   static func open(in folder: URL, makesPlaintext: Bool) throws -> WorkspaceSettings {
     let file = folder.appending(path: "settings.json")
-    guard FileManager.default.fileExists(atPath: file.path) else {
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
+    if !DurableFile(file).exists {
       let settings: JSONValue = [
         "version": 1, "encryption": makesPlaintext ? "plaintext" : "encrypted",
       ]
-      try Data(try settings.serialized()).write(to: file, options: .atomic)
-      return WorkspaceSettings(isPlaintext: makesPlaintext)
+      do throws(FileFailure) {
+        // Whoever makes it first decides; what is there is never replaced.
+        _ = try DurableFile(file).create(Array(settings.text.utf8))
+      } catch {
+        throw CommandFailure("file", "\(error); check the folder of --state")
+      }
     }
     let settings = try InputFile.json(file)
     switch settings["encryption"]?.string {

@@ -123,7 +123,7 @@ struct SoupCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a soup with its elements.",
+      abstract: "Remove a soup with its elements. One that is not there is no error.",
       discussion: "Example: fieldforce soup remove accounts")
 
     @Argument(help: "The soup's name.") var name: String
@@ -132,8 +132,11 @@ struct SoupCommand: AsyncParsableCommand {
 
     func run() async throws {
       try await store.withStore { store in
+        let existed = try await store.soupExists(forName: name)
         try await store.removeSoup(name)
-        output.print(["soup": .string(name)]) { ["soup \(name) is removed"] }
+        output.print(["soup": .string(name), "removed": .bool(existed)]) {
+          [existed ? "soup \(name) is removed" : "there is no soup \(name), so nothing was removed"]
+        }
       }
     }
   }

@@ -58,11 +58,32 @@ struct StoreRemoveCommand: AsyncParsableCommand {
       if let spec {
         let removed = try await store.removeEntries(
           usingQuerySpec: try QuerySpec(text: spec, soupName: soup), forSoupNamed: soup)
-        output.print(["removed": .integer(Int64(removed))]) { ["\(removed) elements are removed"] }
+        output.print(["removed": .integer(Int64(removed))]) { Self.lines(removed) }
       } else {
-        try await store.remove(entryIds: ids, forSoupNamed: soup)
-        output.print(["ids": .array(ids.map { .integer($0) })]) { ["removed"] }
+        let removed = try await remove(from: store)
+        let missing = Set(ids).subtracting(removed).sorted()
+        output.print([
+          "removed": .integer(Int64(removed.count)),
+          "ids": .array(removed.map { .integer($0) }),
+          "missing": .array(missing.map { .integer($0) }),
+        ]) {
+          Self.lines(removed.count) + missing.map { "there was no element with id \($0)" }
+        }
       }
     }
+  }
+
+  /// Removes the elements with the given ids, and tells which of them there were.
+  private func remove(from store: SmartStore) async throws -> [Int64] {
+    try await store.inTransaction { transaction in
+      let found = try transaction.retrieve(usingSoupEntryIds: ids, fromSoupNamed: soup)
+        .compactMap { $0[SmartStore.soupEntryId]?.int64 }
+      try transaction.remove(entryIds: found, forSoupNamed: soup)
+      return found
+    }
+  }
+
+  private static func lines(_ removed: Int) -> [String] {
+    [removed == 0 ? "nothing was there to remove" : "\(removed) elements are removed"]
   }
 }

@@ -67,6 +67,8 @@ struct SyncUpCommand: AsyncParsableCommand {
       """)
 
   @Option(parsing: .upToNextOption, help: "The fields to send.") var fields: [String]
+  @Flag(help: "Fetch the new modification dates of sent records, so that they can be sent again.")
+  var fetchDates = false
   @OptionGroup var sync: NewSyncOptions
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
@@ -75,8 +77,9 @@ struct SyncUpCommand: AsyncParsableCommand {
     let list = fields.flatMap { $0.split(separator: ",").map(String.init) }
     try await store.withSyncManager { manager in
       let run = try await manager.syncUp(
-        options: SyncOptions(mergeMode: sync.mode, fieldlist: list), soupName: sync.soup,
-        syncName: sync.name)
+        options: SyncOptions(
+          mergeMode: sync.mode, fieldlist: list, fetchesModificationDates: fetchDates),
+        soupName: sync.soup, syncName: sync.name)
       try await manager.follow(run, output)
     }
   }

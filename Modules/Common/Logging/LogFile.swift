@@ -1,0 +1,130 @@
+import Dispatch
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The last records of one component in a file: a queue of lines from which the oldest go when it is
+/// full (CA-15).
+///
+/// The file is `<component>_log` in its folder, UTF-8, a line for a record:
+/// `TIME: 11-21 09:58:34.120, LEVEL: ERROR, TAG: Sync, MESSAGE: no answer, EXCEPTION: timed out`. The
+/// time is local; without a tag the component stands there; the exception only if there is an error.
+///
+/// Lines are written in the order of ``SalesforceLogger/log(_:tag:error:_:file:function:line:)`` on a
+/// queue of the file's own, so that nobody who logs waits for a disk. A line that cannot be written is
+/// lost, and nothing is thrown. The calls that read or change the file wait for the lines before them.
+/// One process at a time may use a folder.
+public final class LogFile: Sendable {
+  /// How many lines a file keeps unless another limit was set.
+  public static let defaultMaxLines = 10_000
+
+  /// Where the lines are kept. The file is made by the first one.
+  public let url: URL
+  private let component: String
+  private let limitFile: DurableFile
+  private let limit: Mutex<Int>
+  private let queue = DispatchQueue(label: "com.salesforce.logfile", qos: .utility)
+  /// Touched on the queue alone.
+  private let lines: LogLines
+
+  init(component: String, in folder: URL) {
+    let name = "\(PercentEncoding.encode(component))_log"
+    url = folder.appendingPathComponent(name)
+    self.component = component
+    limitFile = DurableFile(folder.appendingPathComponent("\(name).limit"))
+    let kept = (try? limitFile.read()).flatMap { $0 }
+      .flatMap { Int(String(decoding: $0, as: UTF8.self).trimmed) }
+    limit = Mutex(max(kept ?? Self.defaultMaxLines, 0))
+    lines = LogLines(url)
+  }
+
+  // MARK: Limit
+
+  /// How many lines are kept; 0 if none are written.
+  public var maxLines: Int { limit.withLock { $0 } }
+
+  /// Whether records of this component are written.
+  public var isEnabled: Bool { maxLines > 0 }
+
+  /// Writes records from now on and keeps the last `maxLines` of them. The limit is remembered for
+  /// later processes. A lower one than before takes effect with the next line; one below 1 is 0, which
+  /// is to write nothing and to leave the file as it is.
+  public func enable(maxLines: Int = LogFile.defaultMaxLines) {
+    let new = max(maxLines, 0)
+    limit.withLock { $0 = new }
+    queue.async { [limitFile] in
+      // Without it the limit holds for this process only.
+      try? limitFile.replace(with: Array("\(new)\n".utf8))
+    }
+  }
+
+  /// Writes nothing any more. What is in the file stays.
+  public func disable() { enable(maxLines: 0) }
+
+  // MARK: Writing
+
+  /// Adds a record, soon.
+  func add(_ record: LogRecord) {
+    let limit = maxLines
+    guard limit > 0 else { return }
+    let line = Self.line(of: record, at: LocalTime.now)
+    queue.async { [lines] in lines.add(line, limit: limit) }
+  }
+
+  static func line(of record: LogRecord, at time: LocalTime) -> String {
+    let level = record.level.description.uppercased()
+    let line =
+      "TIME: \(time.text), LEVEL: \(level), TAG: \(record.tag ?? record.component), "
+      + "MESSAGE: \(record.message)"
+    return record.errorText.map { "\(line), EXCEPTION: \($0)" } ?? line
+  }
+
+  // MARK: Reading
+
+  /// How many lines there are.
+  public func size() async -> Int { await onQueue { $0.count } }
+
+  /// The oldest line; nil if there is none.
+  public func peek() async -> String? { await onQueue { $0.first(1).first } }
+
+  /// All lines, the oldest first.
+  public func readAll() async -> [String] { await onQueue { $0.first(.max) } }
+
+  /// Takes up to `count` lines away, the oldest first, and returns them; below 1 none. If the file
+  /// cannot be changed there are none: no line is returned twice.
+  public func readAndRemove(_ count: Int) async -> [String] {
+    await onQueue { lines in
+      let taken = lines.first(max(count, 0))
+      return lines.remove(taken.count) ? taken : []
+    }
+  }
+
+  /// Takes all lines away and returns them.
+  public func readAndRemoveAll() async -> [String] { await readAndRemove(.max) }
+
+  /// Removes up to `count` lines, the oldest first.
+  ///
+  /// - Returns: Whether the file could be changed.
+  @discardableResult
+  public func remove(_ count: Int) async -> Bool {
+    await onQueue { $0.remove(min(max(count, 0), $0.count)) }
+  }
+
+  /// Removes all lines.
+  ///
+  /// - Returns: Whether the file could be changed.
+  @discardableResult
+  public func flush() async -> Bool { await remove(.max) }
+
+  private func onQueue<Result: Sendable>(
+    _ body: @escaping @Sendable (LogLines) -> Result
+  ) async -> Result {
+    await withCheckedContinuation { continuation in
+      queue.async { [lines] in continuation.resume(returning: body(lines)) }
+    }
+  }
+}

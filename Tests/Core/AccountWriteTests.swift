@@ -1,0 +1,116 @@
+import Foundation
+import SalesforceSDKCommon
+import Synchronization
+import Testing
+
+@testable import SalesforceSDKCore
+
+/// CO-31, CO-79: which value of an account is on disk in the end, when writes are slow or fail?
+@Suite struct AccountWriteTests {
+  /// A manager whose account has tokens that could not be written, on a disk with space again.
+  private func manager(_ persister: FailingPersister) async throws -> UserAccountManager {
+    let org = TestOrg()
+    org.state.withLock { $0.rotates = true }
+    try await persister.save(org.account())
+    let manager = try await UserAccountManager(persister: persister, transport: org.transport())
+    persister.isFull.withLock { $0 = true }
+    await #expect(throws: AccountError.self) { try await manager.refresh(TestOrg.identity) }
+    persister.isFull.withLock { $0 = false }
+    return manager
+  }
+
+  /// Starts a write of the old tokens that does not end before the gate is open.
+  private func slowWrite(
+    _ manager: UserAccountManager, _ persister: FailingPersister, _ gate: Gate
+  ) async -> Task<UserAccount, any Error> {
+    persister.obstacle.withLock { $0 = gate }
+    let session = Task { try await manager.session(of: TestOrg.identity) }
+    await until { persister.waiting.withLock { $0 } == 1 }
+    return session
+  }
+
+  private func meanwhile() async {
+    for _ in 0..<1_000 { await Task.yield() }
+  }
+
+  // a request                     a login
+  // writes the refreshed tokens
+  //   (slow)                      has newer tokens, writes them
+  //   lands
+  //                               lands
+  @Test func `CO-31 an older token never lands after a newer one`() async throws {
+    let persister = FailingPersister()
+    let manager = try await manager(persister)
+    let gate = Gate()
+    let session = await slowWrite(manager, persister, gate)
+    let login = Task {
+      try await manager.logIn(
+        accessToken: "access-2", refreshToken: "refresh-new", instance: .production)
+    }
+    await meanwhile()
+    gate.open()
+    _ = try? await session.value
+    let account = try await login.value
+    #expect(account.credentials.refreshToken == "refresh-new")
+    #expect(
+      try await persister.fetch(TestOrg.identity)?.credentials.refreshToken == "refresh-new")
+    #expect(
+      await manager.account(for: TestOrg.identity)?.credentials.refreshToken == "refresh-new")
+  }
+
+  @Test func `CO-84 a write that is under way does not bring a logged out account back`()
+    async throws
+  {
+    let persister = FailingPersister()
+    let manager = try await manager(persister)
+    let gate = Gate()
+    let session = await slowWrite(manager, persister, gate)
+    let logout = Task { try await manager.logOut(TestOrg.identity) }
+    await meanwhile()
+    gate.open()
+    _ = try? await session.value
+    _ = try await logout.value
+    #expect(try await persister.fetch(TestOrg.identity) == nil)
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `CO-31 tokens that failed to be written give way to a login elsewhere`() async throws {
+    let persister = FailingPersister()
+    let manager = try await manager(persister)
+    // Another process: a new login, with an identifier of its own.
+    let elsewhere = TestOrg().account(accessToken: "access-9", refreshToken: "refresh-9")
+    try await persister.save(elsewhere)
+    let account = try await manager.session(of: TestOrg.identity)
+    #expect(account.credentials == elsewhere.credentials)
+    #expect(try await persister.fetch(TestOrg.identity)?.credentials == elsewhere.credentials)
+  }
+
+  @Test func `CO-79 a login that cannot become current is taken back`() async throws {
+    let persister = FailingPersister()
+    let org = TestOrg()
+    let manager = try await UserAccountManager(persister: persister, transport: org.transport())
+    persister.refusesCurrent.withLock { $0 = true }
+    let events = await manager.events()
+    func logIn(_ refreshToken: String) async throws -> UserAccount {
+      try await manager.logIn(
+        accessToken: "access-1", refreshToken: refreshToken, instance: .production)
+    }
+    await #expect(throws: AccountError.self) { try await logIn("refresh-1") }
+    #expect(await manager.accounts.isEmpty)
+    #expect(try await persister.fetch(TestOrg.identity) == nil)
+
+    persister.refusesCurrent.withLock { $0 = false }
+    let first = try await logIn("refresh-1")
+    try await manager.setCurrent(nil)
+    persister.refusesCurrent.withLock { $0 = true }
+    await #expect(throws: AccountError.self) { try await logIn("refresh-2") }
+    // The former session is as good as before: its token was not ended.
+    #expect(await manager.account(for: first.identity)?.credentials == first.credentials)
+    #expect(try await persister.fetch(first.identity)?.credentials == first.credentials)
+    #expect(org.state.withLock { $0.revocations }.isEmpty)
+    await manager.close()
+    var kinds: [String] = []
+    for await event in events { kinds.append(String("\(event.kind)".prefix(12))) }
+    #expect(kinds == ["didLogIn", "didBecomeCur", "didResignCur"])
+  }
+}

@@ -1,0 +1,159 @@
+import MobileSyncTestSupport
+import SalesforceAnalytics
+import SalesforceSDKCommon
+import SmartStore
+import SoqlSyncDown
+import Synchronization
+import Testing
+
+@testable import MobileSync
+
+/// What happens when calls of one manager meet?
+@Suite struct SyncManagerRaceTests {
+  private func stored(_ device: Device) async throws -> SyncState {
+    try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup, syncName: "a")
+  }
+
+  /// Keeps the store's writer busy while `body` runs, until it calls what it is given.
+  private func whileWriting(
+    _ device: Device, _ body: (_ letGo: @Sendable () -> Void) async throws -> Void
+  ) async throws {
+    let gate = Gate()
+    let writing = Task {
+      try await device.store.inTransaction { _ in gate.passBlocking() }
+    }
+    await gate.arrival()
+    do {
+      try await body { gate.open() }
+    } catch {
+      gate.open()
+      throw error
+    }
+    gate.open()
+    try await writing.value
+  }
+
+  // close             start
+  //                   submit, state being stored
+  // close: waits
+  //                   stored; closed by now
+  // returns
+  @Test func `MS-13 a close waits for the state of a start that is being stored`() async throws {
+    let device = try await Device.open(InMemoryOrg())
+    let sync = try await stored(device)
+    let submission = Gate()
+    let isReady = Mutex(false)
+    let manager = try await SyncManager(
+      store: device.store, sender: device.org, registry: device.registry,
+      environment: SyncEnvironment(now: {
+        if isReady.withLock({ $0 }) { submission.arrive() }
+        return 1
+      }))
+    isReady.withLock { $0 = true }
+    let isClosed = Mutex(false)
+    var starting: Task<SyncRun, any Error>?
+    var closing: Task<Void, Never>?
+    try await whileWriting(device) { letGo in
+      starting = Task { try await manager.reSync(id: sync.id) }
+      await submission.arrival()
+      closing = Task {
+        await manager.close()
+        isClosed.withLock { $0 = true }
+      }
+      while await syncErrorCode({ try await manager.checkAcceptingSyncs() }) != .closed {
+        await Task.yield()
+      }
+      for _ in 0..<1_000 { await Task.yield() }
+      #expect(isClosed.withLock { $0 } == false)
+      letGo()
+    }
+    await closing?.value
+    let atClose = try await manager.syncStatus(forId: sync.id)
+    #expect(await syncErrorCode { _ = try await starting?.value } == .closed)
+    #expect(try await manager.syncStatus(forId: sync.id) == atClose)
+    #expect(device.org.requests.isEmpty)
+    #expect(await syncErrorCode { _ = try await manager.createSyncUp(soupName: "x") } == .closed)
+  }
+
+  @Test func `MS-26 a sync that is being deleted is not run, and never comes back`() async throws {
+    let device = try await Device.open(InMemoryOrg())
+    let sync = try await stored(device)
+    let manager = device.manager
+    var deleting: Task<Void, any Error>?
+    try await whileWriting(device) { letGo in
+      deleting = Task { try await manager.deleteSync(forId: sync.id) }
+      while await syncErrorCode({ try await manager.checkNotActive(sync.id) }) == nil {
+        await Task.yield()
+      }
+      #expect(
+        await syncErrorCode { _ = try await manager.reSync(id: sync.id) } == .alreadyRunning)
+      letGo()
+    }
+    try await deleting?.value
+    #expect(await syncErrorCode { _ = try await manager.reSync(id: sync.id) } == .doesNotExist)
+    // As a call that had found it before it was deleted.
+    #expect(await syncErrorCode { _ = try await manager.start(id: sync.id) } == .doesNotExist)
+    let states = SyncStateStore(store: device.store)
+    #expect(await syncErrorCode { try await states.save(sync) } == .doesNotExist)
+    #expect(try await manager.syncs().isEmpty)
+    #expect(await syncErrorCode { try await manager.checkNotActive(sync.id) } == nil)
+  }
+
+  @Test func `MS-58 a restart runs again what has ended as stopped and is not over yet`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    org.create("Account", ["Name": "a"])
+    let device = try await Device.open(org)
+    let sync = try await stored(device)
+    let request = Gate()
+    org.intervene { _, _ in
+      await request.pass()
+      return .none
+    }
+    let events = HeldEvents()
+    let manager = try await SyncManager(
+      store: device.store, sender: org, registry: device.registry,
+      environment: SyncEnvironment(events: events))
+    let run = try await manager.reSync(id: sync.id)
+    await request.arrival()
+    await manager.stop()
+    request.open()
+    // Its end is stored, and it is still active.
+    await events.gate.arrival()
+    #expect(try await manager.syncStatus(forId: sync.id)?.status == .stopped)
+    let restarting = Task { try await manager.restart(restartStoppedSyncs: true) }
+    while await syncErrorCode({ try await manager.checkAcceptingSyncs() }) != nil {
+      await Task.yield()
+    }
+    events.gate.open()
+    let runs = try await restarting.value
+    #expect(runs.map(\.state.id) == [sync.id])
+    #expect(await syncErrorCode { _ = try await run.finished() } == .stopped)
+    #expect(try await runs.first?.finished().status == .done)
+    #expect(try await device.rows().count == 1)
+  }
+
+  @Test func `MS-58 an operation that notices the stop after the restart goes on`() async throws {
+    let device = try await Device.open(InMemoryOrg())
+    let manager = device.manager
+    await manager.stop()
+    #expect(await manager.endsAsStopped(1))
+    try await manager.restart(restartStoppedSyncs: false)
+    #expect(await !manager.endsAsStopped(1))
+    // What it does then: once more, from what it has saved.
+    var sync = try await stored(device)
+    sync.maxTimeStamp = 1_000
+    sync.progress = 50
+    sync.goOn()
+    #expect(sync.maxTimeStamp == 999 && sync.progress == 0 && sync.totalSize == -1)
+  }
+}
+
+/// Takes events, each when the gate is open.
+private final class HeldEvents: EventStore {
+  let gate = Gate()
+
+  func store(_ event: AnalyticsEvent) async { await gate.pass() }
+}

@@ -1,0 +1,82 @@
+import CollectionSyncUp
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import SoqlSyncDown
+import Testing
+
+/// Can a record be edited and sent again without a sync down between?
+@Suite struct ModificationDateTests {
+  private func synced() async throws -> (InMemoryOrg, Device, String) {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a"])
+    let device = try await Device.open(org)
+    _ = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+    ).finished()
+    org.forgetRequests()
+    return (org, device, id)
+  }
+
+  private func up(_ device: Device, fetchingDates: Bool) async throws -> SyncOutcomeCounts {
+    let run = try await device.manager.syncUp(
+      target: CollectionSyncUpTarget(),
+      options: SyncOptions(
+        mergeMode: .leaveIfChanged, fieldlist: ["Name"], fetchesModificationDates: fetchingDates),
+      soupName: Device.soup)
+    return try await device.manager.outcomeCounts(forId: try await run.finished().id)
+  }
+
+  @Test(arguments: [false, true])
+  func `MS-205 the option brings the new dates of sent records, so that they can be sent again`(
+    fetchingDates: Bool
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "b"])
+    #expect(try await up(device, fetchingDates: fetchingDates).succeeded == 1)
+    let row = try #require(try await device.row("Id", id))
+    #expect(row[SyncKeys.local] == false)
+    let date = row["LastModifiedDate"]?.string.flatMap(SalesforceDate.parse)?.milliseconds
+    #expect((date == org.now) == fetchingDates)
+    // One more request, for the dates.
+    #expect(org.requests.count == (fetchingDates ? 3 : 2))
+
+    try await device.edit(id, ["Name": "c"])
+    let second = try await up(device, fetchingDates: fetchingDates)
+    #expect(second.succeeded == (fetchingDates ? 1 : 0))
+    #expect(second.skipped == (fetchingDates ? 0 : 1))
+    #expect(org.record("Account", id)?["Name"] == .string(fetchingDates ? "c" : "b"))
+  }
+
+  @Test func `MS-205 a record that was made here gets its date too, and edits meanwhile stay`()
+    async throws
+  {
+    let (org, device, _) = try await synced()
+    try await device.create([["Id": "local_1", "Name": "new"]])
+    org.intervene { number, _ in
+      // While the dates are asked for, the user edits.
+      guard number == 2, let row = try? await device.row("Name", "new"),
+        let id = row["Id"]?.string
+      else { return .none }
+      try? await device.edit(id, ["Name": "newer"])
+      return .none
+    }
+    #expect(try await up(device, fetchingDates: true).succeeded == 1)
+    let row = try #require(try await device.row("Name", "newer"))
+    #expect(row[SyncKeys.locallyUpdated] == true)
+    #expect(
+      row["LastModifiedDate"]?.string.flatMap(SalesforceDate.parse)?.milliseconds == org.now)
+    #expect(try await up(device, fetchingDates: true).succeeded == 1)
+    #expect(org.records("Account").compactMap { $0["Name"]?.string } == ["a", "newer"])
+  }
+
+  @Test func `MS-205 the option is stored only when set`() throws {
+    #expect(
+      JSONValue.object(SyncOptions(fetchesModificationDates: true).json).text
+        == #"{"mergeMode":"OVERWRITE","fetchModificationDates":true}"#)
+    let options = SyncOptions(fetchesModificationDates: true)
+    #expect(SyncOptions(json: .object(options.json)) == options)
+    #expect(SyncOptions(json: .object(SyncOptions().json)) == SyncOptions())
+  }
+}

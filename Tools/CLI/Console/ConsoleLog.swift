@@ -1,0 +1,42 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// The log of the libraries in a command: nothing unless it was asked for, since a command says itself
+/// what went wrong, in one place.
+enum ConsoleLog {
+  /// To be called before anything is logged.
+  ///
+  /// - Parameter arguments: The command line. `--verbose` anywhere in it asks for the log, and so does
+  ///   the environment variable of ``LogConfiguration``.
+  static func install(for arguments: [String]) {
+    let isWanted =
+      arguments.contains("--verbose")
+      || ProcessInfo.processInfo.environment[LogConfiguration.variable] != nil
+    SalesforceLogger.setImplementation { component in
+      ConsoleLogger(component, isSilent: !isWanted)
+    }
+  }
+}
+
+/// Writes the records of a component as `level component tag: text`, a line each.
+private final class ConsoleLogger: LogImplementation {
+  let componentName: String
+  private let isSilent: Bool
+
+  init(_ component: String, isSilent: Bool) {
+    componentName = component
+    self.isSilent = isSilent
+  }
+
+  /// Not used: everything that comes is written.
+  var level: LogLevel {
+    get { .verbose }
+    set {}
+  }
+
+  func log(_ record: LogRecord) {
+    if isSilent { return }
+    let tag = record.tag.map { " \($0)" } ?? ""
+    Console.say("\(record.level) \(componentName)\(tag): \(record.text)")
+  }
+}
