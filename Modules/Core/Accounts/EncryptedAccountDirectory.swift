@@ -142,7 +142,8 @@ public struct EncryptedAccountDirectory: AccountPersister {
     else {
       throw AccountError(
         .damagedFile,
-        "the file that says who the current user is is damaged, so it is nobody; switch to an account")
+        "the file that says who the current user is is damaged, so it is nobody; switch to an account"
+      )
     }
     return UserAccountIdentity(userId: user, organizationId: org)
   }

@@ -201,18 +201,20 @@ public actor UserAccountManager {
     guard let change = unsaved[identity], let account = held[identity] else { return }
     let persister = persister
     let write = Task { () -> Result<Void, AccountError> in
+      let result: Result<Void, AccountError>
       do throws(AccountError) {
-        return .success(try await persister.save(account))
+        result = .success(try await persister.save(account))
+        // A newer value that came meanwhile is still to be written, by whoever brought it.
+        if unsaved[identity] == change { unsaved[identity] = nil }
       } catch {
-        return .failure(error)
+        result = .failure(error)
       }
+      // Before anybody who waits goes on: they look here again.
+      writes[identity] = nil
+      return result
     }
     writes[identity] = write
-    let result = await write.value
-    writes[identity] = nil
-    try result.get()
-    // A newer value that came meanwhile is still to be written, by whoever brought it.
-    if unsaved[identity] == change { unsaved[identity] = nil }
+    try await write.value.get()
   }
 
   /// Waits until no write of an account is under way.

@@ -176,7 +176,8 @@ public struct OAuthError: Error, Sendable {
     switch status {
     case 429:
       self.init(
-        .rateLimitExceeded, "the server has had too many requests for \(what); wait, then try again",
+        .rateLimitExceeded,
+        "the server has had too many requests for \(what); wait, then try again",
         fileID: fileID, line: line)
     case 500...599:
       self.init(

@@ -34,6 +34,13 @@ import Testing
     try await writing.value
   }
 
+  /// Something that happened or not.
+  private final class Flag: Sendable {
+    private let value = Mutex(false)
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
+  }
+
   // close             start
   //                   submit, state being stored
   // close: waits
@@ -43,15 +50,15 @@ import Testing
     let device = try await Device.open(InMemoryOrg())
     let sync = try await stored(device)
     let submission = Gate()
-    let isReady = Mutex(false)
+    let isReady = Flag()
     let manager = try await SyncManager(
       store: device.store, sender: device.org, registry: device.registry,
       environment: SyncEnvironment(now: {
-        if isReady.withLock({ $0 }) { submission.arrive() }
+        if isReady.isSet { submission.arrive() }
         return 1
       }))
-    isReady.withLock { $0 = true }
-    let isClosed = Mutex(false)
+    isReady.set()
+    let isClosed = Flag()
     var starting: Task<SyncRun, any Error>?
     var closing: Task<Void, Never>?
     try await whileWriting(device) { letGo in
@@ -59,13 +66,13 @@ import Testing
       await submission.arrival()
       closing = Task {
         await manager.close()
-        isClosed.withLock { $0 = true }
+        isClosed.set()
       }
       while await syncErrorCode({ try await manager.checkAcceptingSyncs() }) != .closed {
         await Task.yield()
       }
       for _ in 0..<1_000 { await Task.yield() }
-      #expect(isClosed.withLock { $0 } == false)
+      #expect(!isClosed.isSet)
       letGo()
     }
     await closing?.value

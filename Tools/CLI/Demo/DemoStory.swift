@@ -20,11 +20,6 @@ struct DemoStory {
     options.clock = clock
     let org = try MockOrg(options)
     var counts = try await load(into: org)
-    guard !counts.isEmpty else {
-      throw CommandFailure(
-        "noRecords", "there is not one record in the data; give --data a plan whose files hold some"
-      )
-    }
     return try await MockOrgServer.withServer(org) { server in
       let workspace = try await Workspace(folder: folder, makesPlaintext: false)
       var device = try await logIn(workspace, server)
@@ -85,6 +80,12 @@ struct DemoStory {
             counts.append(DemoCounts(object: loaded.object, loaded: loaded.count))
           }
         }
+      }
+      guard !counts.isEmpty else {
+        throw CommandFailure(
+          "noRecords",
+          "there is not one record in the data; give --data a plan whose files hold some"
+        )
       }
       return (counts.map { "\($0.loaded) \($0.object)" }.joined(separator: ", "), counts)
     }
