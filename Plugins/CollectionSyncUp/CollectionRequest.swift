@@ -14,7 +14,8 @@ enum CollectionRequest {
     case .update: return request(.patch, "", group)
     case .upsert:
       let field = group.first?.externalId?.field ?? SyncKeys.defaultIdField
-      return request(.patch, "/\(PercentEncoding.encode(type))/\(PercentEncoding.encode(field))", group)
+      let path = [type, field].map { "/" + PercentEncoding.encode($0) }.joined()
+      return request(.patch, path, group)
     case .delete:
       return try RestRequest.collectionDelete(ids: group.compactMap(\.id))
     }

@@ -358,7 +358,9 @@ final class FailingPersister: AccountPersister {
     try await memory.delete(account)
   }
   func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
-    if isFull.withLock({ $0 }) || refusesCurrent.withLock({ $0 }) { throw AccountError(.writeFailed, "no space left") }
+    if isFull.withLock({ $0 }) || refusesCurrent.withLock({ $0 }) {
+      throw AccountError(.writeFailed, "no space left")
+    }
     try await memory.setCurrent(identity)
   }
   func withExclusiveAccess<Result: Sendable>(

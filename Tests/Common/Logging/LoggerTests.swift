@@ -17,7 +17,8 @@ struct LoggerTests {
       logger.error("x")
       logger.fault("x")
       let all = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
-      #expect(recorder.lines == all.dropFirst(Int(threshold.rawValue)).map { "\($0) Test [LoggerTests] x" })
+      let written = all.dropFirst(Int(threshold.rawValue))
+      #expect(recorder.lines == written.map { "\($0) Test [LoggerTests] x" })
     }
   }
 
@@ -70,7 +71,7 @@ struct LoggerTests {
     #expect(LogLevel("WARNING") == .warn && LogLevel("loud") == nil)
   }
 
-  @Test func `CA-10 levels are kept in a file, and a file that holds something else is told`() throws {
+  @Test func `CA-10 levels are kept in a file, and a file of something else is told`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("levels.json")
     let logger = SalesforceLogger.logger(forComponent: "LoggerTests.kept")

@@ -16,7 +16,7 @@ struct LoginCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    help: "The login server; with tokens, the instance that issued them. https; http on this machine.")
+    help: "The login server, or the tokens' instance. https; on this machine also http.")
   var url: String
 
   @Flag(help: "Log in through the system's browser.")
