@@ -5,7 +5,8 @@
     Tools/Scripts/conformance.py --check    fails if a requirement has neither a test nor a reason
 
 A test covers a requirement if its name holds the number. Docs/Conformance/NAME.json says which numbers
-there are, and why some have no test, or one that expects something else.
+there are ("ranges", each with the prefix that its numbers have), and why some have no test, or one that
+expects something else ("notes").
 """
 
 import collections
@@ -30,9 +31,9 @@ def tests():
 
 
 def numbers(plan):
-    for first, last in plan["ranges"]:
+    for prefix, first, last in plan["ranges"]:
         for number in range(first, last + 1):
-            yield f"{plan['prefix']}-{number}"
+            yield f"{prefix}-{number}"
 
 
 def table(plan, found):
