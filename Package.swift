@@ -86,8 +86,13 @@ let package = Package(
       path: "Modules/SmartStore", swiftSettings: settings),
     .testTarget(
       name: "SmartStoreTests",
-      dependencies: ["SmartStore", "TestSupport", .grdb, .sqlite],
+      dependencies: ["SmartStore", "StoreCrashChild", "TestSupport", .grdb, .sqlite],
       path: "Tests/SmartStore", swiftSettings: settings),
+    // Written to and killed by the tests above.
+    .executableTarget(
+      name: "StoreCrashChild",
+      dependencies: ["SalesforceSDKCommon", "SmartStore", .crypto],
+      path: "Tests/StoreCrashChild", swiftSettings: settings),
 
     .target(
       name: "MobileSync",

@@ -52,12 +52,25 @@ public final class SmartStore: Sendable {
     name: String = defaultStoreName, owner: StoreOwner = .global, at directory: URL,
     encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions()
   ) async throws(SmartStoreError) -> SmartStore {
+    var files = StoreDatabaseOptions()
+    files.encryptsPlaintext = options.encryptsPlaintextStore
+    return try await open(
+      name: name, owner: owner, at: directory, encryption: encryption, options: options,
+      files: files)
+  }
+
+  /// Opens the store in a folder with options for its files too.
+  package static func open(
+    name: String = defaultStoreName, owner: StoreOwner = .global, at directory: URL,
+    encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
+    files: StoreDatabaseOptions
+  ) async throws(SmartStoreError) -> SmartStore {
     let result = await StoreQueue.run { () -> Result<SmartStore, SmartStoreError> in
       do throws(SmartStoreError) {
         return .success(
           try SmartStore(
             name: name, owner: owner, directory: directory, encryption: encryption,
-            options: options))
+            options: options, files: files))
       } catch {
         return .failure(error)
       }
@@ -67,7 +80,7 @@ public final class SmartStore: Sendable {
 
   private init(
     name: String, owner: StoreOwner, directory: URL, encryption: StoreEncryption,
-    options: SmartStoreOptions
+    options: SmartStoreOptions, files databaseOptions: StoreDatabaseOptions
   ) throws(SmartStoreError) {
     self.name = name
     self.owner = owner
@@ -75,7 +88,8 @@ public final class SmartStore: Sendable {
     self.options = options
     let diagnostics = StoreDiagnostics(options)
     self.diagnostics = diagnostics
-    database = try StoreDatabase.open(at: directory, encryption: encryption)
+    database = try StoreDatabase.open(
+      at: directory, encryption: encryption, options: databaseOptions)
     files = ExternalFiles(
       database: database.url.path,
       sealer: database.sealed.map { ExternalFileSealer(store: $0) })

@@ -189,6 +189,30 @@ import Testing
     #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 3)
   }
 
+  @Test func `a store is checked, and what is damaged is named`() async throws {
+    let tool = try await toolWithSoup()
+    let clean = try await tool.json("store", "verify", "--global")
+    #expect(clean["clean"] == true)
+    #expect(clean["soups"] == 1)
+    #expect(clean["elements"] == 3)
+    #expect(clean["findings"] == [])
+
+    let path = tool.state.appending(path: "stores/stores/defaultStore/store.sqlite")
+    var bytes = try Data(contentsOf: path)
+    bytes[2 * 4096 + 7] ^= 1
+    try bytes.write(to: path)
+    let damaged = try await tool("store", "verify", "--global", "--json")
+    #expect(damaged.status == 1)
+    let report = try JSONSlice(parsing: damaged.output.trimmed).value
+    #expect(report["clean"] == false)
+    #expect(report["findings"]?.array?.contains { $0["page"] == 3 } == true)
+    let lines = try await tool("store", "verify", "--global")
+    #expect(lines.status == 1)
+    #expect(lines.output.contains("page 3"))
+    let nobody = try await tool.failure("store", "verify", "--global", "--store", "nowhere")
+    #expect(nobody["message"]?.string?.contains("no store") == true)
+  }
+
   @Test func `a store that another process writes is refused and left alone`() async throws {
     let tool = try await toolWithSoup()
     let lock = tool.state.appending(path: "stores/stores/defaultStore/store.lock").path

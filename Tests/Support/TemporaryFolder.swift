@@ -13,8 +13,13 @@ public final class TemporaryFolder: Sendable {
   public let url: URL
 
   /// Makes a new folder under the system's folder for temporary files.
-  public init() throws {
-    url = FileManager.default.temporaryDirectory
+  ///
+  /// - Parameter inMemory: Whether to prefer a file system that forgets when the power fails, for
+  ///   tests that write so often that they would wait for the disk alone.
+  public init(inMemory: Bool = false) throws {
+    let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
+    let hasMemory = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
+    url = (hasMemory ? memory : FileManager.default.temporaryDirectory)
       .appendingPathComponent("fieldforce-test-\(UUID().uuidString)", isDirectory: true)
     try FileManager.default.createDirectory(
       at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

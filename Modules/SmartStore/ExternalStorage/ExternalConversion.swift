@@ -15,6 +15,11 @@ struct ExternalConversion {
   private func copy(isSealed: Bool) -> String { root + (isSealed ? ".sealed" : ".opened") }
   private var old: String { root + ".old" }
 
+  /// Whether there is anything to settle.
+  var isUnsettled: Bool {
+    [copy(isSealed: true), copy(isSealed: false), old].contains { DurableFile(path: $0).exists }
+  }
+
   /// Makes the converted copy. Nobody has the store open.
   ///
   /// - Parameters:

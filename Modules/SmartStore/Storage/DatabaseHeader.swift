@@ -1,31 +1,64 @@
 /// What the first bytes of a file say it is.
 struct DatabaseHeader {
   enum Kind: Sendable {
-    /// A database whose pages keep room for tags.
+    /// A database whose pages are sealed.
     case store
-    /// A SQLite database without that room.
+    /// A SQLite database as any program reads it.
     case plaintext
     /// No SQLite database at all.
     case foreign
   }
 
   let kind: Kind
+  /// Whether its pages keep room for tags. A plaintext database may too, if it was a store's.
+  let hasRoom: Bool
 
-  /// Judges the first 100 bytes of a file, as stored or as SQLite sees them.
+  /// Judges the first 100 bytes of a file as stored.
   init(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= PageFormat.headerSize else {
       kind = .foreign
-      return
-    }
-    let magic = bytes.prefix(PageFormat.magicSize)
-    let isStore = PageFormat.storeMagic.withUTF8Buffer { magic.elementsEqual($0) }
-    let isSQLite = PageFormat.sqliteMagic.withUTF8Buffer { magic.elementsEqual($0) }
-    guard isStore || isSQLite else {
-      kind = .foreign
+      hasRoom = false
       return
     }
     let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
-    let hasRoom = pageSize == PageFormat.pageSize && bytes[20] == PageFormat.reservedSize
-    kind = hasRoom ? .store : isSQLite ? .plaintext : .foreign
+    hasRoom = pageSize == PageFormat.pageSize && bytes[20] == PageFormat.reservedSize
+    let isSQLite = Self.holds(PageFormat.sqliteMagic, bytes, at: 0)
+    let isSealed =
+      Self.holds(PageFormat.storeMagic, bytes, at: 0)
+      || (isSQLite && Self.holds(PageFormat.sealMark, bytes, at: PageFormat.sealMarkOffset))
+    kind = isSealed && hasRoom ? .store : isSQLite ? .plaintext : .foreign
+  }
+
+  /// Turns a header as SQLite writes it into the stored form of a sealed one, in place.
+  static func hide(at header: UnsafeMutableRawPointer) {
+    if PageFormat.hidesMagic {
+      set(PageFormat.storeMagic, at: header)
+    } else {
+      set(PageFormat.sealMark, at: header + PageFormat.sealMarkOffset)
+    }
+  }
+
+  /// Turns a stored header back into what SQLite wrote, in place. Others stay as they are.
+  static func restore(at header: UnsafeMutableRawPointer) {
+    let bytes = UnsafeRawBufferPointer(start: header, count: PageFormat.headerSize)
+    if holds(PageFormat.storeMagic, bytes, at: 0) {
+      set(PageFormat.sqliteMagic, at: header)
+    } else if holds(PageFormat.sealMark, bytes, at: PageFormat.sealMarkOffset) {
+      UnsafeMutableRawBufferPointer(
+        start: header + PageFormat.sealMarkOffset, count: PageFormat.sealMark.utf8CodeUnitCount
+      ).initializeMemory(as: UInt8.self, repeating: 0)
+    }
+  }
+
+  private static func holds(
+    _ words: StaticString, _ bytes: UnsafeRawBufferPointer, at offset: Int
+  ) -> Bool {
+    words.withUTF8Buffer { bytes[offset..<offset + $0.count].elementsEqual($0) }
+  }
+
+  private static func set(_ words: StaticString, at place: UnsafeMutableRawPointer) {
+    words.withUTF8Buffer { words in
+      UnsafeMutableRawBufferPointer(start: place, count: words.count).copyBytes(from: words)
+    }
   }
 }

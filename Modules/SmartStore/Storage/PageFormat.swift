@@ -24,6 +24,12 @@ enum PageFormat {
   /// What a store begins with on disk, unless the system asks for SQLite's own words.
   static let storeMagic: StaticString = "Fieldforce seal\0"
   static let magicSize = 16
+  /// Tells a sealed file with SQLite's words from a plaintext one, in bytes that SQLite keeps zero.
+  static let sealMark: StaticString = "FFSEALED"
+  static let sealMarkOffset = 72
+
+  /// The page that SQLite's locks lie in; it is never written.
+  static let lockPage: UInt32 = 0x4000_0000 / UInt32(pageSize) + 1
 
   /// iOS ends an app that holds a lock in a shared container while suspended, except on files that
   /// it recognises as SQLite's; there the file keeps SQLite's first words.

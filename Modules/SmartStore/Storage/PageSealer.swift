@@ -41,6 +41,12 @@ final class PageSealer {
   /// The sealed page in the buffer, to read into or to write from.
   var pageBytes: UnsafeMutableRawPointer { frameBytes + PageFormat.frameHeaderSize }
 
+  /// The keys of the epoch that the page in `pageBytes` names, or nil if this store never had it.
+  var pageEpoch: StoreKeys.Epoch? {
+    let place = pageBytes + PageFormat.pageSize - PageFormat.epochSize
+    return keys.epoch(UInt32(bigEndian: place.loadUnaligned(as: UInt32.self)))
+  }
+
   /// Seals `plaintext` as page `number` into `pageBytes`; false if that is not possible.
   ///
   /// The last 32 bytes of `plaintext` must be zero, as they are in every page that was opened here:
@@ -71,7 +77,7 @@ final class PageSealer {
     } catch {
       return false
     }
-    if clear > 0, PageFormat.hidesMagic { setMagic(PageFormat.storeMagic, at: page) }
+    if clear > 0 { DatabaseHeader.hide(at: page) }
     return true
   }
 
@@ -82,16 +88,14 @@ final class PageSealer {
   func open(number: UInt32, into plaintext: UnsafeMutableRawPointer) -> Data? {
     let page = pageBytes
     let nonce = page + PageFormat.usableSize + PageFormat.tagSize
-    let epochNumber = UInt32(
-      bigEndian: (nonce + PageFormat.nonceSize).loadUnaligned(as: UInt32.self))
-    guard let epoch = keys.epoch(epochNumber) else { return nil }
+    guard let epoch = pageEpoch else { return nil }
     let clear = clearSize(number)
     if clear > 0 {
       plaintext.copyMemory(from: page, byteCount: clear)
-      restoreMagic(at: plaintext)
+      DatabaseHeader.restore(at: plaintext)
       page.copyMemory(from: plaintext, byteCount: clear)
     }
-    let bound = authenticated(number, epoch: epochNumber, clear: clear)
+    let bound = authenticated(number, epoch: epoch.number, clear: clear)
     // The nonce goes before the ciphertext, where the frame's header or page 1's lay.
     let sealed = page + clear - PageFormat.nonceSize
     sealed.copyMemory(from: nonce, byteCount: PageFormat.nonceSize)
@@ -134,19 +138,7 @@ final class PageSealer {
   /// store: its pages hold data where tags belong.
   private func isStorePage1(_ page: UnsafeRawPointer) -> Bool {
     let bytes = UnsafeRawBufferPointer(start: page, count: PageFormat.headerSize)
-    return DatabaseHeader(bytes).kind == .store
-  }
-}
-
-/// Puts SQLite's first words back where a store's own stand.
-func restoreMagic(at header: UnsafeMutableRawPointer) {
-  let bytes = UnsafeRawBufferPointer(start: header, count: PageFormat.magicSize)
-  let isOwn = PageFormat.storeMagic.withUTF8Buffer { bytes.elementsEqual($0) }
-  if isOwn { setMagic(PageFormat.sqliteMagic, at: header) }
-}
-
-private func setMagic(_ magic: StaticString, at header: UnsafeMutableRawPointer) {
-  magic.withUTF8Buffer { words in
-    UnsafeMutableRawBufferPointer(start: header, count: PageFormat.magicSize).copyBytes(from: words)
+    let header = DatabaseHeader(bytes)
+    return header.kind == .plaintext && header.hasRoom
   }
 }

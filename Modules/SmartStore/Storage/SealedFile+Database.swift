@@ -9,7 +9,7 @@ extension SealedFile.State {
     switch (count, offset) {
     case (PageFormat.headerSize, 0):
       let code = read(base, buffer, Int32(count), offset)
-      restoreMagic(at: buffer)
+      DatabaseHeader.restore(at: buffer)
       return code
     case (16, 24):
       return read(base, buffer, Int32(count), offset)

@@ -67,7 +67,7 @@ extension SealedFile.State {
     buffer.copyMemory(from: sealer.frameBytes, byteCount: PageFormat.frameHeaderSize)
     let number = LogFormat.pageNumber(buffer)
     let isWhole =
-      LogFormat.restoreFrame(buffer, key: connection.store.keys.current.frameKey)
+      sealer.pageEpoch.map { LogFormat.restoreFrame(buffer, key: $0.frameKey) } == true
       && sealer.open(number: number, into: buffer + PageFormat.frameHeaderSize) != nil
     if !isWhole {
       UnsafeMutableRawBufferPointer(start: buffer, count: PageFormat.frameSize)
@@ -85,10 +85,12 @@ extension SealedFile.State {
 
   private func readChecksum(_ buffer: UnsafeMutableRawPointer, frame: Int64) -> Int32 {
     guard let read = methods.xRead else { return SQLITE_IOERR }
-    let header = connection.sealer.frameBytes
-    let code = read(base, header, Int32(PageFormat.frameHeaderSize), frame)
+    let sealer = connection.sealer
+    let header = sealer.frameBytes
+    connection.copied = nil
+    let code = read(base, header, Int32(PageFormat.frameSize), frame)
     guard code == SQLITE_OK else { return code }
-    guard LogFormat.restoreFrame(header, key: connection.store.keys.current.frameKey) else {
+    guard let epoch = sealer.pageEpoch, LogFormat.restoreFrame(header, key: epoch.frameKey) else {
       return StoreIOError.read
     }
     buffer.copyMemory(from: header + 16, byteCount: 8)

@@ -45,10 +45,14 @@ package final class SealedVFS: @unchecked Sendable {
 
   /// The URI under which a connection opens the database at `path` through this VFS.
   func uri(path: String, token: String) -> String {
+    "file:\(Self.escaped(path))?vfs=\(name)&ffkey=\(token)"
+  }
+
+  /// A path as it stands in a database's URI.
+  static func escaped(_ path: String) -> String {
     // SQLite ends the path at these characters and reads the percent sign as an escape.
     let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%;"))
-    let escaped = path.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
-    return "file:\(escaped)?vfs=\(name)&ffkey=\(token)"
+    return path.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
   }
 }
 

@@ -37,6 +37,35 @@ package struct StoreDatabase: Sendable {
   ///
   /// - Throws: `io` or `diskFull` if the log could not be folded in; nothing is lost then.
   package func close() throws(SmartStoreError) {
+    try closePool()
+    session.end()
+  }
+
+  /// Folds the whole log into the database, closes as ``close()`` does and hands the write lock over,
+  /// so that the files can be worked on.
+  ///
+  /// - Throws: `busy` if another process has the store open, besides what ``close()`` throws.
+  func closeKeepingLock() throws(SmartStoreError) -> FileLock {
+    let isFolded: Bool
+    do {
+      isFolded = try pool.writeWithoutTransaction { database in
+        try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")?[0] == 0
+      }
+    } catch {
+      throw SmartStoreError(storage: error, at: url.path)
+    }
+    try closePool()
+    let lock = session.takeLock()
+    session.end()
+    // The last connection to close removes the log; it stays if there is another one.
+    guard isFolded, let lock, !DurableFile(path: url.path + "-wal").exists else {
+      throw SmartStoreError(
+        .busy, "The store at \(url.path) is open elsewhere. Close it there and try again.")
+    }
+    return lock
+  }
+
+  private func closePool() throws(SmartStoreError) {
     do {
       // The last connection to close folds the log in; let that be the writer.
       pool.releaseMemory()
@@ -45,7 +74,6 @@ package struct StoreDatabase: Sendable {
     } catch {
       throw SmartStoreError(storage: error, at: url.path)
     }
-    session.end()
   }
 
   /// Folds the log into the database file, as far as readers allow.
@@ -94,6 +122,11 @@ final class StoreSession: Sendable {
   }
 
   deinit { end() }
+
+  /// Hands the write lock over.
+  func takeLock() -> FileLock? {
+    lock.withLock { $0.take() }
+  }
 
   /// Gives both back. Files that are still open keep the keys they have.
   func end() {

@@ -20,6 +20,8 @@ package struct StoreDatabaseOptions: Sendable {
   package var checkpointPages = 8000
   /// Seconds to wait while a connection of another process recovers the log or closes.
   package var busyTimeout = 5.0
+  /// Whether a plaintext store that is opened as an encrypted one becomes one (SS-13).
+  package var encryptsPlaintext = false
   /// Seals the pages.
   package var cipher: any StoreCipher = AESGCMCipher()
   /// The VFS of encrypted stores; another one stands over a faulty disk.

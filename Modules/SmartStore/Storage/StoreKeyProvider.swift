@@ -11,8 +11,8 @@ public protocol StoreKeyProvider: Sendable {
   ///   help. Every throw makes opening the store fail; nothing falls back to plaintext.
   func key() throws(SmartStoreError) -> SymmetricKey?
 
-  /// Makes and keeps a key. Called for a new store alone: never while a file of the store exists,
-  /// since a new key could not open it.
+  /// Makes and keeps a key. Called for a new store alone, and for one that changes over to this
+  /// provider: never to open a store, since a new key could not.
   ///
   /// - Throws: ``SmartStoreError`` `keyLocked` or `io` if the key could not be kept.
   func createKey() throws(SmartStoreError) -> SymmetricKey

@@ -4,6 +4,9 @@ import SalesforceSDKCommon
 
 /// Gets the keys of a store from its key file, or makes both for a new store.
 enum StoreKeyring {
+  /// A data key and the epoch whose pages it seals.
+  typealias DataKey = (epoch: UInt32, key: SymmetricKey)
+
   /// The keys of the store at `paths`, which has a key file.
   ///
   /// - Throws: `keyMissing`, `keyLocked`, `wrongKey` or `corruptKeyFile`; no file is changed.
@@ -11,73 +14,137 @@ enum StoreKeyring {
     _ paths: StorePaths, provider: some StoreKeyProvider
   ) throws(SmartStoreError) -> StoreKeys {
     let file = try read(paths)
-    guard let wrappingKey = try provider.key() else {
-      throw SmartStoreError(
-        .keyMissing,
-        "The key of the store at \(paths.directory) is not in the key store. Restore the key; "
-          + "without it the store cannot be read")
-    }
-    let dataKeys: [(epoch: UInt32, key: SymmetricKey)]
-    do {
-      dataKeys = try file.unwrap(with: wrappingKey)
-    } catch {
-      throw SmartStoreError(
-        .wrongKey,
-        "The key given does not open the store at \(paths.directory), which another key sealed")
-    }
-    guard let keys = StoreKeys(storeID: file.storeID, dataKeys: dataKeys) else {
-      throw damaged(paths, detail: "it holds no key")
-    }
-    return keys
+    return try keys(
+      file.storeID, try unwrap(file, with: try existingKey(of: provider, paths), paths), paths)
   }
 
   /// Makes a data key for a store that has no file yet, and keeps it wrapped.
+  ///
+  /// - Parameter isPending: Whether the database is still to be sealed.
   static func create(
-    _ paths: StorePaths, provider: some StoreKeyProvider
+    _ paths: StorePaths, provider: some StoreKeyProvider, isPending: Bool = false
   ) throws(SmartStoreError) -> StoreKeys {
-    let wrappingKey: SymmetricKey
-    if let key = try provider.key() {
-      wrappingKey = key
-    } else {
-      wrappingKey = try provider.createKey()
-    }
-    guard wrappingKey.bitCount >= 128 else {
-      throw SmartStoreError(
-        .wrongKey, "A store's key needs at least 128 bits, this one has \(wrappingKey.bitCount)")
-    }
+    let wrappingKey = try newKey(of: provider)
     let storeID = UUID()
-    let dataKeys = [(epoch: UInt32(1), key: SymmetricKey(size: .bits256))]
-    let file: StoreKeyFile
-    do {
-      file = try StoreKeyFile(storeID: storeID, dataKeys: dataKeys, wrappingKey: wrappingKey)
-    } catch {
-      throw SmartStoreError(
-        .io, "No data key could be wrapped for the store at \(paths.directory)", cause: error)
+    let dataKeys: [DataKey] = [(epoch: 1, key: SymmetricKey(size: .bits256))]
+    let file = try wrap(dataKeys, storeID: storeID, with: wrappingKey, paths)
+    try write(file, to: isPending ? paths.pendingKeyFile : paths.keyFile)
+    return try keys(storeID, dataKeys, paths)
+  }
+
+  /// Wraps the data keys of the store at `paths` with another key; its pages stay as they are. A
+  /// store that the new key opens already stays as it is.
+  ///
+  /// A crash at any instant leaves a key file that exactly one of the two keys opens.
+  static func rewrap(
+    _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
+  ) throws(SmartStoreError) {
+    let file = try read(paths)
+    let wrappingKey = try newKey(of: new)
+    if (try? file.unwrap(with: wrappingKey)) != nil { return }
+    let dataKeys = try unwrap(file, with: try existingKey(of: old, paths), paths)
+    try write(
+      try wrap(dataKeys, storeID: file.storeID, with: wrappingKey, paths), to: paths.keyFile)
+  }
+
+  /// Adds a data key for a new epoch, wrapped like the others by the new key, unless an earlier
+  /// re-encryption was not completed: then its key is the newest one.
+  ///
+  /// - Returns: The keys, of which the newest is the one to re-encrypt with.
+  static func addEpoch(
+    _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
+  ) throws(SmartStoreError) -> StoreKeys {
+    let file = try read(paths)
+    let wrappingKey = try newKey(of: new)
+    var dataKeys: [DataKey]
+    if let known = try? file.unwrap(with: wrappingKey) {
+      dataKeys = known
+    } else {
+      dataKeys = try unwrap(file, with: try existingKey(of: old, paths), paths)
     }
-    try write(file, to: paths)
+    if dataKeys.count == 1 {
+      let newest = dataKeys.map(\.epoch).max() ?? 0
+      dataKeys.append((newest + 1, SymmetricKey(size: .bits256)))
+    }
+    try write(
+      try wrap(dataKeys, storeID: file.storeID, with: wrappingKey, paths), to: paths.keyFile)
+    return try keys(file.storeID, dataKeys, paths)
+  }
+
+  /// Forgets all data keys but the newest, which seals every page now.
+  static func dropOlderEpochs(
+    _ paths: StorePaths, provider: some StoreKeyProvider
+  ) throws(SmartStoreError) {
+    let file = try read(paths)
+    let wrappingKey = try existingKey(of: provider, paths)
+    let dataKeys = try unwrap(file, with: wrappingKey, paths)
+    let newest = dataKeys.max { $0.epoch < $1.epoch }
+    guard let newest, dataKeys.count > 1 else { return }
+    try write(
+      try wrap([newest], storeID: file.storeID, with: wrappingKey, paths), to: paths.keyFile)
+  }
+
+  // MARK: Parts
+
+  private static func keys(
+    _ storeID: UUID, _ dataKeys: [DataKey], _ paths: StorePaths
+  ) throws(SmartStoreError) -> StoreKeys {
     guard let keys = StoreKeys(storeID: storeID, dataKeys: dataKeys) else {
       throw damaged(paths, detail: "it holds no key")
     }
     return keys
   }
 
-  /// Wraps the data keys of the store at `paths` with another key; its pages stay as they are.
-  ///
-  /// A crash at any instant leaves a key file that exactly one of the two keys opens.
-  static func rewrap(
-    _ paths: StorePaths, from old: SymmetricKey, to new: SymmetricKey
-  ) throws(SmartStoreError) {
-    let file = try read(paths)
-    let rewrapped: StoreKeyFile
+  private static func existingKey(
+    of provider: some StoreKeyProvider, _ paths: StorePaths
+  ) throws(SmartStoreError) -> SymmetricKey {
+    guard let key = try provider.key() else {
+      throw SmartStoreError(
+        .keyMissing,
+        "The key of the store at \(paths.directory) is not in the key store. Restore the key; "
+          + "without it the store cannot be read")
+    }
+    return key
+  }
+
+  /// The key to wrap with, made if there is none.
+  private static func newKey(
+    of provider: some StoreKeyProvider
+  ) throws(SmartStoreError) -> SymmetricKey {
+    let key: SymmetricKey
+    if let known = try provider.key() {
+      key = known
+    } else {
+      key = try provider.createKey()
+    }
+    guard key.bitCount >= 128 else {
+      throw SmartStoreError(
+        .wrongKey, "A store's key needs at least 128 bits, this one has \(key.bitCount)")
+    }
+    return key
+  }
+
+  private static func wrap(
+    _ dataKeys: [DataKey], storeID: UUID, with key: SymmetricKey, _ paths: StorePaths
+  ) throws(SmartStoreError) -> StoreKeyFile {
     do {
-      let dataKeys = try file.unwrap(with: old)
-      rewrapped = try StoreKeyFile(
-        storeID: file.storeID, dataKeys: dataKeys, wrappingKey: new)
+      return try StoreKeyFile(storeID: storeID, dataKeys: dataKeys, wrappingKey: key)
     } catch {
       throw SmartStoreError(
-        .wrongKey, "The old key given does not open the store at \(paths.directory)", cause: error)
+        .io, "No data key could be wrapped for the store at \(paths.directory)", cause: error)
     }
-    try write(rewrapped, to: paths)
+  }
+
+  private static func unwrap(
+    _ file: StoreKeyFile, with key: SymmetricKey, _ paths: StorePaths
+  ) throws(SmartStoreError) -> [DataKey] {
+    do {
+      return try file.unwrap(with: key)
+    } catch {
+      throw SmartStoreError(
+        .wrongKey,
+        "The key given does not open the store at \(paths.directory), which another key sealed")
+    }
   }
 
   private static func read(_ paths: StorePaths) throws(SmartStoreError) -> StoreKeyFile {
@@ -102,13 +169,11 @@ enum StoreKeyring {
     }
   }
 
-  private static func write(
-    _ file: StoreKeyFile, to paths: StorePaths
-  ) throws(SmartStoreError) {
+  private static func write(_ file: StoreKeyFile, to path: String) throws(SmartStoreError) {
     do {
-      try DurableFile(path: paths.keyFile).replace(with: file.bytes)
+      try DurableFile(path: path).replace(with: file.bytes)
     } catch {
-      throw SmartStoreError(storage: error, at: paths.keyFile)
+      throw SmartStoreError(storage: error, at: path)
     }
   }
 

@@ -8,10 +8,14 @@ struct StoreOpening {
   let paths: StorePaths
   let options: StoreDatabaseOptions
 
-  func open(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreDatabase {
+  /// - Parameter lock: The write lock, if the caller holds it already.
+  func open(
+    _ encryption: StoreEncryption, lock: consuming FileLock? = nil
+  ) throws(SmartStoreError) -> StoreDatabase {
     let madeDirectory = try makeDirectory()
     do {
-      return try openLocked(encryption)
+      if let lock { return try openLocked(encryption, lock: lock) }
+      return try openLocked(encryption, lock: try takeLock())
     } catch {
       // Only a folder that this call made, and only if nothing is in it but the lock.
       if madeDirectory {
@@ -22,11 +26,18 @@ struct StoreOpening {
     }
   }
 
-  private func openLocked(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreDatabase {
+  private func openLocked(
+    _ encryption: StoreEncryption, lock given: consuming FileLock?
+  ) throws(SmartStoreError) -> StoreDatabase {
     let session: StoreSession
     let location: String
     var store: SealedStore?
-    let lock = try takeLock()
+    var lock = given
+    if options.access == .readWrite { try StoreLeftovers(paths).settle() }
+    if case .encrypted(let provider) = encryption, try isUpgradeDue() {
+      // The lock is not let go of meanwhile.
+      lock = try StoreConversion(paths: paths, options: options).encrypt(provider, lock: lock)
+    }
     let isNew = try isNewStore(encryption)
     switch encryption {
     case .plaintext:
@@ -94,7 +105,7 @@ struct StoreOpening {
     return pool
   }
 
-  private func configuration(for store: SealedStore?, readonly: Bool) -> Configuration {
+  func configuration(for store: SealedStore?, readonly: Bool) -> Configuration {
     var configuration = Configuration()
     configuration.label = "SmartStore"
     configuration.readonly = readonly
@@ -187,15 +198,18 @@ struct StoreOpening {
     return true
   }
 
+  /// True if the database is plaintext and may be encrypted now. One whose key file is there is no
+  /// such store: somebody put it in the place of an encrypted one.
+  private func isUpgradeDue() throws(SmartStoreError) -> Bool {
+    guard options.encryptsPlaintext, options.access == .readWrite, try size(paths.keyFile) == nil
+    else { return false }
+    return try StoreLeftovers(paths).header()?.kind == .plaintext
+  }
+
   /// True if the database is an encrypted store's. Only after it failed to open as a plain one:
   /// looking at an open database drops SQLite's locks on it.
   private func isSealed() throws(SmartStoreError) -> Bool {
-    do {
-      let start = try DurableFile(path: paths.database).read(limit: PageFormat.headerSize) ?? []
-      return start.withUnsafeBytes { DatabaseHeader($0).kind == .store }
-    } catch {
-      throw SmartStoreError(storage: error, at: paths.database)
-    }
+    try StoreLeftovers(paths).header()?.kind == .store
   }
 
   private func encrypted() -> SmartStoreError {
@@ -210,7 +224,7 @@ struct StoreOpening {
   ///
   /// Worth a short wait: a program that this process starts holds a copy of the lock until it runs,
   /// even after the store was closed here.
-  private func takeLock() throws(SmartStoreError) -> FileLock? {
+  func takeLock() throws(SmartStoreError) -> FileLock? {
     guard options.access == .readWrite else { return nil }
     let lock: FileLock?
     do {

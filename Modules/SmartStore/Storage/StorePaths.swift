@@ -1,7 +1,7 @@
 import Foundation
 
 /// The files of one store, all in its folder.
-struct StorePaths {
+struct StorePaths: Sendable {
   let directory: String
 
   init(directory: URL) {
@@ -19,4 +19,20 @@ struct StorePaths {
   var keyFile: String { directory + "/store.key" }
   /// Locked by the one writer; empty.
   var lock: String { directory + "/store.lock" }
+
+  // While maintenance is under way
+
+  /// The key file of the database, if that is sealed, and of nothing, if it is plaintext.
+  var pendingKeyFile: String { keyFile + ".pending" }
+  /// The sealed copy of a plaintext database.
+  var encrypted: String { database + ".encrypted" }
+  /// The plaintext copy of a sealed database.
+  var decrypted: String { database + ".decrypted" }
+  /// The copy of a sealed database under its new data key.
+  var reencrypted: String { database + ".reencrypted" }
+  /// A plaintext copy of a plaintext database, with room for tags.
+  var exported: String { database + ".exported" }
+
+  /// Copies that count for nothing until they take the database's place.
+  var copies: [String] { [encrypted, decrypted, reencrypted, exported] }
 }

@@ -28,6 +28,8 @@ public actor SmartStoreManager {
   private let isLoggedIn: @Sendable (StoreOwner) async -> Bool
   let logger: SalesforceLogger
   private var stores: [Key: Task<SmartStore, any Error>] = [:]
+  /// Work on the files of closed stores, which nobody opens meanwhile.
+  private var maintenance: [Key: Task<Void, Never>] = [:]
 
   /// - Parameters:
   ///   - root: Created with the first store.
@@ -84,6 +86,7 @@ public actor SmartStoreManager {
 
   private func store(_ key: Key) async throws -> SmartStore {
     let folder = try folders.folder(of: key.name, owner: key.owner)
+    while let work = maintenance[key] { await work.value }
     let opening: Task<SmartStore, any Error>
     if let known = stores[key] {
       opening = known
@@ -140,6 +143,53 @@ public actor SmartStoreManager {
     withName name: String = SmartStore.defaultStoreName
   ) throws(SmartStoreError) -> Bool {
     try folders.exists(name, owner: .global)
+  }
+
+  // MARK: Maintenance
+
+  /// Closes a store and lends its files to `work`. The instance fails from then on; who asks for the
+  /// store meanwhile waits and gets a new one.
+  ///
+  /// - Parameter work: Blocks a thread of its own; it must not ask for this store.
+  /// - Throws: What `work` throws; ``SmartStoreError`` `invalidStoreName`, `io`.
+  public func withClosedStore<Result: Sendable>(
+    named name: String = SmartStore.defaultStoreName, owner: StoreOwner,
+    _ work: @escaping @Sendable (StoreMaintenance) throws -> Result
+  ) async throws -> Result {
+    let key = Key(name: name, owner: owner)
+    let files = StoreMaintenance(at: try folders.folder(of: name, owner: owner))
+    while let other = maintenance[key] { await other.value }
+    let opening = stores.removeValue(forKey: key)
+    let working = Task {
+      // Before those who wait go on.
+      defer { maintenance[key] = nil }
+      if let store = try? await opening?.value { try await store.close() }
+      return try await StoreQueue.run { Swift.Result { try work(files) } }.get()
+    }
+    maintenance[key] = Task { _ = await working.result }
+    return try await working.value
+  }
+
+  /// Wraps the data keys of all stores under the root with this manager's key, for stores that the
+  /// key of `old` opens so far (SS-35). No page is rewritten.
+  ///
+  /// Each store is changed completely or not at all, and one that this manager's key opens already
+  /// is passed over: after an interruption or a failure the call can be repeated. To change the key
+  /// of an app, make its manager with the new key and call this before any store is used.
+  ///
+  /// - Returns: How many stores there are.
+  /// - Throws: ``SmartStoreError`` as ``StoreMaintenance/changeKey(from:to:)``, of the first store
+  ///   that fails.
+  @discardableResult
+  public func changeKey(from old: some StoreKeyProvider) async throws -> Int {
+    guard case .encrypted(let new) = encryption else { return 0 }
+    let all = try folders.allStores()
+    for (name, owner) in all {
+      try await withClosedStore(named: name, owner: owner) { files in
+        try files.changeKey(from: old, to: new)
+      }
+    }
+    return all.count
   }
 
   // MARK: Removing
@@ -203,6 +253,7 @@ public actor SmartStoreManager {
   private func remove(_ key: Key) async throws {
     // Checked before anything is closed.
     _ = try folders.folder(of: key.name, owner: key.owner)
+    while let work = maintenance[key] { await work.value }
     if let opening = stores.removeValue(forKey: key), let store = try? await opening.value {
       try await store.close()
     }

@@ -11,6 +11,10 @@ public struct SmartStoreOptions: Sendable {
 
   /// The engine that new soups with full-text paths get.
   public var fullTextVersion: FullTextVersion
+  /// Whether a plaintext store that is opened with a key becomes an encrypted one on the way, with
+  /// all its data (SS-13). Otherwise opening it fails with `keyMissing`. A plaintext database in the
+  /// place of an encrypted one, whose key file is there, is refused in any case.
+  public var encryptsPlaintextStore: Bool
   /// The clock, in milliseconds since 1970. Called once for each element written.
   public var now: @Sendable () -> Int64
   /// Where events go; they name neither soups nor stores. Default: nowhere.
@@ -27,7 +31,7 @@ public struct SmartStoreOptions: Sendable {
   public var isDeveloperSupportEnabled: Bool
 
   public init(
-    fullTextVersion: FullTextVersion = .fts5,
+    fullTextVersion: FullTextVersion = .fts5, encryptsPlaintextStore: Bool = true,
     now: @escaping @Sendable () -> Int64 = SmartStoreOptions.systemClock,
     events: any EventStore = DiscardingEventStore(),
     logger: SalesforceLogger = .logger(forComponent: "SmartStore"),
@@ -36,6 +40,7 @@ public struct SmartStoreOptions: Sendable {
     isDeveloperSupportEnabled: Bool = SmartStoreOptions.isDebugBuild
   ) {
     self.fullTextVersion = fullTextVersion
+    self.encryptsPlaintextStore = encryptsPlaintextStore
     self.now = now
     self.events = events
     self.logger = logger

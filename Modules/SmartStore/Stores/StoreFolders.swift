@@ -42,6 +42,23 @@ struct StoreFolders: Sendable {
     }
   }
 
+  /// Every store under the root, by name and owner.
+  func allStores() throws(SmartStoreError) -> [(name: String, owner: StoreOwner)] {
+    var owners: [StoreOwner] = [.global]
+    for organization in try StoreFolders.subfolders(of: root).map(\.lastPathComponent)
+    where organization != "stores" && organization != "removed" {
+      let folder = root.appending(path: organization, directoryHint: .isDirectory)
+      for user in try StoreFolders.subfolders(of: folder).map(\.lastPathComponent) {
+        owners += try scopes(ofOrganization: organization, user: user)
+      }
+    }
+    var all: [(name: String, owner: StoreOwner)] = []
+    for owner in owners {
+      for name in try storeNames(of: owner) { all.append((name, owner)) }
+    }
+    return all
+  }
+
   /// Deletes a store's folder.
   ///
   /// It is renamed first, which happens completely or not at all: a store is never seen half

@@ -2,8 +2,8 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// A VFS over the system's that fails one operation, or all from one on, as a bad or full disk does.
-/// The sealing VFS stands on it as on any other.
+/// A VFS over the system's that fails one operation, or all from one on, as a bad or full disk does,
+/// and that tells a recorder what was written. The sealing VFS stands on it as on any other.
 ///
 /// `@unchecked Sendable` because all that changes after `init` is in a `Mutex`.
 final class FaultyDisk: @unchecked Sendable {
@@ -18,7 +18,8 @@ final class FaultyDisk: @unchecked Sendable {
     /// How many fail then.
     var count = 1
     var code: Int32
-    /// A failing write leaves its first half on the disk.
+    /// A failing write leaves its first half on the disk; a failing read gives the first half, and
+    /// zeros for the rest.
     var tearsWrites = false
   }
 
@@ -26,14 +27,17 @@ final class FaultyDisk: @unchecked Sendable {
   private let base: UnsafeMutablePointer<sqlite3_vfs>
   private let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
   private let state = Mutex(State())
+  private let recorder: DiskRecorder?
 
   private struct State {
+    var paths: [String] = []
     var fault: Fault?
     var seen = 0
     var failed = 0
   }
 
-  init?() {
+  init?(recorder: DiskRecorder? = nil) {
+    self.recorder = recorder
     guard let base = sqlite3_vfs_find(nil) else { return nil }
     self.base = base
     // What does not touch a file goes to the system's VFS directly.
@@ -48,11 +52,24 @@ final class FaultyDisk: @unchecked Sendable {
       let disk = Unmanaged<FaultyDisk>.fromOpaque(data).takeUnretainedValue()
       return disk.open(name, file, flags, outFlags)
     }
+    vfs.pointee.xDelete = { vfs, path, syncsFolder in
+      guard let data = vfs?.pointee.pAppData, let path else { return SQLITE_IOERR }
+      let disk = Unmanaged<FaultyDisk>.fromOpaque(data).takeUnretainedValue()
+      let code = disk.base.pointee.xDelete(disk.base, path, syncsFolder)
+      if code == SQLITE_OK { disk.recorder?.add(.remove, to: String(cString: path)) }
+      return code
+    }
     guard sqlite3_vfs_register(vfs, 0) == SQLITE_OK else { return nil }
   }
 
   /// Arms `fault` and counts from zero; nil heals the disk.
-  func arm(_ fault: Fault?) { state.withLock { $0 = State(fault: fault) } }
+  func arm(_ fault: Fault?) {
+    state.withLock { state in
+      state.fault = fault
+      state.seen = 0
+      state.failed = 0
+    }
+  }
 
   /// How many operations failed since ``arm(_:)``.
   var failures: Int { state.withLock { $0.failed } }
@@ -80,9 +97,26 @@ final class FaultyDisk: @unchecked Sendable {
     guard let open = base.pointee.xOpen else { return SQLITE_CANTOPEN }
     let code = open(base, name, below, flags, outFlags)
     guard code == SQLITE_OK else { return code }
-    memory.assumingMemoryBound(to: FaultyFile.self).pointee.disk = Unmanaged.passUnretained(self)
+    let header = memory.assumingMemoryBound(to: FaultyFile.self)
+    header.pointee.disk = Unmanaged.passUnretained(self)
+    header.pointee.number = state.withLock { state in
+      state.paths.append(name.map { String(cString: $0) } ?? "")
+      return state.paths.count - 1
+    }
     file.pointee.pMethods = UnsafePointer(FaultyFile.methods)
     return SQLITE_OK
+  }
+}
+
+extension FaultyDisk {
+  /// Tells the recorder, if there is one, what happened to a file.
+  fileprivate func record(
+    _ event: @autoclosure () -> DiskRecorder.Event, _ file: UnsafeMutablePointer<sqlite3_file>?
+  ) {
+    guard let recorder, let file else { return }
+    let number = UnsafeMutableRawPointer(file).assumingMemoryBound(to: FaultyFile.self)
+      .pointee.number
+    recorder.add(event(), to: state.withLock { $0.paths[number] })
   }
 }
 
@@ -90,6 +124,8 @@ final class FaultyDisk: @unchecked Sendable {
 private struct FaultyFile {
   var file: sqlite3_file
   var disk: Unmanaged<FaultyDisk>
+  /// Which of the paths that the disk opened.
+  var number: Int
 
   static let headerSize = (MemoryLayout<FaultyFile>.size + 15) & ~15
 
@@ -115,13 +151,24 @@ private struct FaultyFile {
     methods.pointee.iVersion = 2
     methods.pointee.xRead = { file, buffer, count, offset in
       let (below, methods, disk) = parts(file)
-      if let fault = disk.meets(.read) { return fault.code }
-      return methods.xRead(below, buffer, count, offset)
+      guard let fault = disk.meets(.read) else {
+        return methods.xRead(below, buffer, count, offset)
+      }
+      if fault.tearsWrites, let buffer {
+        memset(buffer, 0, Int(count))
+        _ = methods.xRead(below, buffer, count / 2, offset)
+      }
+      return fault.code
     }
     methods.pointee.xWrite = { file, buffer, count, offset in
       let (below, methods, disk) = parts(file)
       guard let fault = disk.meets(.write) else {
-        return methods.xWrite(below, buffer, count, offset)
+        let code = methods.xWrite(below, buffer, count, offset)
+        if code == SQLITE_OK {
+          let bytes = UnsafeRawBufferPointer(start: buffer, count: Int(count))
+          disk.record(.write(offset: Int(offset), bytes: Array(bytes)), file)
+        }
+        return code
       }
       if fault.tearsWrites { _ = methods.xWrite(below, buffer, count / 2, offset) }
       return fault.code
@@ -129,12 +176,16 @@ private struct FaultyFile {
     methods.pointee.xSync = { file, flags in
       let (below, methods, disk) = parts(file)
       if let fault = disk.meets(.sync) { return fault.code }
-      return methods.xSync(below, flags)
+      let code = methods.xSync(below, flags)
+      if code == SQLITE_OK { disk.record(.sync, file) }
+      return code
     }
     methods.pointee.xTruncate = { file, size in
       let (below, methods, disk) = parts(file)
       if let fault = disk.meets(.truncate) { return fault.code }
-      return methods.xTruncate(below, size)
+      let code = methods.xTruncate(below, size)
+      if code == SQLITE_OK { disk.record(.truncate(Int(size)), file) }
+      return code
     }
     methods.pointee.xClose = { file in
       let (below, methods, _) = parts(file)

@@ -270,20 +270,4 @@ struct StoreOpeningFailureTests {
     #expect(error?.code == .closed)
     #expect(!FileManager.default.fileExists(atPath: folder.store.path))
   }
-
-  @Test func `SS-35 wrapping with a new key keeps the data and retires the old key`() throws {
-    let directory = try makeStore()
-    let database = try Data(contentsOf: folder.file("store.sqlite"))
-    let new = SymmetricKey(size: .bits256)
-    let paths = StorePaths(directory: directory)
-    #expect(throws: SmartStoreError.self) {
-      try StoreKeyring.rewrap(paths, from: new, to: folder.key)
-    }
-    try StoreKeyring.rewrap(paths, from: folder.key, to: new)
-    #expect(try Data(contentsOf: folder.file("store.sqlite")) == database)
-    try expectFailure(.wrongKey, at: directory)
-    let store = try folder.open(key: new)
-    #expect(try store.count() == 200)
-    try store.close()
-  }
 }

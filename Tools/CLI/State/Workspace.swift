@@ -10,6 +10,8 @@ struct Workspace {
   let accounts: UserAccountManager
   let stores: SmartStoreManager
   let managers: SyncManagers
+  /// How the files of the stores are kept.
+  let encryption: StoreEncryption
   let transport = URLSessionTransport()
   /// What requests say of this program; it holds the name of the installation (CO-11).
   private let userAgent: UserAgent
@@ -27,10 +29,10 @@ struct Workspace {
       persister: EncryptedAccountDirectory(
         root: folder.appending(path: "accounts"), secrets: secrets),
       transport: transport, userAgent: userAgent)
+    encryption =
+      settings.isPlaintext ? .plaintext : .encrypted(SecretStoreKeyProvider(secrets))
     stores = SmartStoreManager(
-      root: folder.appending(path: "stores"),
-      encryption: settings.isPlaintext
-        ? .plaintext : .encrypted(SecretStoreKeyProvider(secrets)))
+      root: folder.appending(path: "stores"), encryption: encryption)
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
     managers = SyncManagers(registry: registry)
@@ -58,6 +60,15 @@ struct Workspace {
     RestClient(
       account: try await currentAccount(), accounts: accounts, transport: transport,
       userAgent: userAgent)
+  }
+
+  /// Checks the store that the options name.
+  func verify(_ options: StoreOptions) async throws -> StoreReport {
+    let owner = try await options.global ? .global : StoreOwner(currentAccount())
+    let encryption = encryption
+    return try await stores.withClosedStore(
+      named: options.store ?? SmartStore.defaultStoreName, owner: owner
+    ) { try $0.verify(encryption) }
   }
 
   /// The store that the options name.

@@ -8,7 +8,7 @@ struct StoreCommand: AsyncParsableCommand {
     commandName: "store", abstract: "Query and change a store; list stores.",
     subcommands: [
       StoreQueryCommand.self, StoreUpsertCommand.self, StoreRemoveCommand.self,
-      StoreListCommand.self, StoreSizeCommand.self,
+      StoreListCommand.self, StoreSizeCommand.self, StoreVerifyCommand.self,
     ])
 }
 

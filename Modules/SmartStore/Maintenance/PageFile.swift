@@ -1,0 +1,71 @@
+import SalesforceSDKCommon
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A database file as a sequence of pages, past SQLite. Only while no connection of this process has
+/// it open: closing it drops SQLite's locks.
+struct PageFile: ~Copyable {
+  private let file: Int32
+  private let path: String
+
+  /// Opens an existing file to read.
+  init(reading path: String) throws(FileFailure) {
+    self.path = path
+    file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw FileFailure("opened", path, errno: errno) }
+  }
+
+  /// Makes an empty file for this user alone, in the place of one of this name.
+  init(creating path: String) throws(FileFailure) {
+    self.path = path
+    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw FileFailure("made", path, errno: errno) }
+  }
+
+  deinit { close(file) }
+
+  /// Reads page `number` into `buffer`, of which it fills `PageFormat.pageSize` bytes.
+  ///
+  /// - Returns: How many bytes there were: 0 at the end of the file, fewer than a page if it was cut.
+  func read(_ number: UInt32, into buffer: UnsafeMutableRawPointer) throws(FileFailure) -> Int {
+    let start = off_t(number - 1) * off_t(PageFormat.pageSize)
+    var done = 0
+    while done < PageFormat.pageSize {
+      let count = pread(file, buffer + done, PageFormat.pageSize - done, start + off_t(done))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw FileFailure("read", path, errno: errno) }
+      if count == 0 { break }
+      done += count
+    }
+    return done
+  }
+
+  /// Writes page `number`.
+  func write(_ number: UInt32, from buffer: UnsafeRawPointer) throws(FileFailure) {
+    let start = off_t(number - 1) * off_t(PageFormat.pageSize)
+    var done = 0
+    while done < PageFormat.pageSize {
+      let count = pwrite(file, buffer + done, PageFormat.pageSize - done, start + off_t(done))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        throw FileFailure("written", path, errno: count < 0 ? errno : EIO)
+      }
+      done += count
+    }
+  }
+
+  /// Brings what was written to the disk.
+  func sync() throws(FileFailure) {
+    #if canImport(Darwin)
+      // fsync leaves the bytes in the drive's cache there.
+      if fcntl(file, F_FULLFSYNC) == 0 { return }
+    #endif
+    guard fsync(file) == 0 else { throw FileFailure("synced", path, errno: errno) }
+  }
+}

@@ -1,0 +1,230 @@
+import GRDB
+import SalesforceSDKCommon
+
+/// Looks at every element of every soup: are its columns and full-text rows what it says itself?
+struct SoupVerifier {
+  private let access: StoreAccess
+  private var report: StoreReport
+
+  /// Checks SQLite's structures and all soups.
+  ///
+  /// - Throws: What keeps the check from going on; what it finds is in the report.
+  static func check(
+    _ access: StoreAccess, into report: inout StoreReport
+  ) throws(SmartStoreError) {
+    var verifier = SoupVerifier(access: access, report: report)
+    defer { report = verifier.report }
+    try verifier.checkStructure()
+    // A store whose creation was interrupted has no tables yet.
+    guard try access.hasTable(MetaTable.attributes) else { return }
+    try verifier.checkMetaTables()
+    for soup in access.catalog.soups.values.sorted(by: { $0.number < $1.number }) {
+      verifier.report.soups += 1
+      do throws(SmartStoreError) {
+        try verifier.checkElements(of: soup)
+        if soup.hasFullText { try verifier.checkFullText(of: soup) }
+      } catch  where error.code == .corrupt || error.code == .sql {
+        verifier.report.add(.init(kind: .structure, soup: soup.name, detail: error.message))
+      }
+    }
+  }
+
+  // MARK: Structure
+
+  /// SQLite's own check: trees, free pages, and that each index has an entry for each row.
+  private mutating func checkStructure() throws(SmartStoreError) {
+    let statement = try StoreStatement(
+      access.database, "PRAGMA integrity_check(\(StoreReport.findingLimit))")
+    do throws(SmartStoreError) {
+      while try statement.step() {
+        let line = statement.string(0)
+        if line != "ok" { report.add(.init(kind: .structure, detail: line)) }
+      }
+    } catch  where error.code == .corrupt {
+      report.add(.init(kind: .structure, detail: error.message))
+    }
+  }
+
+  /// Each soup has its row and its table, and each table and index spec its soup.
+  private mutating func checkMetaTables() throws(SmartStoreError) {
+    let tables = try names(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'TABLE_[0-9]*'"
+    ).filter { $0.dropFirst("TABLE_".count).allSatisfy { "0"..."9" ~= $0 } }
+    let soups = try StoreStatement(access.database, "SELECT id, soupName FROM soup_attrs")
+    var known: Set<String> = []
+    while try soups.step() {
+      let table = "TABLE_\(soups.int64(0))"
+      known.insert(table)
+      // An alter that was interrupted goes on when the store is opened.
+      if access.catalog.unfinished.contains(soups.string(1)) { continue }
+      if !tables.contains(table) {
+        report.add(.init(kind: .soup, soup: soups.string(1), detail: "its table is missing"))
+      }
+    }
+    for table in tables where !known.contains(table) {
+      report.add(.init(kind: .soup, detail: "table \(table) belongs to no soup"))
+    }
+    let strays = try names(
+      """
+      SELECT DISTINCT soupName FROM soup_index_map \
+      WHERE soupName NOT IN (SELECT soupName FROM soup_attrs)
+      """)
+    for name in strays {
+      report.add(.init(kind: .soup, soup: name, detail: "it has index specs, but is no soup"))
+    }
+  }
+
+  private func names(_ sql: String) throws(SmartStoreError) -> [String] {
+    let statement = try StoreStatement(access.database, sql)
+    var names: [String] = []
+    while try statement.step() { names.append(statement.string(0)) }
+    return names
+  }
+
+  // MARK: Elements
+
+  private mutating func checkElements(
+    of soup: Soup
+  ) throws(SmartStoreError) {
+    let rows = try StoreStatement(
+      access.database,
+      "SELECT id, lastModified\(soup.isExternal ? "" : ", soup") FROM \(soup.table) ORDER BY id")
+    let columns = try RowComparison(soup.table, soup.columns, of: soup, id: "id", on: access)
+    let fullText =
+      try soup.hasFullText
+      ? RowComparison(
+        soup.fullTextTable, soup.fullTextColumns.map { soup.columns[$0] }, of: soup, id: "rowid",
+        on: access) : nil
+    while try rows.step() {
+      report.elements += 1
+      let id = rows.int64(0)
+      let place = StoreReport.Finding.Kind.element
+      guard let text = try soup.isExternal ? fileText(of: id, in: soup) : rows.bytes(2) else {
+        report.add(
+          .init(
+            kind: place, soup: soup.name, entryId: id,
+            detail: "its file is missing, was changed, or belongs to another element"))
+        continue
+      }
+      guard let element = try? JSONSlice(parsing: text, limits: .stored), element.kind == .object
+      else {
+        report.add(.init(kind: place, soup: soup.name, entryId: id, detail: "it is no JSON object"))
+        continue
+      }
+      let modified = rows.int64(1)
+      if element[SmartStore.soupEntryId]?.int64 != id {
+        report.add(
+          .init(kind: place, soup: soup.name, entryId: id, detail: "it names another entry id"))
+      }
+      if element[SmartStore.lastModifiedDate]?.int64 != modified {
+        report.add(
+          .init(
+            kind: place, soup: soup.name, entryId: id, detail: "it names another time of change"))
+      }
+      for path in try columns.differences(element, entryId: id, lastModified: modified) {
+        report.add(
+          .init(
+            kind: .indexColumn, soup: soup.name, entryId: id, path: path,
+            detail: "the index holds another value than the element"))
+      }
+      for path in try fullText?.differences(element, entryId: id, lastModified: modified) ?? [] {
+        report.add(
+          .init(
+            kind: .fullText, soup: soup.name, entryId: id, path: path,
+            detail: "the full-text row is missing or holds another text than the element"))
+      }
+    }
+  }
+
+  /// The text of an externally stored element; nil if its file gives none.
+  private func fileText(of entryId: Int64, in soup: Soup) throws(SmartStoreError) -> [UInt8]? {
+    do throws(SmartStoreError) {
+      return try access.externalText(of: entryId, in: soup)
+    } catch {
+      guard error.code == .externalFileUnreadable else { throw error }
+      return nil
+    }
+  }
+
+  private mutating func checkFullText(of soup: Soup) throws(SmartStoreError) {
+    let strays = try StoreStatement(
+      access.database,
+      """
+      SELECT rowid FROM \(soup.fullTextTable) \
+      WHERE rowid NOT IN (SELECT id FROM \(soup.table)) ORDER BY rowid
+      """)
+    while try strays.step() {
+      report.add(
+        .init(
+          kind: .fullText, soup: soup.name, entryId: strays.int64(0),
+          detail: "there is a full-text row and no element"))
+    }
+    do throws(SmartStoreError) {
+      let table = soup.fullTextTable
+      try access.execute("INSERT INTO \(table) (\(table)) VALUES ('integrity-check')")
+    } catch  where error.code == .corrupt {
+      report.add(
+        .init(
+          kind: .fullText, soup: soup.name,
+          detail: "the word list contradicts the full-text rows"))
+    }
+  }
+}
+
+/// Compares a row's columns with an element's own values, in the form in which they are written.
+private struct RowComparison {
+  private let access: StoreAccess
+  private let table: String
+  private let id: String
+  private let columns: [Soup.Column]
+  private let sources: [PathSource]
+
+  init(
+    _ table: String, _ columns: [Soup.Column], of soup: Soup, id: String, on access: StoreAccess
+  ) throws(SmartStoreError) {
+    self.access = access
+    self.table = table
+    self.id = id
+    self.columns = columns
+    var sources: [PathSource] = []
+    for column in columns {
+      sources.append(try PathSource(column.path, setting: [], removing: []))
+    }
+    self.sources = sources
+  }
+
+  /// The paths whose columns hold another value than the element.
+  func differences(
+    _ element: JSONSlice, entryId: Int64, lastModified: Int64
+  ) throws(SmartStoreError) -> [String] {
+    let all = columns.indices
+    if try agrees(all, element, entryId, lastModified) { return [] }
+    var paths: [String] = []
+    for position in all
+    where try !agrees(position..<position + 1, element, entryId, lastModified) {
+      paths.append(columns[position].pathText)
+    }
+    return paths
+  }
+
+  /// SQLite compares, so that a value is the same here exactly if it is in the index.
+  private func agrees(
+    _ positions: Range<Int>, _ element: JSONSlice, _ entryId: Int64, _ lastModified: Int64
+  ) throws(SmartStoreError) -> Bool {
+    let conditions = positions.map { " AND \(columns[$0].name) IS ?" }.joined()
+    let statement = try StoreStatement(
+      access.database, "SELECT 1 FROM \(table) WHERE \(id) = ?\(conditions)")
+    statement.bind(entryId, at: 1)
+    for (offset, position) in positions.enumerated() {
+      let column = columns[position]
+      let parameter = 2 + offset
+      switch sources[position] {
+      case .element: statement.bind(element.project(column.path), as: column.type, at: parameter)
+      case .constant(let value): statement.bind(value, as: column.type, at: parameter)
+      case .entryId: statement.bind(entryId, at: parameter)
+      case .lastModified: statement.bind(lastModified, at: parameter)
+      }
+    }
+    return try statement.step()
+  }
+}

@@ -1,0 +1,314 @@
+import Crypto
+import Foundation
+import GRDB
+import GRDBSQLite
+import SalesforceSDKCommon
+
+/// Rewrites the database of a store that nobody has open: sealed, opened, or sealed anew.
+///
+/// Each way makes a copy of every page in a file of its own, checks that the copy opens and reads,
+/// and renames it over the database. Until that one step the store is what it was, after it what it
+/// shall be. What a crash leaves besides is settled by ``StoreLeftovers``.
+struct StoreConversion {
+  /// A step of a conversion that was just taken, for tests of a crash after it.
+  enum Step: Sendable, CaseIterable {
+    case exported, keyWritten, copied, verified, keySetAside, replaced
+  }
+
+  let paths: StorePaths
+  let options: StoreDatabaseOptions
+  /// Called after each step; what it throws ends the conversion as a failure would.
+  var didTake: (@Sendable (Step) throws -> Void)?
+
+  // MARK: Encrypting and decrypting
+
+  /// Seals a plaintext store.
+  ///
+  /// - Parameter lock: The write lock, if the caller holds it already.
+  /// - Returns: The write lock.
+  func encrypt(
+    _ provider: some StoreKeyProvider, lock given: consuming FileLock? = nil
+  ) throws(SmartStoreError) -> FileLock {
+    let database = try opening.open(.plaintext, lock: given)
+    try settleExternalFiles(of: database)
+    try export(database)
+    let lock = try database.closeKeepingLock()
+    try lock.whileHeld { () throws(SmartStoreError) in
+      try settling { () throws(SmartStoreError) in
+        try take(.exported)
+        try seal(with: provider)
+      }
+    }
+    return lock
+  }
+
+  private func seal(with provider: some StoreKeyProvider) throws(SmartStoreError) {
+    let keys = try StoreKeyring.create(paths, provider: provider, isPending: true)
+    try take(.keyWritten)
+    let store = SealedStore(keys: keys, cipher: options.cipher)
+    let sealer = PageSealer(keys: keys, cipher: options.cipher)
+    try copy(paths.exported, to: paths.encrypted) { page, number in
+      if number == 1 {
+        // A copy that was never opened is not in WAL mode yet.
+        page.storeBytes(of: 2, toByteOffset: 18, as: UInt8.self)
+        page.storeBytes(of: 2, toByteOffset: 19, as: UInt8.self)
+      }
+      guard sealer.seal(page, number: number) else { return false }
+      page.copyMemory(from: sealer.pageBytes, byteCount: PageFormat.pageSize)
+      return true
+    }
+    try verify(paths.encrypted, store: store)
+    try convertExternalFiles(from: nil, to: ExternalFileSealer(store: store))
+    try replace(with: paths.encrypted)
+  }
+
+  /// Opens every page of an encrypted store for good.
+  func decrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
+    let database = try opening.open(.encrypted(provider))
+    try settleExternalFiles(of: database)
+    let lock = try database.closeKeepingLock()
+    try lock.whileHeld { () throws(SmartStoreError) in
+      try settling { () throws(SmartStoreError) in try unseal(with: provider) }
+    }
+  }
+
+  private func unseal(with provider: some StoreKeyProvider) throws(SmartStoreError) {
+    let keys = try StoreKeyring.open(paths, provider: provider)
+    let sealer = PageSealer(keys: keys, cipher: options.cipher)
+    try copy(paths.database, to: paths.decrypted) { page, number in
+      sealer.pageBytes.copyMemory(from: page, byteCount: PageFormat.pageSize)
+      return sealer.open(number: number, into: page) != nil
+    }
+    try verify(paths.decrypted, store: nil)
+    let sealed = SealedStore(keys: keys, cipher: options.cipher)
+    try convertExternalFiles(from: ExternalFileSealer(store: sealed), to: nil)
+    do {
+      try DurableFile(path: paths.keyFile).move(to: URL(fileURLWithPath: paths.pendingKeyFile))
+    } catch {
+      throw SmartStoreError(
+        .backupFailed,
+        "The key file of \(paths.directory) could not be set aside. Check the folder's "
+          + "permissions; the store stays encrypted.", cause: error)
+    }
+    try take(.keySetAside)
+    try replace(with: paths.decrypted)
+  }
+
+  // MARK: Re-encrypting
+
+  /// Seals every page with a new data key, which the new provider's key wraps.
+  func reencrypt(
+    from old: some StoreKeyProvider, to new: some StoreKeyProvider
+  ) throws(SmartStoreError) {
+    // A run that was interrupted has left a store that the new key opens.
+    let isBegun = (try? StoreKeyring.open(paths, provider: new)) != nil
+    let database = try opening.open(.encrypted(isBegun ? new : old))
+    try settleExternalFiles(of: database)
+    let lock = try database.closeKeepingLock()
+    try lock.whileHeld { () throws(SmartStoreError) in
+      try settling { () throws(SmartStoreError) in try sealAnew(from: old, to: new) }
+    }
+  }
+
+  private func sealAnew(
+    from old: some StoreKeyProvider, to new: some StoreKeyProvider
+  ) throws(SmartStoreError) {
+    let keys = try StoreKeyring.addEpoch(paths, from: old, to: new)
+    try take(.keyWritten)
+    let sealer = PageSealer(keys: keys, cipher: options.cipher)
+    try copy(paths.database, to: paths.reencrypted) { page, number in
+      sealer.pageBytes.copyMemory(from: page, byteCount: PageFormat.pageSize)
+      guard sealer.open(number: number, into: page) != nil, sealer.seal(page, number: number)
+      else { return false }
+      page.copyMemory(from: sealer.pageBytes, byteCount: PageFormat.pageSize)
+      return true
+    }
+    let store = SealedStore(keys: keys, cipher: options.cipher)
+    try verify(paths.reencrypted, store: store)
+    try replace(with: paths.reencrypted)
+    // One by one: until all are sealed anew, the key file holds both keys.
+    do {
+      try ExternalFiles(database: paths.database, sealer: ExternalFileSealer(store: store)).reseal()
+    } catch {
+      throw SmartStoreError(
+        .exportFailed,
+        "A file of an externally stored element could not be sealed anew. Run a check, and then "
+          + "this again; the store can be used.", cause: error)
+    }
+    try StoreKeyring.dropOlderEpochs(paths, provider: new)
+  }
+
+  // MARK: Steps
+
+  private var opening: StoreOpening {
+    var options = options
+    // What is to be encrypted here is not encrypted on the way.
+    options.encryptsPlaintext = false
+    return StoreOpening(paths: paths, options: options)
+  }
+
+  /// Runs the steps, and settles what they leave whether they succeed or not.
+  private func settling(_ steps: () throws(SmartStoreError) -> Void) throws(SmartStoreError) {
+    do {
+      try steps()
+      try StoreLeftovers(paths).settle()
+    } catch {
+      // The first failure is the one to tell. What cannot be settled now is at the next opening.
+      try? StoreLeftovers(paths).settle()
+      throw error
+    }
+  }
+
+  /// Brings the files of externally stored elements to the state that the database knows.
+  private func settleExternalFiles(of database: StoreDatabase) throws(SmartStoreError) {
+    do throws(SmartStoreError) {
+      try ExternalFiles(database: paths.database, sealer: nil).settle(with: database)
+    } catch {
+      // The failure to settle is the one to tell.
+      try? database.close()
+      throw error
+    }
+  }
+
+  /// Makes a converted copy of the files of externally stored elements, which counts from the moment
+  /// at which the database is replaced.
+  private func convertExternalFiles(
+    from source: ExternalFileSealer?, to target: ExternalFileSealer?
+  ) throws(SmartStoreError) {
+    do {
+      try ExternalConversion(database: paths.database).prepare(from: source, to: target)
+    } catch {
+      throw SmartStoreError(
+        .exportFailed,
+        "A file of an externally stored element could not be copied. The store stays as it is; run "
+          + "a check.", cause: error)
+    }
+  }
+
+  /// Writes a plaintext copy whose pages have room for tags.
+  private func export(_ database: StoreDatabase) throws(SmartStoreError) {
+    do {
+      // SQLite would let others read it.
+      try DurableFile(path: paths.exported).replace(with: [])
+      try database.pool.writeWithoutTransaction { connection in
+        var reserve = Int32(PageFormat.reservedSize)
+        sqlite3_file_control(
+          connection.sqliteConnection, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve)
+        try StoreConnection.allowAttached(1, on: connection)
+        defer { try? StoreConnection.allowAttached(0, on: connection) }
+        try connection.execute(sql: "VACUUM INTO ?", arguments: [paths.exported])
+      }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN {
+      throw SmartStoreError(
+        .attachFailed, "The copy \(paths.exported) could not be opened. Check the folder.",
+        cause: error)
+    } catch {
+      throw SmartStoreError(
+        .exportFailed,
+        "The store at \(paths.directory) could not be copied. It stays as it is; make room, and "
+          + "run a check.", cause: error)
+    }
+  }
+
+  /// Copies a database page by page; `transform` changes each in place, or says that it cannot.
+  private func copy(
+    _ source: String, to target: String,
+    _ transform: (UnsafeMutableRawPointer, UInt32) -> Bool
+  ) throws(SmartStoreError) {
+    do {
+      let source = try PageFile(reading: source)
+      let copy = try PageFile(creating: target)
+      let buffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: PageFormat.pageSize, alignment: 16)
+      defer { buffer.deallocate() }
+      guard let page = buffer.baseAddress else { return }
+      var number: UInt32 = 1
+      while true {
+        let count = try source.read(number, into: page)
+        if count == 0 { break }
+        guard
+          count == PageFormat.pageSize && (number == PageFormat.lockPage || transform(page, number))
+        else { throw PageFailure(number: number) }
+        try copy.write(number, from: page)
+        number += 1
+      }
+      do {
+        try copy.sync()
+      } catch {
+        throw SmartStoreError(
+          .detachFailed,
+          "The copy \(target) could not be brought to the disk. The store stays as it is.",
+          cause: error)
+      }
+    } catch let error as SmartStoreError {
+      throw error
+    } catch let error as PageFailure {
+      throw SmartStoreError(
+        .exportFailed,
+        "Page \(error.number) of the store at \(paths.directory) is damaged, so it could not be "
+          + "copied. The store stays as it is; run a check.")
+    } catch {
+      throw SmartStoreError(
+        .exportFailed,
+        "The store at \(paths.directory) could not be copied. It stays as it is; make room.",
+        cause: error)
+    }
+    try take(.copied)
+  }
+
+  private struct PageFailure: Error { let number: UInt32 }
+
+  /// Opens the copy and reads all of it.
+  private func verify(_ path: String, store: SealedStore?) throws(SmartStoreError) {
+    var token: String?
+    var location = "file:" + SealedVFS.escaped(path) + "?immutable=1"
+    if let store, let vfs = options.vfs {
+      let name = UUID().uuidString
+      SealedStores.add(store, token: name)
+      token = name
+      location = vfs.uri(path: path, token: name) + "&immutable=1"
+    }
+    defer { if let token { SealedStores.remove(token) } }
+    let queue: DatabaseQueue
+    do {
+      queue = try DatabaseQueue(
+        path: location,
+        configuration: opening.configuration(for: store, readonly: true))
+    } catch {
+      throw SmartStoreError(
+        .verificationOpenFailed,
+        "The copy \(path) does not open. The store stays as it is.", cause: error)
+    }
+    do {
+      let found = try queue.read { try String.fetchAll($0, sql: "PRAGMA quick_check(1)") }
+      try queue.close()
+      guard found == ["ok"] else { throw DatabaseError(message: found.joined(separator: " ")) }
+    } catch {
+      throw SmartStoreError(
+        .verificationReadFailed,
+        "The copy \(path) does not read. The store stays as it is; run a check.", cause: error)
+    }
+    try take(.verified)
+  }
+
+  /// The one step that counts.
+  private func replace(with copy: String) throws(SmartStoreError) {
+    do {
+      try DurableFile(path: copy).move(to: URL(fileURLWithPath: paths.database))
+    } catch {
+      throw SmartStoreError(
+        .replaceFailed,
+        "The new database could not take its place at \(paths.database). Check the folder's "
+          + "permissions and open the store again: it is whole.", cause: error)
+    }
+    try take(.replaced)
+  }
+
+  private func take(_ step: Step) throws(SmartStoreError) {
+    do {
+      try didTake?(step)
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.directory)
+    }
+  }
+}

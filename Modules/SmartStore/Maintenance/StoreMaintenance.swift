@@ -1,0 +1,85 @@
+public import Foundation
+import SalesforceSDKCommon
+
+/// Work on the files of one store that is closed: another key, encryption on or off, a check.
+///
+/// Every call takes the store's write lock and fails with `busyOtherProcess` while somebody has the
+/// store open for writing, with `busy` while another process reads it. A call that fails leaves the
+/// store as it was; so does the end of the process or of the power at any instant, or else the call
+/// is complete. Calls block until the disk has done its work: run them off the threads that tasks
+/// share, or through ``SmartStoreManager/withClosedStore(named:owner:_:)``.
+///
+/// The database is rewritten beside its place, so its size must be free on the disk.
+public struct StoreMaintenance: Sendable {
+  let paths: StorePaths
+  var options = StoreDatabaseOptions()
+  /// For tests of a crash after a step.
+  var didTake: (@Sendable (StoreConversion.Step) throws -> Void)?
+
+  /// The store whose files are in the folder `directory`. Nothing is read yet.
+  public init(at directory: URL) {
+    paths = StorePaths(directory: directory)
+  }
+
+  /// Wraps the store's data key with another key; no page is rewritten (SS-35).
+  ///
+  /// Whoever knows the old key and has an old copy of the key file can still read the store:
+  /// ``reencrypt(from:to:)`` ends that. A store that `new` opens already stays as it is, so the call
+  /// can be repeated after an interruption.
+  ///
+  /// - Parameter new: Makes its key if it has none.
+  /// - Throws: ``SmartStoreError`` `wrongKey` if neither key opens the store, `keyMissing`,
+  ///   `keyLocked`, `corruptKeyFile`, `busyOtherProcess`, `diskFull`, `io`.
+  public func changeKey(
+    from old: some StoreKeyProvider, to new: some StoreKeyProvider
+  ) throws(SmartStoreError) {
+    let lock = try StoreOpening(paths: paths, options: options).takeLock()
+    try StoreLeftovers(paths).settle()
+    try StoreKeyring.rewrap(paths, from: old, to: new)
+    _ = consume lock
+  }
+
+  /// Seals every page with a new data key, which is wrapped by the key of `new`.
+  ///
+  /// A call that was interrupted may have left the store to be opened by `new`; repeated, it goes on.
+  ///
+  /// - Parameter new: May be the same as `old`. Makes its key if it has none.
+  /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged,
+  ///   `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`.
+  public func reencrypt(
+    from old: some StoreKeyProvider, to new: some StoreKeyProvider
+  ) throws(SmartStoreError) {
+    try checkExists()
+    try conversion.reencrypt(from: old, to: new)
+  }
+
+  /// Turns a plaintext store into an encrypted one (SS-40). What the disk keeps of the plaintext
+  /// file until its blocks are used again is out of reach.
+  ///
+  /// - Throws: ``SmartStoreError`` `wrongKey` if it is encrypted already, `attachFailed`,
+  ///   `exportFailed`, `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`,
+  ///   `keyLocked`, `busyOtherProcess`, `diskFull`, `io`.
+  public func encrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
+    try checkExists()
+    _ = try conversion.encrypt(provider)
+  }
+
+  /// Turns an encrypted store into a plaintext one (SS-40).
+  ///
+  /// - Throws: ``SmartStoreError`` as ``encrypt(_:)``, and what opening the store throws.
+  public func decrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
+    try checkExists()
+    try conversion.decrypt(provider)
+  }
+
+  private var conversion: StoreConversion {
+    StoreConversion(paths: paths, options: options, didTake: didTake)
+  }
+
+  /// Refuses to make a store where there is none.
+  func checkExists() throws(SmartStoreError) {
+    guard DurableFile(path: paths.database).exists else {
+      throw SmartStoreError(.io, "There is no store at \(paths.directory).")
+    }
+  }
+}

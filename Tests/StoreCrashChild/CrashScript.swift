@@ -1,0 +1,125 @@
+import Crypto
+import Foundation
+import SalesforceSDKCommon
+import SmartStore
+
+/// The work of a process that is going to be killed: a sequence of steps, each a function of the
+/// seed and its number alone, so that somebody else can tell what the store must hold.
+struct CrashScript: Sendable {
+  let seed: UInt64
+
+  /// What one step does, in one call that is acknowledged when it returns.
+  enum Action: Equatable, Sendable {
+    /// Elements by key, each with the step's number.
+    case upsert([Int])
+    case delete([Int])
+    /// Several of both in one transaction.
+    case replace(delete: [Int], upsert: [Int])
+    /// Other indexes for the soup whose rows hold their elements, or back.
+    case alter
+    case checkpoint
+    /// Wraps the data key with the other of the two keys.
+    case changeKey
+    /// Seals every page anew, wrapped with the other of the two keys.
+    case reencrypt
+  }
+
+  /// The two soups that the steps write to: each element is in both, so that a transaction over
+  /// rows and files is seen whole or not at all.
+  static let soup = "entries"
+  static let externalSoup = SoupSpec(
+    name: "files", features: [SoupSpec.featureExternalStorage])
+  /// The index specs before and after an alter.
+  static let indexes = [
+    [
+      SoupIndex(path: "key", type: .integer), SoupIndex(path: "step", type: .integer),
+      SoupIndex(path: "text", type: .fullText), SoupIndex(path: "key2", type: .json1),
+    ],
+    [
+      SoupIndex(path: "text", type: .fullText), SoupIndex(path: "key", type: .integer),
+      SoupIndex(path: "key2", type: .string),
+    ],
+  ]
+  static let externalIndexes = [
+    SoupIndex(path: "key", type: .integer), SoupIndex(path: "text", type: .fullText),
+  ]
+  private static let keys = 40
+
+  func action(_ step: Int) -> Action {
+    var random = StepRandom(seed: seed, step: step)
+    switch random.next(100) {
+    case 0..<2: return .reencrypt
+    case 2..<6: return .changeKey
+    case 6..<8: return .checkpoint
+    case 8..<11: return .alter
+    case 11..<30: return .delete(random.keys(upTo: 6, of: Self.keys))
+    case 30..<45:
+      return .replace(
+        delete: random.keys(upTo: 5, of: Self.keys), upsert: random.keys(upTo: 8, of: Self.keys))
+    default: return .upsert(random.keys(upTo: 10, of: Self.keys))
+    }
+  }
+
+  /// An element as a step writes it. Some are longer than a page.
+  func element(_ key: Int, step: Int) -> JSONValue {
+    var random = StepRandom(seed: seed, step: step &* 1000 &+ key)
+    let words = (0..<random.next(random.next(8) == 0 ? 900 : 40)).map { "word\($0 % 13)" }
+    return [
+      "key": .integer(Int64(key)), "key2": .string("k\(key)"), "step": .integer(Int64(step)),
+      "text": .string(words.joined(separator: " ")),
+    ]
+  }
+
+  /// The two keys between which the steps change.
+  static func provider(_ number: Int) -> FixedKeyProvider {
+    FixedKeyProvider(SymmetricKey(data: Data(repeating: UInt8(number + 1), count: 32)))
+  }
+}
+
+/// What the store must hold after some steps.
+struct CrashModel: Equatable, Sendable {
+  /// The step that wrote each element.
+  var elements: [Int: Int] = [:]
+  /// Which of the two lists of index specs the first soup has.
+  var indexes = 0
+  /// Which of the two keys opens the store.
+  var key = 0
+
+  /// The state after one more step.
+  func after(_ action: CrashScript.Action, step: Int) -> CrashModel {
+    var model = self
+    switch action {
+    case .upsert(let keys): for key in keys { model.elements[key] = step }
+    case .delete(let keys): for key in keys { model.elements[key] = nil }
+    case .replace(let deleted, let upserted):
+      for key in deleted { model.elements[key] = nil }
+      for key in upserted { model.elements[key] = step }
+    case .checkpoint: break
+    case .alter: model.indexes = 1 - model.indexes
+    case .changeKey, .reencrypt: model.key = 1 - model.key
+    }
+    return model
+  }
+}
+
+/// Random numbers of one step.
+private struct StepRandom {
+  private var state: UInt64
+
+  init(seed: UInt64, step: Int) {
+    state = seed &* 0x9e37_79b9_7f4a_7c15 &+ UInt64(step) &* 0xd1b5_4a32_d192_ed03
+  }
+
+  mutating func next(_ bound: Int) -> Int {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var value = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+    return Int((value ^ (value >> 31)) % UInt64(bound))
+  }
+
+  /// Some different keys in ascending order.
+  mutating func keys(upTo count: Int, of all: Int) -> [Int] {
+    let count = 1 + next(count)
+    return Set((0..<count).map { _ in next(all) }).sorted()
+  }
+}
