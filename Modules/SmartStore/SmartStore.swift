@@ -88,27 +88,52 @@ public final class SmartStore: Sendable {
     self.options = options
     let diagnostics = StoreDiagnostics(options)
     self.diagnostics = diagnostics
+    var databaseOptions = databaseOptions
+    if options.isReadOnly { databaseOptions.access = .readOnly }
     database = try StoreDatabase.open(
       at: directory, encryption: encryption, options: databaseOptions)
     files = ExternalFiles(
       database: database.url.path,
       sealer: database.sealed.map { ExternalFileSealer(store: $0) })
     do {
-      try database.pool.writeWithoutTransaction { [files] database in
-        try database.inTransaction {
-          let access = StoreAccess(
-            database, catalog: SoupCatalog(schemaVersion: 0, soups: [:]), diagnostics: diagnostics,
-            isSingleCall: true, files: files)
-          try access.migrateMetaTables()
-          return .commit
-        }
-        try self.settleInterrupted(database)
+      if options.isReadOnly {
+        try checkReadable()
+      } else {
+        try prepare()
       }
     } catch {
       // The failure to open is the one to tell.
       try? database.close()
       throw SmartStoreError(grdb: error)
     }
+  }
+
+  /// Brings the tables up to date and settles what an earlier process left unfinished.
+  private func prepare() throws {
+    try pool.writeWithoutTransaction { database in
+      try database.inTransaction {
+        try access(database).migrateMetaTables()
+        return .commit
+      }
+      try settleInterrupted(database)
+    }
+  }
+
+  /// Refuses a store that cannot be read without writing to it. One with element files is such: the
+  /// process that writes them alone knows which of them a snapshot means.
+  private func checkReadable() throws {
+    guard !files.isInUse else {
+      throw SmartStoreError(
+        .readOnly, "The store \(name) keeps elements in files. Open it for writing to read them.")
+    }
+    try pool.read { try access($0).checkSettled() }
+  }
+
+  /// Access before there is a catalogue.
+  private func access(_ database: Database) -> StoreAccess {
+    StoreAccess(
+      database, catalog: SoupCatalog(schemaVersion: 0, soups: [:]), diagnostics: diagnostics,
+      isSingleCall: true, files: files)
   }
 
   /// The full path of the database file.
@@ -204,6 +229,7 @@ public final class SmartStore: Sendable {
     _ body: @Sendable (borrowing StoreTransaction) throws -> T
   ) async throws -> T {
     try checkOpen()
+    try checkWritable()
     return try await delivering {
       try await pool.writeWithoutTransaction { database in
         // Files are replaced when their transaction commits: it must not be lost afterwards.
@@ -273,6 +299,14 @@ public final class SmartStore: Sendable {
 
   func checkOpen() throws(SmartStoreError) {
     guard !isClosed else { throw closedError }
+  }
+
+  /// Refuses to write to a store that was opened to be read.
+  func checkWritable() throws(SmartStoreError) {
+    guard !options.isReadOnly else {
+      throw SmartStoreError(
+        .readOnly, "The store \(name) was opened for reading only. Open it for writing first.")
+    }
   }
 
   /// What every call to a closed store throws.

@@ -34,8 +34,8 @@ extension SmartStoreError {
     let message =
       switch code {
       case .corrupt:
-        "Database is corrupted: \(engineMessage). The files were left as they are; run a check or "
-          + "restore a backup."
+        "Database is corrupted: \(engineMessage). The files were left as they are; see with "
+          + "'fieldforce store verify' what is damaged, and restore a backup."
       case .notADatabase:
         "The file is not a database: \(engineMessage). It was left as it is; look at what lies there."
       case .diskFull: "The disk is full: nothing was written. Make room and try again."

@@ -10,7 +10,7 @@ public struct SmartStoreError: Error, Sendable {
   public struct Code: Sendable, Hashable {
     private enum Kind: String {
       case keyLocked, keyMissing, wrongKey, corruptKeyFile
-      case corrupt, notADatabase, diskFull, io, readOnly, outOfMemory
+      case corrupt, notADatabase, databaseMissing, diskFull, io, readOnly, outOfMemory
       case busyOtherProcess, busy, interrupted, closed
       case invalidStoreName, invalidSoupName, noIndexSpecs, invalidIndexSpec, unknownSoup
       case notIndexed, ambiguousMatch, externalIdMissing
@@ -36,6 +36,9 @@ public struct SmartStoreError: Error, Sendable {
     public static let corrupt = Code(kind: .corrupt)
     /// The file at the store's place is no database. Retrying does not help.
     public static let notADatabase = Code(kind: .notADatabase)
+    /// There is no database where one was, or none to read. Retrying does not help; restore it, or
+    /// remove the store to begin anew.
+    public static let databaseMissing = Code(kind: .databaseMissing)
     /// The disk is full; nothing was written. Retrying after making room helps.
     public static let diskFull = Code(kind: .diskFull)
     /// The file system refused a read or write. Retrying may help.

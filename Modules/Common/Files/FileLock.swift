@@ -16,29 +16,40 @@ package struct FileLock: ~Copyable, Sendable {
 
   deinit { close(file) }
 
+  /// Whether the locked file is the one that has this name now.
+  private func isFile(at path: String) -> Bool {
+    var locked = stat()
+    var named = stat()
+    guard fstat(file, &locked) == 0, stat(path, &named) == 0 else { return false }
+    return locked.st_dev == named.st_dev && locked.st_ino == named.st_ino
+  }
+
   /// Takes the lock on the file at `path`, which is made if it is missing. Never the guarded file
   /// itself: that is replaced by others of the same name, and SQLite's locks on it would be lost.
+  ///
+  /// Only its holder may remove or move the file, and only while it holds the lock: who waits for it
+  /// sees that and takes the lock on the file that has the name then.
   ///
   /// - Parameter patience: How long to wait for another holder. Default: not at all.
   /// - Returns: nil if another holder keeps it for longer.
   package static func take(
     _ path: String, patience: Duration = .zero
   ) throws(FileFailure) -> FileLock? {
-    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { throw FileFailure("opened", path, errno: errno) }
     let start = ContinuousClock.now
-    while flock(file, LOCK_EX | LOCK_NB) != 0 {
-      let reason = errno
-      if reason == EINTR { continue }
-      guard reason == EWOULDBLOCK, start.duration(to: .now) < patience else {
-        close(file)
-        if reason == EWOULDBLOCK { return nil }
-        throw FileFailure("locked", path, errno: reason)
+    while true {
+      let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard file >= 0 else { throw FileFailure("opened", path, errno: errno) }
+      let lock = FileLock(file: file)
+      while flock(file, LOCK_EX | LOCK_NB) != 0 {
+        let reason = errno
+        if reason == EINTR { continue }
+        guard reason == EWOULDBLOCK else { throw FileFailure("locked", path, errno: reason) }
+        guard start.duration(to: .now) < patience else { return nil }
+        // The holder is done within milliseconds, unless it was stopped.
+        usleep(2_000)
       }
-      // The holder is done within milliseconds, unless it was stopped.
-      usleep(2_000)
+      if lock.isFile(at: path) { return lock }
     }
-    return FileLock(file: file)
   }
 
   /// Runs `body` with the lock held.

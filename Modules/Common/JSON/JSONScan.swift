@@ -25,6 +25,15 @@ enum JSONScan {
     return marks & (ones &* 0x80)
   }
 
+  /// A mark in the high bit of each byte of eight that is `byte`. As with ``specials(in:)``, only the
+  /// lowest mark is sure, also of both together.
+  @inline(__always)
+  static func marks(of byte: UInt8, in eight: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let matches = eight ^ (ones &* UInt64(byte))
+    return (matches &- ones) & ~matches & (ones &* 0x80)
+  }
+
   /// The eight bytes at `address`, the first one in the lowest bits.
   @inline(__always)
   static func load(_ address: Address) -> UInt64 {

@@ -1,5 +1,5 @@
 /// Turns the text of strings into what they mean, and back.
-enum JSONText {
+package enum JSONText {
   /// The UTF-8 of a checked string with its escapes resolved; `length` counts its quotes.
   ///
   /// A surrogate without its other half has no UTF-8 form and becomes U+FFFD.
@@ -69,16 +69,34 @@ enum JSONText {
   }
 
   /// Appends a text given as its UTF-8, which the caller vouches for, as ``append(_:to:)`` does.
-  static func append(utf8 source: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+  static func append(utf8 text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+    append(text, escapesSlashes: false, to: &bytes)
+  }
+
+  /// Appends UTF-8 in quotes, with slashes escaped too. RFC 8259 allows that, and some formats ask
+  /// for it, since such a text may stand inside of HTML.
+  package static func appendEscapingSlashes(
+    _ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
+  ) {
+    append(text, escapesSlashes: true, to: &bytes)
+  }
+
+  /// Inlined, so that each of its two forms is a loop without the question.
+  @inline(__always)
+  private static func append(
+    _ text: UnsafeBufferPointer<UInt8>, escapesSlashes: Bool, to bytes: inout [UInt8]
+  ) {
     bytes.append(0x22)
     defer { bytes.append(0x22) }
-    guard let base = source.baseAddress else { return }
-    let end = base + source.count
+    guard let base = text.baseAddress else { return }
+    let end = base + text.count
     var plain = base
     var at = base
     while at < end {
       if end - at >= 8 {
-        let marks = JSONScan.specials(in: JSONScan.load(at))
+        let eight = JSONScan.load(at)
+        var marks = JSONScan.specials(in: eight)
+        if escapesSlashes { marks |= JSONScan.marks(of: 0x2f, in: eight) }
         if marks == 0 {
           at += 8
           continue
@@ -86,7 +104,7 @@ enum JSONText {
         at += marks.trailingZeroBitCount &>> 3
       }
       let byte = at.pointee
-      if byte >= 0x20, byte != 0x22, byte != 0x5c {
+      if byte >= 0x20, byte != 0x22, byte != 0x5c, !(escapesSlashes && byte == 0x2f) {
         at += 1
         continue
       }
@@ -101,7 +119,7 @@ enum JSONText {
   private static func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
     bytes.append(0x5c)
     switch byte {
-    case 0x22, 0x5c: bytes.append(byte)
+    case 0x22, 0x5c, 0x2f: bytes.append(byte)
     case 0x08: bytes.append(0x62)
     case 0x0c: bytes.append(0x66)
     case 0x0a: bytes.append(0x6e)

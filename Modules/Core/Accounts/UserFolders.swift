@@ -26,10 +26,16 @@ public struct UserFolders: Sendable, Hashable {
 
   /// The folder of a user in the community of `account`, or `internal` without one.
   public func communityFolder(of account: UserAccount) -> URL {
-    let community = account.credentials.communityId ?? ""
-    let isInternal = community.isEmpty || community == OAuthKeys.internalCommunityId
+    let community = Self.community(account.credentials.communityId)
     return folder(of: account.identity)
-      .appending(path: isInternal ? "internal" : Self.part(community), directoryHint: .isDirectory)
+      .appending(path: community.map(Self.part) ?? "internal", directoryHint: .isDirectory)
+  }
+
+  /// A community's id in its long form; nil for the id of users without a community.
+  package static func community(_ id: String?) -> String? {
+    guard let id, !id.isEmpty else { return nil }
+    let long = SalesforceId.longForm(of: id) ?? id
+    return long == OAuthKeys.internalCommunityId ? nil : long
   }
 
   /// An id as part of a path: both forms of an id give the same, and characters that mean something

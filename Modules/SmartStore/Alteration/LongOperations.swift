@@ -76,6 +76,7 @@ extension SmartStore {
   /// - Throws: The first failure, after all operations were tried.
   public func resumeLongOperations() async throws {
     try checkOpen()
+    try checkWritable()
     alterations.close()
     let result = await StoreQueue.run { [database] in
       Result {

@@ -50,6 +50,7 @@ extension SmartStore {
     through last: AlterStep = .cleanup
   ) async throws {
     try checkOpen()
+    try checkWritable()
     try Task.checkCancellation()
     let isCancelled = Atomic(false)
     alterations.close()

@@ -29,10 +29,11 @@ public struct StoreMaintenance: Sendable {
   ///
   /// - Parameter new: Makes its key if it has none.
   /// - Throws: ``SmartStoreError`` `wrongKey` if neither key opens the store, `keyMissing`,
-  ///   `keyLocked`, `corruptKeyFile`, `busyOtherProcess`, `diskFull`, `io`.
+  ///   `keyLocked`, `corruptKeyFile`, `databaseMissing`, `busyOtherProcess`, `diskFull`, `io`.
   public func changeKey(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
+    try checkExists()
     let lock = try StoreOpening(paths: paths, options: options).takeLock()
     try StoreLeftovers(paths).settle()
     try StoreKeyring.rewrap(paths, from: old, to: new)
@@ -79,7 +80,7 @@ public struct StoreMaintenance: Sendable {
   /// Refuses to make a store where there is none.
   func checkExists() throws(SmartStoreError) {
     guard DurableFile(path: paths.database).exists else {
-      throw SmartStoreError(.io, "There is no store at \(paths.directory).")
+      throw SmartStoreError(.databaseMissing, "There is no store at \(paths.directory).")
     }
   }
 }

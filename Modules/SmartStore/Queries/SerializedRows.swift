@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// The JSON text of a query's results, built without parsing the elements in it.
 struct SerializedRows {
   private var bytes: [UInt8] = [UInt8(ascii: "[")]
@@ -48,28 +50,12 @@ struct SerializedRows {
   }
 
   private mutating func appendString(_ text: [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    var text = text
-    if !text.allSatisfy({ $0 < 0x80 }) {
+    if text.allSatisfy({ $0 < 0x80 }) {
+      text.withUnsafeBufferPointer { JSONText.appendEscapingSlashes($0, to: &bytes) }
+    } else {
       // A blob may hold anything; JSON is UTF-8.
-      text = Array(String(decoding: text, as: UTF8.self).utf8)
+      var text = String(decoding: text, as: UTF8.self)
+      text.withUTF8 { JSONText.appendEscapingSlashes($0, to: &bytes) }
     }
-    for byte in text {
-      switch byte {
-      case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "/"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0x08: bytes.append(contentsOf: "\\b".utf8)
-      case 0x0c: bytes.append(contentsOf: "\\f".utf8)
-      case 0x0a: bytes.append(contentsOf: "\\n".utf8)
-      case 0x0d: bytes.append(contentsOf: "\\r".utf8)
-      case 0x09: bytes.append(contentsOf: "\\t".utf8)
-      case 0..<0x20:
-        let hex = String(byte, radix: 16)
-        bytes.append(contentsOf: ("\\u00" + (hex.count < 2 ? "0" : "") + hex).utf8)
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
   }
 }

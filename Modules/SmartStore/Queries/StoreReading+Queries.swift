@@ -5,7 +5,8 @@ extension StoreReading where Self: ~Copyable {
   ///
   /// A row has one value for each select path or column, null included. A column that holds a
   /// whole element gives an object; of any other column text is a string. Blobs come as text,
-  /// infinite numbers as null.
+  /// infinite numbers as null. An element whose stored text is no JSON gives null in its place, so
+  /// that the others are still read; the event store and observers are told (SS-150, SS-213).
   ///
   /// - Parameters:
   ///   - pageIndex: The page, counted from 0. Beyond the end the result is empty.

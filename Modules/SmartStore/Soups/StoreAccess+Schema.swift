@@ -130,6 +130,18 @@ extension StoreAccess {
     return try statement.step()
   }
 
+  /// Refuses to only read a store that has something to be done first: its tables are those of an
+  /// older version or not made yet, or an operation waits to be finished.
+  func checkSettled() throws(SmartStoreError) {
+    guard try hasTable(MetaTable.attributes), try hasExternalColumn(),
+      try hasTable(MetaTable.longOperations), try StoreAccess.operations(database).isEmpty
+    else {
+      throw SmartStoreError(
+        .readOnly,
+        "The store has work to be finished before it can be read. Open it for writing once.")
+    }
+  }
+
   func hasTable(_ name: String) throws(SmartStoreError) -> Bool {
     let statement = try StoreStatement(
       database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")

@@ -22,7 +22,8 @@ extension SmartStoreError {
       self.init(
         .corrupt,
         "Database is corrupted: a page of \(path) was changed outside the store or belongs to "
-          + "another one. The files were left as they are; restore a backup.", cause: error)
+          + "another one. The files were left as they are; see with 'fieldforce store verify' what is "
+          + "damaged, and restore a backup.", cause: error)
     case let error as FileFailure where error.isDiskFull:
       self.init(
         .diskFull, "The disk is full: \(path) was not written. Make room and try again.",

@@ -18,7 +18,7 @@ package struct StoreDatabase: Sendable {
   /// wrong and a damaged file each have their own error, and none leads to a new store.
   ///
   /// - Throws: `keyMissing`, `keyLocked`, `wrongKey`, `corruptKeyFile`, `corrupt`, `notADatabase`,
-  ///   `busyOtherProcess`, `diskFull` or `io`.
+  ///   `databaseMissing`, `busyOtherProcess`, `diskFull` or `io`.
   package static func open(
     at directory: URL, encryption: StoreEncryption, options: StoreDatabaseOptions = .init()
   ) throws(SmartStoreError) -> StoreDatabase {
@@ -85,9 +85,9 @@ package struct StoreDatabase: Sendable {
     }
   }
 
-  /// The size of the database file in bytes, with the log folded in first.
+  /// The size of the database file in bytes, with the log folded in first if that may be written.
   package func size() throws(SmartStoreError) -> UInt64 {
-    try checkpoint()
+    if !pool.configuration.readonly { try checkpoint() }
     do {
       return try DurableFile(url).size() ?? 0
     } catch {
@@ -113,24 +113,39 @@ package struct StoreDatabase: Sendable {
 
 /// What an open store holds besides its connections: its place in the VFS and the write lock.
 final class StoreSession: Sendable {
-  private let token: String?
+  private let token = Mutex<String?>(nil)
   private let lock: Mutex<FileLock?>
 
-  init(token: String?, lock: consuming FileLock?) {
-    self.token = token
+  init(lock: consuming FileLock?) {
     self.lock = Mutex(lock)
   }
 
   deinit { end() }
+
+  /// Makes the keys of a store known to the VFS until the session ends.
+  ///
+  /// - Returns: The token to find them by.
+  func register(_ store: SealedStore) -> String {
+    let token = UUID().uuidString
+    SealedStores.add(store, token: token)
+    self.token.withLock { $0 = token }
+    return token
+  }
 
   /// Hands the write lock over.
   func takeLock() -> FileLock? {
     lock.withLock { $0.take() }
   }
 
+  /// Holds a lock that was taken from it.
+  func hold(_ lock: consuming FileLock) {
+    var held = Optional(lock)
+    self.lock.withLock { $0 = held.take() }
+  }
+
   /// Gives both back. Files that are still open keep the keys they have.
   func end() {
-    if let token { SealedStores.remove(token) }
+    if let token = token.withLock({ $0 }) { SealedStores.remove(token) }
     lock.withLock { $0 = nil }
   }
 }

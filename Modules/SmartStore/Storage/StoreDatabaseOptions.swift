@@ -18,7 +18,7 @@ package struct StoreDatabaseOptions: Sendable {
   /// Pages in the log after which a commit copies them to the database: 32 MB. A page that changes
   /// often is copied once, so a long log saves work; it takes disk, and time to read after a crash.
   package var checkpointPages = 8000
-  /// Seconds to wait while a connection of another process recovers the log or closes.
+  /// Seconds for which a connection waits while one of another process recovers the log or closes.
   package var busyTimeout = 5.0
   /// Whether a plaintext store that is opened as an encrypted one becomes one (SS-13).
   package var encryptsPlaintext = false

@@ -12,32 +12,35 @@ struct StoreOpening {
   func open(
     _ encryption: StoreEncryption, lock: consuming FileLock? = nil
   ) throws(SmartStoreError) -> StoreDatabase {
+    guard options.access == .readWrite else { return try open(encryption, StoreSession(lock: nil)) }
     let madeDirectory = try makeDirectory()
+    let session: StoreSession
+    switch consume lock {
+    case let lock?: session = StoreSession(lock: lock)
+    case nil: session = StoreSession(lock: try takeLock())
+    }
     do {
-      if let lock { return try openLocked(encryption, lock: lock) }
-      return try openLocked(encryption, lock: try takeLock())
-    } catch {
-      // Only a folder that this call made, and only if nothing is in it but the lock.
-      if madeDirectory {
-        unlink(paths.lock)
-        rmdir(paths.directory)
+      try StoreLeftovers(paths).settle()
+      if case .encrypted(let provider) = encryption, try isUpgradeDue() {
+        // The lock is not let go of meanwhile.
+        session.hold(
+          try StoreConversion(paths: paths, options: options)
+            .encrypt(provider, lock: session.takeLock()))
       }
+      return try open(encryption, session)
+    } catch {
+      // While the lock is held: who waits for it must not get that of a file without a name.
+      if madeDirectory { removeUnusedDirectory() }
+      session.end()
       throw error
     }
   }
 
-  private func openLocked(
-    _ encryption: StoreEncryption, lock given: consuming FileLock?
+  private func open(
+    _ encryption: StoreEncryption, _ session: StoreSession
   ) throws(SmartStoreError) -> StoreDatabase {
-    let session: StoreSession
     let location: String
     var store: SealedStore?
-    var lock = given
-    if options.access == .readWrite { try StoreLeftovers(paths).settle() }
-    if case .encrypted(let provider) = encryption, try isUpgradeDue() {
-      // The lock is not let go of meanwhile.
-      lock = try StoreConversion(paths: paths, options: options).encrypt(provider, lock: lock)
-    }
     let isNew = try isNewStore(encryption)
     switch encryption {
     case .plaintext:
@@ -46,27 +49,30 @@ struct StoreOpening {
       }
       if isNew { try reserveDatabase() }
       location = paths.database
-      session = StoreSession(token: nil, lock: lock)
     case .encrypted(let provider):
       guard let vfs = options.vfs, sqlite3_compileoption_used("USE_URI") != 0 else {
         throw SmartStoreError(
           .io, "This SQLite cannot open a database by URI, so stores cannot be encrypted with it")
       }
       let sealed = try sealedStore(provider, isNew: isNew)
-      let token = UUID().uuidString
-      SealedStores.add(sealed, token: token)
-      session = StoreSession(token: token, lock: lock)
-      location = vfs.uri(path: paths.database, token: token)
+      location = vfs.uri(path: paths.database, token: session.register(sealed))
       store = sealed
     }
+    let pool: DatabasePool
     do {
-      let pool = try connect(location, store: store, isNew: isNew)
-      return StoreDatabase(pool: pool, paths: paths, session: session, sealed: store)
+      pool = try connect(location, store: store, isNew: isNew)
     } catch {
-      session.end()
       if store == nil, try isSealed() { throw encrypted() }
       throw SmartStoreError(storage: error, at: paths.database, header: store?.header)
     }
+    do {
+      if options.access == .readWrite { try noteCreation() }
+    } catch {
+      // The failure to open is the one to tell.
+      try? pool.close()
+      throw SmartStoreError(storage: error, at: paths.created)
+    }
+    return StoreDatabase(pool: pool, paths: paths, session: session, sealed: store)
   }
 
   /// Reads the whole schema over a read-only connection first. Until that worked the VFS takes no
@@ -110,6 +116,7 @@ struct StoreOpening {
     configuration.label = "SmartStore"
     configuration.readonly = readonly
     configuration.maximumReaderCount = options.maximumReaderCount
+    configuration.busyMode = .timeout(options.busyTimeout)
     configuration.foreignKeysEnabled = false
     // Smart SQL compares with the empty text as "" (SS-152).
     configuration.acceptsDoubleQuotedStringLiterals = true
@@ -175,25 +182,24 @@ struct StoreOpening {
     }
   }
 
-  /// True if there is no database yet. Refuses a log without one, and a file that SQLite would take
-  /// for an empty database and begin anew.
+  /// True if there is no database yet. Refuses to begin anew where one was, and a file that SQLite
+  /// would take for an empty database.
   private func isNewStore(_ encryption: StoreEncryption) throws(SmartStoreError) -> Bool {
+    let wasCreated = try size(paths.created) != nil
     if let size = try size(paths.database) {
       if size >= Self.smallestDatabase { return false }
       // A plaintext store that was never written to.
-      guard size == 0, case .plaintext = encryption else {
+      guard size == 0, !wasCreated, case .plaintext = encryption else {
         throw SmartStoreError(
           .notADatabase, "The file \(paths.database) is no database. Restore it from a backup.")
       }
     }
+    let logSize = try size(paths.log) ?? 0
+    if wasCreated || logSize > 0 { throw databaseMissing() }
     if options.access == .readOnly {
-      throw SmartStoreError(.io, "There is no store at \(paths.directory) to read")
-    }
-    if let size = try size(paths.log), size > 0 {
       throw SmartStoreError(
-        .corrupt,
-        "The database \(paths.database) is missing, its log is still there. Restore the database "
-          + "from a backup, or remove the store explicitly")
+        .databaseMissing,
+        "There is no store at \(paths.directory) to read. Open it for writing once to make it.")
     }
     return true
   }
@@ -201,9 +207,22 @@ struct StoreOpening {
   /// True if the database is plaintext and may be encrypted now. One whose key file is there is no
   /// such store: somebody put it in the place of an encrypted one.
   private func isUpgradeDue() throws(SmartStoreError) -> Bool {
-    guard options.encryptsPlaintext, options.access == .readWrite, try size(paths.keyFile) == nil
-    else { return false }
+    guard options.encryptsPlaintext, try size(paths.keyFile) == nil else { return false }
     return try StoreLeftovers(paths).header()?.kind == .plaintext
+  }
+
+  private func databaseMissing() -> SmartStoreError {
+    SmartStoreError(
+      .databaseMissing,
+      "The database \(paths.database) is missing, though there was one. Restore it from a backup, "
+        + "with the files beside it, or remove the store to begin anew.")
+  }
+
+  /// Notes for good that there is a database. Until then one that is missing is taken for a creation
+  /// that was interrupted, and made.
+  private func noteCreation() throws(FileFailure) {
+    let note = DurableFile(path: paths.created)
+    if !note.exists { _ = try note.create([]) }
   }
 
   /// True if the database is an encrypted store's. Only after it failed to open as a plain one:
@@ -221,14 +240,16 @@ struct StoreOpening {
 
   /// The right to write to the store. There is one writer because SQLite up to 3.51.2 can lose a
   /// committed transaction when two connections write and checkpoint at the same instant.
-  ///
-  /// Worth a short wait: a program that this process starts holds a copy of the lock until it runs,
-  /// even after the store was closed here.
-  func takeLock() throws(SmartStoreError) -> FileLock? {
-    guard options.access == .readWrite else { return nil }
+  func takeLock() throws(SmartStoreError) -> FileLock {
     let lock: FileLock?
     do {
-      lock = try FileLock.take(paths.lock, patience: .milliseconds(500))
+      do {
+        lock = try FileLock.take(paths.lock, patience: StorePaths.lockPatience)
+      } catch  where error.errno == ENOENT {
+        // Whoever had the lock removed the store, folder and all.
+        try DurableFile.makeFolder(paths.directory)
+        lock = try FileLock.take(paths.lock, patience: StorePaths.lockPatience)
+      }
     } catch {
       throw SmartStoreError(storage: error, at: paths.lock)
     }
@@ -243,13 +264,21 @@ struct StoreOpening {
 
   /// True if the folder was not there.
   private func makeDirectory() throws(SmartStoreError) -> Bool {
-    guard options.access == .readWrite, try size(paths.directory) == nil else { return false }
+    guard try size(paths.directory) == nil else { return false }
     do {
       try DurableFile.makeFolder(paths.directory)
     } catch {
       throw SmartStoreError(storage: error, at: paths.directory)
     }
     return true
+  }
+
+  /// Removes the folder if nothing is in it but the lock (SS-10).
+  private func removeUnusedDirectory() {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: paths.directory)
+    guard let names, names.allSatisfy({ paths.directory + "/" + $0 == paths.lock }) else { return }
+    unlink(paths.lock)
+    rmdir(paths.directory)
   }
 
   private func size(_ path: String) throws(SmartStoreError) -> UInt64? {

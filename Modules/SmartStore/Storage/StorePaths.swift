@@ -19,6 +19,12 @@ struct StorePaths: Sendable {
   var keyFile: String { directory + "/store.key" }
   /// Locked by the one writer; empty.
   var lock: String { directory + "/store.lock" }
+  /// Made once the database is there, to tell one that was lost from one that never was; empty.
+  var created: String { directory + "/store.created" }
+
+  /// How long to wait for the lock: a program that this process starts holds a copy of it until it
+  /// runs, even after the store was closed here.
+  static let lockPatience: Duration = .milliseconds(500)
 
   // While maintenance is under way
 

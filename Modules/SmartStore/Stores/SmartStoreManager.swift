@@ -27,9 +27,16 @@ public actor SmartStoreManager {
   nonisolated var supportsDevelopers: Bool { options.isDeveloperSupportEnabled }
   private let isLoggedIn: @Sendable (StoreOwner) async -> Bool
   let logger: SalesforceLogger
-  private var stores: [Key: Task<SmartStore, any Error>] = [:]
-  /// Work on the files of closed stores, which nobody opens meanwhile.
-  private var maintenance: [Key: Task<Void, Never>] = [:]
+  private var stores: [Key: Presence] = [:]
+
+  /// What there is of a store.
+  private enum Presence: Equatable {
+    /// It is open, or being opened.
+    case open(Task<SmartStore, any Error>)
+    /// It is being closed, and its files worked on or deleted. Whoever asks for it waits for the end
+    /// of that.
+    case ending(Task<Void, Never>)
+  }
 
   /// - Parameters:
   ///   - root: Created with the first store.
@@ -57,8 +64,8 @@ public actor SmartStoreManager {
   ///   - owner: Without one there is no store: the result is nil and a warning is logged.
   /// - Returns: Nil also for an account that is not logged in, unless its store is open already.
   /// - Throws: ``SmartStoreError`` `invalidStoreName`, and what opening reports: `keyMissing`,
-  ///   `keyLocked`, `wrongKey`, `corruptKeyFile`, `corrupt`, `notADatabase`, `busyOtherProcess`,
-  ///   `diskFull`, `io`.
+  ///   `keyLocked`, `wrongKey`, `corruptKeyFile`, `corrupt`, `notADatabase`, `databaseMissing`,
+  ///   `busyOtherProcess`, `diskFull`, `io`.
   public func shared(
     withName name: String? = nil, forUserAccount owner: StoreOwner?
   ) async throws -> SmartStore? {
@@ -67,9 +74,10 @@ public actor SmartStoreManager {
       return nil
     }
     let key = Key(name: name ?? SmartStore.defaultStoreName, owner: owner)
+    await settle(key)
     if stores[key] == nil, !owner.isGlobal, await !isLoggedIn(owner) {
       // Somebody may have opened it while we asked.
-      guard stores[key] != nil else {
+      guard case .open? = stores[key] else {
         logger.warning("The account is not logged in, so its store is not opened.")
         return nil
       }
@@ -86,31 +94,42 @@ public actor SmartStoreManager {
 
   private func store(_ key: Key) async throws -> SmartStore {
     let folder = try folders.folder(of: key.name, owner: key.owner)
-    while let work = maintenance[key] { await work.value }
+    await settle(key)
     let opening: Task<SmartStore, any Error>
-    if let known = stores[key] {
+    if case .open(let known)? = stores[key] {
       opening = known
     } else {
       opening = Task { [encryption, options, folders] in
         let store = try await SmartStore.open(
           name: key.name, owner: key.owner, at: folder, encryption: encryption, options: options)
         FeatureMarkers.shared.register(key.owner.isGlobal ? "GS" : "US")
-        // A folder that cannot be listed is no reason to fail: the store is open.
-        let count = (try? folders.storeNames(of: key.owner).count) ?? 0
+        let count = await StoreQueue.run {
+          if !options.isReadOnly { folders.sweep(key.owner) }
+          // A folder that cannot be listed is no reason to fail: the store is open.
+          return (try? folders.storeNames(of: key.owner).count) ?? 0
+        }
         await options.events.store(.storeInit(of: key.owner, count: count, at: options.now()))
         return store
       }
-      stores[key] = opening
+      stores[key] = .open(opening)
     }
     do {
       return try await opening.value
     } catch {
       // The next one who asks tries again, unless somebody did so already.
-      if stores[key] == opening {
+      if stores[key] == .open(opening) {
         stores[key] = nil
         logger.error("The store '\(key.name)' could not be opened.", error: error)
       }
       throw error
+    }
+  }
+
+  /// Waits until a store is neither being closed nor removed.
+  private func settle(_ key: Key) async {
+    while case .ending(let ending)? = stores[key] {
+      await ending.value
+      if stores[key] == .ending(ending) { stores[key] = nil }
     }
   }
 
@@ -158,16 +177,7 @@ public actor SmartStoreManager {
   ) async throws -> Result {
     let key = Key(name: name, owner: owner)
     let files = StoreMaintenance(at: try folders.folder(of: name, owner: owner))
-    while let other = maintenance[key] { await other.value }
-    let opening = stores.removeValue(forKey: key)
-    let working = Task {
-      // Before those who wait go on.
-      defer { maintenance[key] = nil }
-      if let store = try? await opening?.value { try await store.close() }
-      return try await StoreQueue.run { Swift.Result { try work(files) } }.get()
-    }
-    maintenance[key] = Task { _ = await working.result }
-    return try await working.value
+    return try await ended(key, end(key) { try work(files) })
   }
 
   /// Wraps the data keys of all stores under the root with this manager's key, for stores that the
@@ -195,11 +205,12 @@ public actor SmartStoreManager {
   // MARK: Removing
 
   /// Closes a store and deletes its files. Its instance fails from then on; a store that does not
-  /// exist is no error.
+  /// exist is no error. Whoever asks for the store meanwhile gets a new one, once the old is gone.
   ///
   /// - Parameter owner: With a community, that community's store alone; without, the stores of this
   ///   name in every community of the account. Nil does nothing but log a warning.
-  /// - Throws: ``SmartStoreError`` `io`, `invalidStoreName`.
+  /// - Throws: ``SmartStoreError`` `io`, `invalidStoreName`; `busyOtherProcess` if the store is open
+  ///   for writing outside of this manager.
   public func removeShared(
     withName name: String = SmartStore.defaultStoreName, forUserAccount owner: StoreOwner?
   ) async throws {
@@ -207,7 +218,7 @@ public actor SmartStoreManager {
       logger.warning("No user is given, so no user store is removed.")
       return
     }
-    for scope in try scopes(of: owner) {
+    try await forEach(try scopes(of: owner)) { scope in
       try await remove(Key(name: name, owner: scope))
     }
   }
@@ -225,7 +236,7 @@ public actor SmartStoreManager {
       logger.warning("No user is given, so no user store is removed.")
       return
     }
-    for scope in try scopes(ofAccount: owner) { try await removeAll(of: scope) }
+    try await forEach(try scopes(ofAccount: owner)) { try await removeAll(of: $0) }
   }
 
   /// Removes all stores of the app.
@@ -234,33 +245,79 @@ public actor SmartStoreManager {
   }
 
   /// Closes all stores, whose instances fail from then on. Their files stay.
+  ///
+  /// - Throws: The first failure, after all others were closed too.
   public func close() async throws {
-    let open = stores
-    stores = [:]
-    for opening in open.values {
-      if let store = try? await opening.value { try await store.close() }
-    }
+    let endings = stores.keys.map { key in (key, end(key) {}) }
+    try await forEach(endings) { key, ending in try await ended(key, ending) }
   }
 
   private func removeAll(of owner: StoreOwner) async throws {
-    // A store that is being opened may have no file yet.
-    let opening = stores.keys.filter { $0.owner == owner }.map(\.name)
-    for name in Set(try folders.storeNames(of: owner) + opening) {
+    // A store that is being opened may have no file yet, and one that lost its database has others.
+    let known = stores.keys.filter { $0.owner == owner }.map(\.name)
+    try await forEach(Set(try folders.folderNames(of: owner) + known)) { name in
       try await remove(Key(name: name, owner: owner))
     }
+  }
+
+  /// Does the work for each of the items, also after a failure; the first failure is thrown at last.
+  private func forEach<Items: Sequence>(
+    _ items: Items, _ work: (Items.Element) async throws -> Void
+  ) async throws {
+    var failure: (any Error)?
+    for item in items {
+      do {
+        try await work(item)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
   }
 
   private func remove(_ key: Key) async throws {
     // Checked before anything is closed.
     _ = try folders.folder(of: key.name, owner: key.owner)
-    while let work = maintenance[key] { await work.value }
-    if let opening = stores.removeValue(forKey: key), let store = try? await opening.value {
-      try await store.close()
+    guard !options.isReadOnly else {
+      throw SmartStoreError(
+        .readOnly, "This manager only reads stores; it does not remove \(key.name).")
     }
-    let result = await StoreQueue.run { [folders] in
-      Result { () throws(SmartStoreError) in try folders.delete(key.name, owner: key.owner) }
+    try await ended(key, end(key) { [folders] in try folders.delete(key.name, owner: key.owner) })
+  }
+
+  /// The end of a store that has begun.
+  private struct Ending<Result: Sendable> {
+    let work: Task<Result, any Error>
+    let presence: Presence
+  }
+
+  /// Begins to close a store, after whatever is happening to it, and then to work on its files.
+  private func end<Result: Sendable>(
+    _ key: Key, _ work: @escaping @Sendable () throws -> Result
+  ) -> Ending<Result> {
+    let before = stores[key]
+    let working = Task {
+      switch before {
+      case .open(let opening)?:
+        // One that could not be opened has nothing to close.
+        if let store = try? await opening.value { try await store.close() }
+      case .ending(let earlier)?: await earlier.value
+      case nil: break
+      }
+      return try await StoreQueue.run { Swift.Result { try work() } }.get()
     }
-    try result.get()
+    // Its failure is told to who began it.
+    let ending = Presence.ending(Task { _ = await working.result })
+    stores[key] = ending
+    return Ending(work: working, presence: ending)
+  }
+
+  /// Waits for an end, and lets the store be opened again unless another end has begun.
+  private func ended<Result: Sendable>(
+    _ key: Key, _ ending: Ending<Result>
+  ) async throws -> Result {
+    defer { if stores[key] == ending.presence { stores[key] = nil } }
+    return try await ending.work.value
   }
 
   /// The account of `owner` in each of its communities for which a store was ever kept, or is open.
@@ -275,9 +332,8 @@ public actor SmartStoreManager {
   private func scopes(of owner: StoreOwner) throws -> [StoreOwner] {
     guard case .user(let organization, let user, nil) = owner else { return [owner] }
     let onDisk = try folders.scopes(ofOrganization: organization, user: user)
-    let open = stores.keys.map(\.owner).filter { known in
-      if case .user(organization, user, _) = known { true } else { false }
-    }
+    let open = stores.keys.map(\.owner)
+      .filter { $0.isAccount(organization: organization, user: user) }
     return Array(Set(onDisk + open + [owner]))
   }
 }

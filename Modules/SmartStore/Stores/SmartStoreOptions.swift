@@ -15,6 +15,10 @@ public struct SmartStoreOptions: Sendable {
   /// all its data (SS-13). Otherwise opening it fails with `keyMissing`. A plaintext database in the
   /// place of an encrypted one, whose key file is there, is refused in any case.
   public var encryptsPlaintextStore: Bool
+  /// Whether stores are only read, beside the one process that may write them. Their databases stay
+  /// as they are byte for byte, none is made or removed, and every call that writes throws
+  /// ``SmartStoreError`` `readOnly`. Off by default.
+  public var isReadOnly: Bool
   /// The clock, in milliseconds since 1970. Called once for each element written.
   public var now: @Sendable () -> Int64
   /// Where events go; they name neither soups nor stores. Default: nowhere.
@@ -32,6 +36,7 @@ public struct SmartStoreOptions: Sendable {
 
   public init(
     fullTextVersion: FullTextVersion = .fts5, encryptsPlaintextStore: Bool = true,
+    isReadOnly: Bool = false,
     now: @escaping @Sendable () -> Int64 = SmartStoreOptions.systemClock,
     events: any EventStore = DiscardingEventStore(),
     logger: SalesforceLogger = .logger(forComponent: "SmartStore"),
@@ -41,6 +46,7 @@ public struct SmartStoreOptions: Sendable {
   ) {
     self.fullTextVersion = fullTextVersion
     self.encryptsPlaintextStore = encryptsPlaintextStore
+    self.isReadOnly = isReadOnly
     self.now = now
     self.events = events
     self.logger = logger

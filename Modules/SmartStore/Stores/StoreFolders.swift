@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 
 /// Where the stores of one root lie.
 ///
@@ -46,7 +47,7 @@ struct StoreFolders: Sendable {
   func allStores() throws(SmartStoreError) -> [(name: String, owner: StoreOwner)] {
     var owners: [StoreOwner] = [.global]
     for organization in try StoreFolders.subfolders(of: root).map(\.lastPathComponent)
-    where organization != "stores" && organization != "removed" {
+    where organization != "stores" && !organization.hasPrefix(StoreFolders.removedPrefix) {
       let folder = root.appending(path: organization, directoryHint: .isDirectory)
       for user in try StoreFolders.subfolders(of: folder).map(\.lastPathComponent) {
         owners += try scopes(ofOrganization: organization, user: user)
@@ -59,30 +60,60 @@ struct StoreFolders: Sendable {
     return all
   }
 
-  /// Deletes a store's folder.
+  /// The names of an owner's stores and of what is left of stores without a database.
+  func folderNames(of owner: StoreOwner) throws(SmartStoreError) -> [String] {
+    try StoreFolders.subfolders(of: stores(of: owner)).map(\.lastPathComponent)
+  }
+
+  /// Deletes a store's folder, and with it the right to write to it that another process may wait
+  /// for.
   ///
   /// It is renamed first, which happens completely or not at all: a store is never seen half
-  /// deleted. What a crash leaves of it is deleted with the next store of that owner.
+  /// deleted. Each removal has a name of its own, so that two never meet; what a crash leaves is
+  /// deleted by ``sweep(_:)``.
+  ///
+  /// - Throws: ``SmartStoreError`` `busyOtherProcess`, `io`, `invalidStoreName`.
   func delete(_ name: String, owner: StoreOwner) throws(SmartStoreError) {
     let folder = try folder(of: name, owner: owner)
+    guard FileManager.default.fileExists(atPath: folder.path) else { return }
     let removed = try stores(of: owner).deletingLastPathComponent()
-      .appending(path: "removed", directoryHint: .isDirectory)
-    let files = FileManager.default
+      .appending(path: StoreFolders.removedPrefix + UUID().uuidString, directoryHint: .isDirectory)
     do {
-      if files.fileExists(atPath: folder.path) {
-        try files.createDirectory(
-          at: removed, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try files.moveItem(
-          at: folder,
-          to: removed.appending(path: UUID().uuidString, directoryHint: .isDirectory))
+      let lock = try FileLock.take(
+        StorePaths(directory: folder).lock, patience: StorePaths.lockPatience)
+      guard let lock else {
+        throw SmartStoreError(
+          .busyOtherProcess,
+          "The store \(name) is open for writing elsewhere and was not removed. Close it there and "
+            + "try again.")
       }
-      if files.fileExists(atPath: removed.path) { try files.removeItem(at: removed) }
+      try lock.whileHeld { () throws in
+        try DurableFile(folder).move(to: removed)
+        try FileManager.default.removeItem(at: removed)
+      }
+    } catch let error as SmartStoreError {
+      throw error
     } catch {
       throw SmartStoreError(
         .io, "The files of store \(name) could not be deleted. Check the folder's permissions.",
         cause: error)
     }
   }
+
+  /// Deletes what interrupted removals of an owner's stores left. What another process is about to
+  /// delete is left to it, and what cannot be deleted to the next time.
+  func sweep(_ owner: StoreOwner) {
+    guard let stores = try? stores(of: owner),
+      let folders = try? StoreFolders.subfolders(of: stores.deletingLastPathComponent())
+    else { return }
+    for folder in folders where folder.lastPathComponent.hasPrefix(StoreFolders.removedPrefix) {
+      guard let lock = try? FileLock.take(StorePaths(directory: folder).lock) else { continue }
+      lock.whileHeld { try? FileManager.default.removeItem(at: folder) }
+    }
+  }
+
+  /// What the folders of removed stores are called, beside the folder of stores.
+  private static let removedPrefix = "removed-"
 
   private func stores(of owner: StoreOwner) throws(SmartStoreError) -> URL {
     var folder = root

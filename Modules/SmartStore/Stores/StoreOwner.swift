@@ -1,7 +1,10 @@
-import Foundation
+import SalesforceSDKCommon
+import SalesforceSDKCore
 
 /// Whom a store belongs to: the app, or one account in one community.
-public enum StoreOwner: Sendable, Hashable {
+///
+/// Ids of 15 and 18 characters that mean the same are equal, and lead to the same store.
+public enum StoreOwner: Sendable {
   /// The app. Global stores survive logout and must not hold a user's data.
   case global
   /// An account. Without a community the account's internal scope is meant.
@@ -16,11 +19,30 @@ public enum StoreOwner: Sendable, Hashable {
   func folders() throws(SmartStoreError) -> [String] {
     switch self {
     case .global: return ["stores"]
-    case .user(let organization, let user, let community):
-      let scope = [organization, user, community ?? StoreOwner.internalScope]
+    case .user:
+      let scope = self.scope
       for part in scope { try StoreOwner.checkFolderName(part, of: "account id") }
       return scope + ["stores"]
     }
+  }
+
+  /// What tells owners apart: nothing for the app, else the ids in their long form.
+  private var scope: [String] {
+    switch self {
+    case .global: []
+    case .user(let organization, let user, let community):
+      [
+        StoreOwner.longForm(organization), StoreOwner.longForm(user),
+        UserFolders.community(community) ?? StoreOwner.internalScope,
+      ]
+    }
+  }
+
+  private static func longForm(_ id: String) -> String { SalesforceId.longForm(of: id) ?? id }
+
+  /// Whether the owner is this account, in whatever community.
+  func isAccount(organization: String, user: String) -> Bool {
+    scope.prefix(2) == [StoreOwner.longForm(organization), StoreOwner.longForm(user)]
   }
 
   /// The folder of an account outside of any community.
@@ -38,4 +60,10 @@ public enum StoreOwner: Sendable, Hashable {
           + "\"/\" or NUL, or have more than 255 bytes.")
     }
   }
+}
+
+extension StoreOwner: Hashable {
+  public static func == (left: Self, right: Self) -> Bool { left.scope == right.scope }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(scope) }
 }

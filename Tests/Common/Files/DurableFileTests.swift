@@ -76,4 +76,25 @@ struct DurableFileTests {
     // A program that another test starts may hold a copy of the lock until it runs.
     #expect(try canBeTaken(within: .seconds(10)))
   }
+
+  @Test func `who waits for a lock whose file is removed gets the lock on the next file`()
+    async throws
+  {
+    let path = folder.file("lock").path
+    let waiter: Task<Bool, any Error>
+    do {
+      guard let lock = try FileLock.take(path) else {
+        Issue.record("nobody holds the lock")
+        return
+      }
+      let before = openFiles(at: path)
+      waiter = Task.detached {
+        guard let lock = try FileLock.take(path, patience: .seconds(60)) else { return false }
+        return try lock.whileHeld { () throws in try FileLock.take(path) == nil }
+      }
+      while openFiles(at: path) == before { await Task.yield() }
+      lock.whileHeld { _ = unlink(path) }
+    }
+    #expect(try await waiter.value, "two held the lock at once")
+  }
 }

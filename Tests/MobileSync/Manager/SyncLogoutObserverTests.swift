@@ -50,12 +50,12 @@ import Testing
     let account = try account(community)
     #expect(try await observer.unsyncedRecords(of: account) == 1 + 2 + 3)
     // Also those that are not open.
-    let restarted = SyncLogoutObserver(
-      stores: SmartStoreManager(root: folder.url, encryption: .plaintext),
-      managers: SyncManagers(registry: registry))
+    let others = SmartStoreManager(root: folder.url, encryption: .plaintext)
+    let restarted = SyncLogoutObserver(stores: others, managers: SyncManagers(registry: registry))
     await managers.removeSharedInstances(owner: owner("0DB000000000002GAA"))
     try await stores.close()
     #expect(try await restarted.unsyncedRecords(of: account) == 6)
+    try await others.close()
 
     try await observer.willLogOut(account, reason: .userLogout)
     for manager in opened {

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreCrashChild
 
 /// Does each call of a session say so when the disk fails below it, and does the store go on?
-struct IOFaultProof {
+@Suite(.ownThreads) struct IOFaultProof {
   private let script = CrashScript(seed: Effort.seed(32))
 
   /// A failure of the disk.

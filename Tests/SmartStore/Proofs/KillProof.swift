@@ -7,7 +7,7 @@ import Testing
 @testable import StoreCrashChild
 
 /// Is everything acknowledged there, and nothing half, after a process was killed at any instant?
-struct KillProof {
+@Suite(.ownThreads) struct KillProof {
   private let folder: TemporaryFolder
   private let script: CrashScript
   private var store: URL { folder.file("store") }

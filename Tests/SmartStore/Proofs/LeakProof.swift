@@ -7,7 +7,7 @@ import Testing
 @testable import StoreCrashChild
 
 /// Does any word of an element, a soup's name or an index value reach a file, at any time?
-struct LeakProof {
+@Suite(.ownThreads) struct LeakProof {
   /// A word that stands nowhere but in this test's store.
   private let canary = "canary\(UInt64.random(in: .max / 2 ... .max))"
 

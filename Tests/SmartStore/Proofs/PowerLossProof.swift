@@ -6,7 +6,7 @@ import Testing
 @testable import StoreCrashChild
 
 /// Is every acknowledged step there, and nothing half, whatever the disk held when the power failed?
-struct PowerLossProof {
+@Suite(.ownThreads) struct PowerLossProof {
   private let script = CrashScript(seed: Effort.seed(31))
 
   /// Steps of a session; those that change keys write files past the VFS and are left out.

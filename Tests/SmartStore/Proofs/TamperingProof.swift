@@ -6,7 +6,7 @@ import Testing
 @testable import StoreCrashChild
 
 /// Is every change to a store's files that was made without its key noticed, or without effect?
-struct TamperingProof {
+@Suite(.ownThreads) struct TamperingProof {
   private let folder: TemporaryFolder
   private let script = CrashScript(seed: Effort.seed(33))
   private let encryption = StoreEncryption.encrypted(CrashScript.provider(0))

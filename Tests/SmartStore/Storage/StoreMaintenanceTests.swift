@@ -78,7 +78,7 @@ struct StoreMaintenanceTests {
     try files.reencrypt(from: old, to: new)
     #expect(failure { _ = try count(.encrypted(old)) } == .wrongKey)
     #expect(try count(.encrypted(new)) == 270)
-    #expect(try names() == ["store.key", "store.lock", "store.sqlite"])
+    #expect(try names() == ["store.created", "store.key", "store.lock", "store.sqlite"])
     let after = try folder.contents()
     #expect(after["store.key"]?.count == before["store.key"]?.count)
     // The old data key opens nothing any more.
@@ -138,7 +138,7 @@ struct StoreMaintenanceTests {
     try makeStore(.plaintext)
     #expect(throws: SmartStoreError.self) { try files.decrypt(old) }
     try files.encrypt(old)
-    #expect(try names() == ["store.key", "store.lock", "store.sqlite"])
+    #expect(try names() == ["store.created", "store.key", "store.lock", "store.sqlite"])
     let sealed = try Data(contentsOf: folder.file("store.sqlite"))
     #expect(sealed.prefix(15) == Data("Fieldforce seal".utf8))
     #expect(sealed.range(of: Data("abcdefgh".utf8)) == nil)
@@ -148,7 +148,7 @@ struct StoreMaintenanceTests {
     #expect(failure { try files.encrypt(old) } == .wrongKey)
 
     try files.decrypt(old)
-    #expect(try names() == ["store.lock", "store.sqlite"])
+    #expect(try names() == ["store.created", "store.lock", "store.sqlite"])
     #expect(failure { _ = try count(.encrypted(old)) } == .keyMissing)
     #expect(try count(.plaintext) == 270)
     // Any program reads it.
@@ -188,8 +188,9 @@ struct StoreMaintenanceTests {
     for work: () throws -> Void in [
       { try files.encrypt(old) }, { try files.decrypt(old) },
       { try files.reencrypt(from: old, to: new) }, { _ = try files.verify(.encrypted(old)) },
+      { try files.changeKey(from: old, to: new) },
     ] {
-      #expect(failure(work) == .io)
+      #expect(failure(work) == .databaseMissing)
     }
     #expect(!FileManager.default.fileExists(atPath: folder.file("store.sqlite").path))
   }
@@ -226,7 +227,9 @@ struct StoreMaintenanceTests {
       #expect(opened.count == 1, "after \(step)")
       let names = try FileManager.default.contentsOfDirectory(atPath: copy.path)
       #expect(
-        names.allSatisfy { ["store.key", "store.lock", "store.sqlite"].contains($0) },
+        names.allSatisfy {
+          ["store.created", "store.key", "store.lock", "store.sqlite"].contains($0)
+        },
         "after \(step): \(names)")
       // And what was interrupted can be done again.
       let again = StoreMaintenance(at: copy)

@@ -88,7 +88,9 @@ struct StoreOpeningFailureTests {
     }
     try expectFailure(.keyMissing, at: makeStore(), .encrypted(EmptyProvider()))
     // The key file alone is enough to know that there was a key.
-    try FileManager.default.removeItem(at: folder.file("store.sqlite"))
+    for name in ["store.sqlite", "store.created"] {
+      try FileManager.default.removeItem(at: folder.file(name))
+    }
     try expectFailure(.keyMissing, at: folder.store, .encrypted(EmptyProvider()))
   }
 
@@ -204,22 +206,6 @@ struct StoreOpeningFailureTests {
       try queue.write { try $0.execute(sql: "DELETE FROM entry") }
     }
     #expect(try folder.contents(of: directory) == before)
-  }
-
-  @Test func `a missing database whose log is there is not replaced by a new one`() throws {
-    let directory = try makeStore(withLog: true)
-    try FileManager.default.removeItem(at: directory.appendingPathComponent("store.sqlite"))
-    try expectFailure(.corrupt, at: directory)
-  }
-
-  @Test func `SS-10 a creation that was interrupted after the key file goes on`() throws {
-    _ = try makeStore()
-    try FileManager.default.removeItem(at: folder.file("store.sqlite"))
-    let key = try Data(contentsOf: folder.file("store.key"))
-    let store = try folder.open()
-    try store.fill(1)
-    try store.close()
-    #expect(try Data(contentsOf: folder.file("store.key")) == key)
   }
 
   @Test func `SS-10 a creation that fails leaves no folder`() throws {

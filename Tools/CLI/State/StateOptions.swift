@@ -53,6 +53,13 @@ struct StoreOptions: ParsableArguments {
 }
 
 extension StoreOptions {
+  /// Opens the store and lends it to be read.
+  func withStoreToRead(_ body: (SmartStore) async throws -> Void) async throws {
+    try await state.withWorkspace { workspace in
+      try await body(try await workspace.storeToRead(self))
+    }
+  }
+
   /// Opens the store and lends it.
   func withStore(_ body: (SmartStore) async throws -> Void) async throws {
     try await state.withWorkspace { workspace in

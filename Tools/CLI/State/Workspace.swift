@@ -9,6 +9,8 @@ import StandardSyncTargets
 struct Workspace {
   let accounts: UserAccountManager
   let stores: SmartStoreManager
+  /// The same stores, only read: a store that another process writes, too.
+  private let readers: SmartStoreManager
   let managers: SyncManagers
   /// How the files of the stores are kept.
   let encryption: StoreEncryption
@@ -29,10 +31,12 @@ struct Workspace {
       persister: EncryptedAccountDirectory(
         root: folder.appending(path: "accounts"), secrets: secrets),
       transport: transport, userAgent: userAgent)
+    let root = folder.appending(path: "stores")
     encryption =
       settings.isPlaintext ? .plaintext : .encrypted(SecretStoreKeyProvider(secrets))
-    stores = SmartStoreManager(
-      root: folder.appending(path: "stores"), encryption: encryption)
+    stores = SmartStoreManager(root: root, encryption: encryption)
+    readers = SmartStoreManager(
+      root: root, encryption: encryption, options: SmartStoreOptions(isReadOnly: true))
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
     managers = SyncManagers(registry: registry)
@@ -42,6 +46,7 @@ struct Workspace {
   /// Closes managers, stores and accounts, in this order.
   func close() async throws {
     await managers.removeSharedInstances()
+    try await readers.close()
     try await stores.close()
     await accounts.close()
   }
@@ -71,8 +76,29 @@ struct Workspace {
     ) { try $0.verify(encryption) }
   }
 
+  /// The store that the options name, to be read alone. One that is not there yet, or has something
+  /// to be finished first, is opened for writing.
+  func storeToRead(_ options: StoreOptions) async throws -> SmartStore {
+    let owner = options.global ? StoreOwner.global : StoreOwner(try await currentAccount())
+    guard
+      try stores.storeExists(
+        withName: options.store ?? SmartStore.defaultStoreName, forUserAccount: owner)
+    else { return try await store(options) }
+    do {
+      return try await store(options, of: readers)
+    } catch let error as SmartStoreError where error.code == .readOnly {
+      return try await store(options)
+    }
+  }
+
   /// The store that the options name.
   func store(_ options: StoreOptions) async throws -> SmartStore {
+    try await store(options, of: stores)
+  }
+
+  private func store(
+    _ options: StoreOptions, of stores: SmartStoreManager
+  ) async throws -> SmartStore {
     if options.global { return try await stores.sharedGlobal(withName: options.store) }
     let account = try await currentAccount()
     guard

@@ -39,7 +39,7 @@ struct SoupCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-      try await store.withStore { store in
+      try await store.withStoreToRead { store in
         let names = try await store.allSoupNames()
         output.print(["soups": .array(names.map { .string($0) })]) { names }
       }
@@ -56,7 +56,7 @@ struct SoupCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-      try await store.withStore { store in
+      try await store.withStoreToRead { store in
         let indexes = try await store.indices(forSoupNamed: name)
         let count = try await store.count(
           using: try .buildAllQuerySpec(soupName: name, pageSize: 1))

@@ -45,7 +45,7 @@ struct StoreSizeCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    try await store.withStore { store in
+    try await store.withStoreToRead { store in
       let bytes = try await store.databaseSize()
       output.print(["bytes": .integer(Int64(clamping: bytes))]) { ["\(bytes) bytes"] }
     }

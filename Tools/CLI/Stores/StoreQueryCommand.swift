@@ -35,7 +35,7 @@ struct StoreQueryCommand: AsyncParsableCommand {
   func run() async throws {
     let query = try querySpec()
     let values: [JSONValue]? = arguments.isEmpty ? nil : arguments.map { .string($0) }
-    try await store.withStore { store in
+    try await store.withStoreToRead { store in
       let rows = try await store.query(
         using: query, startingFromPageIndex: page, whereArgs: values)
       let total = try await store.count(using: query, whereArgs: values)

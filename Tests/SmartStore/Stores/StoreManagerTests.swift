@@ -7,29 +7,8 @@ import Testing
 
 @testable import SmartStore
 
-/// Getting, listing and removing stores.
+/// Who gets which store, where does it lie, and what is listed?
 @Suite struct StoreManagerTests {
-  private let ada = StoreOwner.user(organizationId: "00D1", userId: "0051")
-  private let adaInClub = StoreOwner.user(
-    organizationId: "00D1", userId: "0051", communityId: "0DB1")
-  private let bob = StoreOwner.user(organizationId: "00D1", userId: "0052")
-
-  private func withManager(
-    isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool = { _ in true },
-    _ body: (SmartStoreManager) async throws -> Void
-  ) async throws {
-    try await TemporaryFolder.with { folder in
-      let manager = SmartStoreManager(
-        root: folder.file("root"), encryption: testEncryption, isLoggedIn: isLoggedIn)
-      try await body(manager)
-      try await manager.close()
-    }
-  }
-
-  private func mark(_ store: SmartStore?, _ name: String) async throws {
-    try await store?.registerSoup(withName: name, withIndices: [SoupIndex("x:string")])
-  }
-
   @Test func `SS-3 one name is a store of its own for each owner`() async throws {
     try await withManager { manager async throws in
       let owners = [ada, adaInClub, bob]
@@ -123,7 +102,6 @@ import Testing
 
   @Test func `SS-8 an account that is not logged in only gets what is open`() async throws {
     let loggedIn = Mutex(true)
-    let ada = ada
     try await withManager(isLoggedIn: { owner in loggedIn.withLock { $0 } || owner != ada }) {
       manager async throws in
       let open = try await manager.shared(withName: "open", forUserAccount: ada)
@@ -240,66 +218,6 @@ import Testing
     }
   }
 
-  @Test func `SS-16 SS-17 a removed store is gone and its instance stays closed`() async throws {
-    try await withManager { manager async throws in
-      let store = try await manager.sharedGlobal(withName: "s")
-      let other = try await manager.sharedGlobal(withName: "other")
-      try await mark(store, "a")
-      try await manager.removeSharedGlobal(withName: "s")
-      #expect(try manager.allGlobalStoreNames() == ["other"])
-      #expect(FileManager.default.fileExists(atPath: store.directory.path) == false)
-
-      let all = try QuerySpec.buildAllQuerySpec(soupName: "a", pageSize: 1)
-      let calls: [() async throws -> Void] = [
-        { _ = try await store.allSoupNames() }, { _ = try await store.query(using: all) },
-        { try await store.upsert(entries: [["x": 1]], forSoupNamed: "a") },
-        { try await mark(store, "b") }, { _ = try await store.databaseSize() },
-        { _ = try await store.read { _ in 1 } }, { try await store.inTransaction { _ in } },
-      ]
-      for call in calls {
-        let error = await expectFailure(.closed, "Store is closed", call)
-        #expect(error?.number == 999)
-      }
-      #expect(FileManager.default.fileExists(atPath: store.directory.path) == false)
-
-      let again = try await manager.sharedGlobal(withName: "s")
-      #expect(again !== store)
-      #expect(try await again.allSoupNames() == [])
-      #expect(try await manager.sharedGlobal(withName: "other") === other)
-      try await mark(other, "c")
-      try await manager.removeSharedGlobal(withName: "never there")
-      let left = try FileManager.default.contentsOfDirectory(atPath: manager.root.path)
-      #expect(left == ["stores"])
-    }
-  }
-
-  @Test func `SS-18 SS-19 removing all of a user spares everybody else`() async throws {
-    try await withManager { manager async throws in
-      for owner in [ada, adaInClub, bob, .global] {
-        for name in ["s", "t"] {
-          _ = try await manager.shared(withName: name, forUserAccount: owner)
-        }
-      }
-      try await manager.removeShared(withName: "s", forUserAccount: adaInClub)
-      #expect(try manager.allStoreNames(forUserAccount: adaInClub) == ["t"])
-      #expect(try manager.allStoreNames(forUserAccount: ada).count == 2)
-      try await manager.removeShared(withName: "t", forUserAccount: ada)
-      #expect(try manager.allStoreNames(forUserAccount: adaInClub) == [])
-      #expect(try manager.allStoreNames(forUserAccount: ada) == ["s"])
-
-      _ = try await manager.shared(withName: "new", forUserAccount: adaInClub)
-      try await manager.removeAll(forUserAccount: ada)
-      for owner in [ada, adaInClub] {
-        #expect(try manager.allStoreNames(forUserAccount: owner) == [])
-      }
-      #expect(try manager.allStoreNames(forUserAccount: bob).count == 2)
-      #expect(try manager.allGlobalStoreNames().count == 2)
-      try await manager.removeAllGlobal()
-      #expect(try manager.allGlobalStoreNames() == [])
-      #expect(try manager.allStoreNames(forUserAccount: bob).count == 2)
-    }
-  }
-
   @Test func `SS-22 SS-25 a store grows by what is written, stores work side by side`()
     async throws
   {
@@ -319,39 +237,6 @@ import Testing
         try await group.waitForAll()
       }
       #expect(try await one.databaseSize() > before)
-    }
-  }
-
-  @Test func `SS-208 removal while the store is in use lets each call finish or fail as closed`()
-    async throws
-  {
-    try await withManager { manager async throws in
-      let store = try await manager.sharedGlobal(withName: "s")
-      try await mark(store, "a")
-      await withTaskGroup(of: Void.self) { group in
-        for _ in 0..<10 {
-          group.addTask {
-            for _ in 0..<20 {
-              do {
-                try await store.upsert(entries: [["x": "1"]], forSoupNamed: "a")
-                _ = try await store.query("select count(*) from {a}")
-              } catch let error as SmartStoreError {
-                #expect(error.code == .closed, "\(error)")
-              } catch {
-                Issue.record(error)
-              }
-            }
-          }
-        }
-        group.addTask {
-          do {
-            try await manager.removeSharedGlobal(withName: "s")
-          } catch {
-            Issue.record(error)
-          }
-        }
-      }
-      #expect(try manager.globalStoreExists(withName: "s") == false)
     }
   }
 
