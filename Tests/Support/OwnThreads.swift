@@ -10,7 +10,7 @@ public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
 
   public func provideScope(
     for test: Test, testCase: Test.Case?,
-    performing function: @Sendable () async throws -> Void
+    performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     try await withTaskExecutorPreference(WaitingThreads.shared) { try await function() }
   }
