@@ -6,8 +6,6 @@ import Testing
 @testable import SmartStore
 
 /// Random sequences of calls on a store and on a plain model give the same answers.
-///
-/// `FUZZ_ROUNDS` and `FUZZ_SEED` make the run long or repeat one sequence, as in ``Fuzz``.
 @Suite struct ModelTests {
   /// What a store should hold: the soups `a` and `b`, without the times of the last writes.
   private struct Model: Equatable {

@@ -1,23 +1,14 @@
-import Foundation
 import TestSupport
 
-/// Runs a property on inputs drawn from seeds.
-///
-/// A short run is part of every test run. `FUZZ_ROUNDS=100000` makes it long, `FUZZ_SEED=n` begins
-/// with another seed: a failure names the seed of its round, which `FUZZ_SEED=n FUZZ_ROUNDS=1`
-/// repeats.
+/// Runs a property on inputs drawn from seeds, more of them with more ``Effort``.
 enum Fuzz {
-  private static func number(_ name: String) -> UInt64? {
-    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-  }
-
   /// Calls `body` once for each round with the round's seed and its random numbers.
   static func run(
     _ name: String, rounds: Int,
     _ body: (UInt64, inout SeededGenerator) async throws -> Void
   ) async throws {
-    let first = number("FUZZ_SEED") ?? 1
-    let rounds = number("FUZZ_ROUNDS") ?? UInt64(rounds)
+    let first = Effort.seed(1)
+    let rounds = UInt64(Effort.times(rounds))
     print("Fuzz \(name): seeds \(first) to \(first &+ rounds &- 1)")
     for round in 0..<rounds {
       let seed = first &+ round
