@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// What went wrong in a store, with the sentence that says what to do about it.
 ///
-/// ``Code`` tells kinds apart in code; ``domain`` and ``number`` are the fixed pair that bridges to
+/// ``Code`` tells kinds apart in code; `domain` and ``number`` are the fixed pair that bridges to
 /// other languages report. Messages never hold element content, index values or keys; the
 /// underlying error, if there is one, is ``cause``.
 public struct SmartStoreError: Error, Sendable {

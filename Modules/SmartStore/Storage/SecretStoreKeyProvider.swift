@@ -1,7 +1,7 @@
 public import Crypto
 public import SalesforceSDKCommon
 
-/// Keeps the key in a ``SalesforceSDKCommon/SecretStore``: a random one of 256 bits, made once, for
+/// Keeps the key in a `SecretStore`: a random one of 256 bits, made once, for
 /// the first store (SS-28).
 ///
 /// Losing the secret makes every store that it wrapped unreadable; none is replaced by an empty one.
