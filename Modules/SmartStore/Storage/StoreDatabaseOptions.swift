@@ -20,6 +20,8 @@ package struct StoreDatabaseOptions: Sendable {
   package var checkpointPages = 8000
   /// Seconds for which a connection waits while one of another process recovers the log or closes.
   package var busyTimeout = 5.0
+  /// How long to wait for the write lock.
+  package var lockPatience = StorePaths.lockPatience
   /// Whether a plaintext store that is opened as an encrypted one becomes one (SS-13).
   package var encryptsPlaintext = false
   /// Seals the pages.

@@ -244,11 +244,11 @@ struct StoreOpening {
     let lock: FileLock?
     do {
       do {
-        lock = try FileLock.take(paths.lock, patience: StorePaths.lockPatience)
+        lock = try FileLock.take(paths.lock, patience: options.lockPatience)
       } catch  where error.errno == ENOENT {
         // Whoever had the lock removed the store, folder and all.
         try DurableFile.makeFolder(paths.directory)
-        lock = try FileLock.take(paths.lock, patience: StorePaths.lockPatience)
+        lock = try FileLock.take(paths.lock, patience: options.lockPatience)
       }
     } catch {
       throw SmartStoreError(storage: error, at: paths.lock)

@@ -46,10 +46,14 @@ struct StoreLockTests {
     let before = openFiles(at: lock)
     #expect(before == 1)
     let key = folder.key
-    let second = Task {
+    var options = StoreDatabaseOptions()
+    // As long as it takes this test to see it wait.
+    options.lockPatience = .seconds(300)
+    let second = Task { [options] in
       await StoreQueue.run {
         Result {
-          try StoreDatabase.open(at: place, encryption: .encrypted(FixedKeyProvider(key)))
+          try StoreDatabase.open(
+            at: place, encryption: .encrypted(FixedKeyProvider(key)), options: options)
         }
       }
     }
