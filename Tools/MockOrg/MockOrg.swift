@@ -111,6 +111,14 @@ public final class MockOrg: Sendable {
     }
   }
 
+  /// Looks at the database.
+  ///
+  /// GRDB's `read` forbids writing by a pragma, after which SQLite prepares every statement anew: a GET
+  /// of one record took three times as long.
+  func read<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws -> T {
+    try await database.unsafeRead(body)
+  }
+
   /// The objects that the org knows now.
   var schema: OrgSchema { schemas.full }
 
@@ -225,7 +233,7 @@ public final class MockOrg: Sendable {
               database, userID: session.userID, apiVersion: version, offset: circumstances.offset),
             org: self, identityURL: identityURL))
       }
-      var answer = try await isRead ? database.read(work) : database.write(work)
+      var answer = try await isRead ? read(work) : database.write(work)
       answer.headers.append(
         ("Sforce-Limit-Info", "api-usage=\(script.requestCount)/\(options.dailyRequests)"))
       return answer

@@ -27,7 +27,7 @@ extension MockOrg {
     guard let object = schema.object(named: name), object.createable, let prefix = object.keyPrefix
     else { throw MockOrgError(.invalidData, "Records of \(name) cannot be created.") }
     do {
-      let parents = try await database.read { [self] database in
+      let parents = try await read { [self] database in
         var parents: [String: [String]] = [:]
         for name in RecordGenerator.parents(of: object) {
           guard let parent = schema.object(named: name) else { continue }

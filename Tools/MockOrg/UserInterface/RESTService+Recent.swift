@@ -11,11 +11,10 @@ final class RecentItems: Sendable {
   /// Notes that a user has seen, made or changed a record.
   func view(_ id: String, by userID: String) {
     state.withLock { items in
-      var list = items[userID] ?? []
-      list.removeAll { $0 == id }
-      list.insert(id, at: 0)
-      if list.count > Self.capacity { list.removeLast() }
-      items[userID] = list
+      if items[userID]?.first == id { return }
+      items[userID, default: []].removeAll { $0 == id }
+      items[userID, default: []].insert(id, at: 0)
+      if items[userID, default: []].count > Self.capacity { items[userID]?.removeLast() }
     }
   }
 
