@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "MobileSync", package: "Fieldforce"),
         .product(name: "SoqlSyncDown", package: "Fieldforce"),
         .product(name: "StandardSyncTargets", package: "Fieldforce"),
+        .product(name: "SalesforceMockOrg", package: "Fieldforce"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Hummingbird", package: "hummingbird"),

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import mock_org
+
 bench, python, *chosen = sys.argv[1:]
 peers = os.path.dirname(os.path.abspath(__file__))
 rounds = int(os.environ.get("ROUNDS", "5"))
@@ -230,12 +232,17 @@ def memory_row(_):
     print(f"| sync down of 1,000,000: {peak:.0f} MB peak | {speed} | | | 200 MB | {verdict} |")
 
 
+def mock_org_rows(work):
+    mock_org.rows(bench, run, work, min(rounds, 3))
+
+
 tables = {
     "json": json_rows,
     "store": store_rows,
     "smartstore": smartstore_rows,
     "sync": sync_rows,
     "memory": memory_row,
+    "mock-org": mock_org_rows,
 }
 print("| row | here | beside | times as fast | asked | reached |")
 print("| --- | --- | --- | --- | --- | --- |")
