@@ -47,6 +47,31 @@ import Testing
     #expect(foreign.status == 401)
   }
 
+  @Test
+  func `the page finds all its files here, and two orgs on one machine keep their cookies apart`()
+    async throws
+  {
+    let org = try OrgUnderTest()
+    let page = await org.raw("GET", "/").text
+    let script = await org.raw("GET", "/mock-org/page/page.js")
+    let named =
+      (page + script.text).matches(of: /(?:"\/mock-org\/page|from "\.)\/([a-z]+\.(?:js|css))"/)
+      .map { String($0.1) }
+    #expect(Set(named).isSuperset(of: ["page.css", "page.js", "parts.js", "records.js"]))
+    for name in named {
+      #expect(await org.raw("GET", "/mock-org/page/\(name)").status == 200, "\(name)")
+    }
+    #expect(await org.raw("GET", "/mock-org/page/nothing.js").status == 401)
+    #expect(await org.raw("POST", "/mock-org/page/page.js").status == 405)
+    func cookie(port: Int) async -> Substring? {
+      await org.org.answer(
+        OrgRequest(method: "GET", target: "/"), baseURL: "http://127.0.0.1:\(port)"
+      ).headers.first { $0.name == "Set-Cookie" }?.value.split(separator: "=").first
+    }
+    #expect(await cookie(port: 8001) == "mock-org-8001")
+    #expect(await cookie(port: 8002) == "mock-org-8002")
+  }
+
   @Test func `status and records show what the org holds`() async throws {
     let org = try OrgUnderTest()
     try await org.made("Account", ["Name": "x", "Phone": "1"])

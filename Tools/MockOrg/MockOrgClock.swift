@@ -26,6 +26,13 @@ public final class MockOrgClock: Sendable {
     }
   }
 
+  /// Whether the time stands still.
+  public var isFrozen: Bool {
+    state.withLock { state in
+      if case .frozen = state { true } else { false }
+    }
+  }
+
   /// Goes with the machine's time again.
   public func run() { state.withLock { $0 = .real } }
 

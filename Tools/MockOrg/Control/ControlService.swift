@@ -9,13 +9,17 @@ import SalesforceSDKCommon
 /// session, and to a browser that has loaded the start page from this machine.
 struct ControlService {
   static let root = "mock-org"
-  private static let cookieName = "mock-org"
 
   let org: MockOrg
   let baseURL: String
 
   func answer(_ request: OrgRequest) async -> OrgAnswer {
     if request.path.isEmpty { return startPage(request) }
+    if request.path.count == 3, request.path[1] == "page",
+      let file = StartPage.file(named: request.path[2])
+    {
+      return pageFile(file, request)
+    }
     guard isAdmitted(request) else {
       return OrgAnswer(
         ServerError(
@@ -38,39 +42,51 @@ struct ControlService {
   private func isAdmitted(_ request: OrgRequest) -> Bool {
     if let token = LoginService.bearerToken(of: request) { return org.control.isAdmitted(token) }
     let cookies = (request.headers["cookie"] ?? "").split(separator: ";")
-    return isLocal(request)
+    return isLocal
       && cookies.contains {
-        String($0).trimmingBlanks() == "\(Self.cookieName)=\(org.control.cookie)"
+        String($0).trimmingBlanks() == "\(cookieName)=\(org.control.cookie)"
       }
+  }
+
+  /// A browser sends its cookies to every port of a host: those of several orgs need names of their own.
+  private var cookieName: String {
+    "\(Self.root)-\(URL(string: baseURL)?.port ?? 80)"
   }
 
   /// Whether a browser was told to come to this machine: a name of somebody else's that leads here is
   /// how a foreign page would get in.
-  private func isLocal(_ request: OrgRequest) -> Bool {
+  private var isLocal: Bool {
     guard let host = URL(string: baseURL)?.host else { return false }
     return host == "localhost" || host == "::1" || host == "[::1]" || host.hasPrefix("127.")
   }
 
   private func startPage(_ request: OrgRequest) -> OrgAnswer {
+    guard let file = StartPage.file(named: "index.html") else { return OrgAnswer(.notFound()) }
+    var answer = pageFile(file, request)
+    if isLocal {
+      answer.headers.append(
+        (
+          "Set-Cookie",
+          "\(cookieName)=\(org.control.cookie); Path=/\(Self.root); HttpOnly; SameSite=Strict"
+        ))
+    }
+    return answer
+  }
+
+  private func pageFile(_ file: StartPage.File, _ request: OrgRequest) -> OrgAnswer {
     guard request.method == "GET" || request.method == "HEAD" else {
       return OrgAnswer(.methodNotAllowed(request.method, allowed: "GET,HEAD"))
     }
-    var headers = [
-      ("Cache-Control", "no-store"),
+    let headers = [
+      ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
       (
         "Content-Security-Policy",
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "
+          + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
       ),
     ]
-    if isLocal(request) {
-      headers.append(
-        (
-          "Set-Cookie",
-          "\(Self.cookieName)=\(org.control.cookie); Path=/\(Self.root); HttpOnly; SameSite=Strict"
-        ))
-    }
     return OrgAnswer(
-      status: 200, headers: headers, body: StartPage.html, contentType: "text/html; charset=utf-8")
+      status: 200, headers: headers, body: file.bytes, contentType: file.contentType)
   }
 
   // MARK: Routes
@@ -115,7 +131,7 @@ struct ControlService {
 
   private func status() async throws -> OrgAnswer {
     let schema = org.schema
-    let counts = try await org.database.read { database in
+    let counts = try await org.read { database in
       try schema.objects.map { object in
         (
           object,
@@ -130,12 +146,15 @@ struct ControlService {
         ("organizationName", org.options.organizationName), ("organizationId", org.organizationID),
         ("instanceUrl", baseURL), ("username", org.options.user.username),
         ("password", org.options.user.password), ("clientId", org.options.clientId),
+        ("clientSecret", org.options.clientSecret), ("redirectUri", org.options.redirectURI),
         ("apiVersion", "\(RESTService.versions.upperBound).0"),
         ("now", DateText.dateTime(org.options.clock.now)),
       ] {
         writer.key(key)
         writer.string(value)
       }
+      writer.key("clockIsFrozen")
+      writer.bool(org.options.clock.isFrozen)
       writer.key("requests")
       writer.integer(org.script.requestCount)
       writer.key("snapshots")
@@ -177,7 +196,7 @@ struct ControlService {
           && !glance.contains { $0.name == field.name }
       }
     let query = SOQLQuery(allFieldsOf: object, only: fields)
-    let bytes = try await org.database.read { [org] database in
+    let bytes = try await org.read { [org] database in
       let transaction = org.transaction(database, userID: org.userID)
       let statement = try database.makeStatement(
         sql: query.sql
