@@ -36,13 +36,24 @@ struct OrgServeCommand: AsyncParsableCommand {
 
   func run() async throws {
     let signals = TerminationSignals()
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await serve() }
+      // Also in the midst of loading: what is made so far is given up.
+      group.addTask { await signals.first() }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+  }
+
+  /// Loads and serves until the task is cancelled.
+  private func serve() async throws {
     let org = try await contents.makeOrg()
     if let faults { try org.load(faults: URL(filePath: faults)) }
     let server = try await MockOrgServer.start(org, host: host, port: port)
     print(server.info.json)
     // The reader of the first line may wait on a pipe.
     fflush(nil)
-    await signals.first()
+    while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
     await server.stop()
   }
 }
@@ -55,18 +66,34 @@ struct OrgContents: ParsableArguments {
   @Option(help: "A folder of describe results that add to the schema.", completion: .directory)
   var describe: String?
 
+  @Option(
+    help: "A project in source format whose objects add to the schema.", completion: .directory)
+  var source: String?
+
   @Option(help: ArgumentHelp("Records to make up; may be repeated.", valueName: "Object=count"))
   var generate: [GeneratedRecords] = []
 
   @Option(help: "The seed of made-up records.") var seed: UInt64 = 1
 
-  /// Makes the org and fills it.
-  func makeOrg(_ options: MockOrgOptions = MockOrgOptions()) async throws -> MockOrg {
-    let org = try MockOrg(options)
+  /// Makes the org and fills it; says on standard error how far it is and what came of it.
+  func makeOrg() async throws -> MockOrg {
+    let org = try MockOrg()
     if let describe { try await org.load(describesIn: URL(filePath: describe)) }
-    for plan in data { try await org.load(plan: URL(filePath: plan)) }
+    if let source { try await org.load(sourceFormat: URL(filePath: source)) }
+    for plan in data {
+      let url = URL(filePath: plan)
+      try await LoadingProgress(title: url.lastPathComponent).follow { progress in
+        try await org.load(plan: url, progress: progress)
+          .map { "\($0.count.formatted()) \($0.object)" }.joined(separator: ", ")
+      }
+    }
     for records in generate {
-      try await org.generate(records.object, count: records.count, seed: seed)
+      try await LoadingProgress(title: records.object).follow { progress in
+        try await org.generate(records.object, count: records.count, seed: seed) { made in
+          progress(made, records.count)
+        }
+        return "\(records.count.formatted()) made up"
+      }
     }
     return org
   }

@@ -2,9 +2,10 @@ import Dispatch
 import Foundation
 
 /// Turns the first SIGINT or SIGTERM into an event instead of a sudden end.
-struct TerminationSignals {
+struct TerminationSignals: Sendable {
   private let arrivals: AsyncStream<Void>
-  private let sources: [any DispatchSourceSignal]
+  /// Unsafe because Dispatch does not say that its sources may cross tasks; these are held and no more.
+  private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
   /// Takes over both signals from now on.
   init() {

@@ -26,10 +26,14 @@ extension MockOrg {
   /// References between records (`@Ref`) are resolved whatever their order. Objects and fields that
   /// the org does not know are made up from the data.
   ///
+  /// - Parameter progress: Called after every few thousand records with their number so far and the
+  ///   number of all.
   /// - Returns: The number of records by object, in the plan's order.
   /// - Throws: ``MockOrgError`` `unreadable` or `invalidData`; then nothing was loaded.
   @discardableResult
-  public func load(plan: URL) async throws(MockOrgError) -> [Loaded] {
+  public func load(
+    plan: URL, progress: (@Sendable (_ loaded: Int, _ total: Int) -> Void)? = nil
+  ) async throws(MockOrgError) -> [Loaded] {
     let data = try TreeData(plan: plan)
     let references = TreeReferences(data)
     var inference = SchemaInference(schema: schema)
@@ -38,7 +42,7 @@ extension MockOrg {
     let loader = TreeLoader(data: data, references: references, inference: inference)
     do {
       return try await database.write { [self] database in
-        try loader.load(transaction(database, userID: userID))
+        try loader.load(transaction(database, userID: userID), progress: progress)
       }
     } catch let error as MockOrgError {
       throw error

@@ -31,7 +31,12 @@ struct TreeLoader: Sendable {
   let references: TreeReferences
   let inference: SchemaInference
 
-  func load(_ transaction: OrgTransaction) throws -> [MockOrg.Loaded] {
+  /// How many records are written between two calls of the progress closure.
+  private static let progressStep = 5000
+
+  func load(
+    _ transaction: OrgTransaction, progress: (@Sendable (Int, Int) -> Void)? = nil
+  ) throws -> [MockOrg.Loaded] {
     // All ids are given first, so that a reference may point forward.
     var ids: [String] = []
     ids.reserveCapacity(data.records.count)
@@ -67,6 +72,7 @@ struct TreeLoader: Sendable {
       } else {
         counts.append((writer.object.name, 1))
       }
+      if (index + 1) % Self.progressStep == 0 { progress?(index + 1, data.records.count) }
     }
     return counts.map { MockOrg.Loaded(object: $0.name, count: $0.count) }
   }

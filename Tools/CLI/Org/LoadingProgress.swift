@@ -1,0 +1,30 @@
+import Foundation
+
+/// Tells a person how far a load is, and everybody what came of it.
+struct LoadingProgress {
+  let title: String
+
+  /// Runs `load`, which calls its argument with how many records of how many are there, and returns what
+  /// to say in the end.
+  func follow(_ load: (@escaping @Sendable (Int, Int) -> Void) async throws -> String) async throws
+  {
+    let line = ProgressLine(title: title)
+    line.show(percent: 0, "")
+    let start = ContinuousClock.now
+    let result: String
+    do {
+      result = try await load { done, total in
+        line.show(
+          percent: total == 0 ? 100 : done * 100 / total,
+          "\(done.formatted()) of \(total.formatted()) records")
+      }
+    } catch {
+      line.clear()
+      throw error
+    }
+    line.clear()
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    Console.say(
+      "\(title): \(result) in \(seconds.formatted(.number.precision(.fractionLength(1)))) s")
+  }
+}
