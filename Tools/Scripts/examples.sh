@@ -8,7 +8,9 @@ for example in Docs/Examples/*/; do
   name=$(basename "$example")
   scratch="$PWD/.build-examples/$name"
   echo "-- $name" >&2
-  swift build --package-path "$example" --scratch-path "$scratch" >&2
+  tests=()
+  if [ -d "$example/Tests" ]; then tests=(--build-tests); fi
+  swift build --package-path "$example" --scratch-path "$scratch" "${tests[@]}" >&2
   bin=$(swift build --package-path "$example" --scratch-path "$scratch" --show-bin-path)
   if [ "$name" = SmartStoreOnly ]; then
     for forbidden in SalesforceMockOrg Hummingbird NIOCore MobileSync; do
@@ -21,4 +23,7 @@ for example in Docs/Examples/*/; do
     done
   fi
   "$bin/$name"
+  if [ ${#tests[@]} -gt 0 ]; then
+    swift test --package-path "$example" --scratch-path "$scratch" --skip-build >&2
+  fi
 done

@@ -20,6 +20,10 @@ let package = Package(
         .product(name: "StandardSyncTargets", package: "Fieldforce"),
         .product(name: "SalesforceMockOrg", package: "Fieldforce"),
         .product(name: "Crypto", package: "swift-crypto"),
-      ])
+      ]),
+    // All that a test target needs to run against the mock org.
+    .testTarget(
+      name: "RoundTripTests",
+      dependencies: [.product(name: "SalesforceMockOrg", package: "Fieldforce")]),
   ]
 )

@@ -45,6 +45,13 @@ public final class MockOrgServer: Sendable {
     return MockOrgServer(org: org, url: url, info: org.connectionInfo(address), server: server)
   }
 
+  /// What a client needs to work as one of the org's users, with tokens of their own; nil if nobody has
+  /// that username. The control endpoint does not open to these tokens.
+  public func info(forUser username: String) -> ConnectionInfo? {
+    org.users.first { $0.username.lowercased() == username.lowercased() }
+      .map { org.connectionInfo(info.url, of: $0) }
+  }
+
   /// Stops listening and closes all connections; returns when both are done, or after a few seconds if
   /// a connection does not end.
   public func stop() async { await server.stop() }
@@ -76,18 +83,23 @@ public func withMockOrg<R>(
 }
 
 extension MockOrg {
-  /// What a client needs to know when the org is reached at `address`; its tokens are new.
+  /// What a client needs to know when the org is reached at `address`; its tokens are new, and the access
+  /// token opens the control endpoint.
   fileprivate func connectionInfo(_ address: String) -> ConnectionInfo {
+    let info = connectionInfo(address, of: users[0])
+    control.admit(info.accessToken)
+    return info
+  }
+
+  fileprivate func connectionInfo(_ address: String, of user: LoginUser) -> ConnectionInfo {
     // No app asked for this one: `fieldforce login --access-token` may renew it as well as any other.
-    let refresh = sessions.makeRefreshToken(userID: userID, clientID: nil)
+    let refresh = sessions.makeRefreshToken(userID: user.id, clientID: nil)
     let access = sessions.open(
-      userID: userID, clientID: options.clientId, refreshToken: refresh, now: options.clock.now)
-    control.admit(access)
+      userID: user.id, clientID: options.clientId, refreshToken: refresh, now: options.clock.now)
     return ConnectionInfo(
       url: address, instanceUrl: address, apiVersion: "\(RESTService.versions.upperBound).0",
-      accessToken: access,
-      refreshToken: refresh, username: options.user.username, password: options.user.password,
+      accessToken: access, refreshToken: refresh, username: user.username, password: user.password,
       clientId: options.clientId, clientSecret: options.clientSecret,
-      redirectUri: options.redirectURI, userId: userID, organizationId: organizationID)
+      redirectUri: options.redirectURI, userId: user.id, organizationId: organizationID)
   }
 }

@@ -20,7 +20,7 @@ function showView() {
   for (const link of document.querySelectorAll("nav a")) {
     if (link.hash === "#" + shown) {
       link.setAttribute("aria-current", "page");
-      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+      link.scrollIntoView({ block: "nearest", inline: "center" });
     } else link.removeAttribute("aria-current");
   }
   if (shown === "records") ignoringFailure(showRecords(location.hash.split("/")[1]));
