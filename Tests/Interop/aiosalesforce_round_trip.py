@@ -84,6 +84,15 @@ async def records(sf):
         case("an unknown field is INVALID_FIELD", error.error_code == "INVALID_FIELD")
 
 
+    first = await sf.sobject.upsert("Job__c", "A-1", "Key__c", {"Name": "aio", "Hours__c": 1})
+    again = await sf.sobject.upsert("Job__c", "A-1", "Key__c", {"Hours__c": 2})
+    case("upsert creates, then finds", first.created and not again.created and first.id == again.id)
+    job = await sf.sobject.get("Job__c", "A-1", "Key__c", fields=["Name", "Hours__c"])
+    case("get reads by a key", job["Name"] == "aio" and job["Hours__c"] == 2)
+    await sf.sobject.delete("Job__c", "A-1", "Key__c")
+    case("delete removes by a key", not [r async for r in sf.query("SELECT Id FROM Job__c WHERE Key__c = 'A-1'")])
+
+
 async def composites(sf):
     async with sf.composite(all_or_none=True) as composite:
         account = composite.sobject.create("Account", {"Name": "Parent"})
@@ -91,6 +100,15 @@ async def composites(sf):
             "Contact", {"LastName": "Child", "AccountId": str(account.reference.id)}
         )
     case("a composite request refers to its own answers", contact.status_code == 201)
+    async with sf.composite(all_or_none=True, autoraise=False) as composite:
+        good = composite.sobject.create("Account", {"Name": "Undone"})
+        bad = composite.sobject.create("Contact", {"FirstName": "nameless"})
+        after = composite.query("SELECT Id FROM Account")
+    case("all or none: the bad one says why", bad.response_body[0]["errorCode"] == "REQUIRED_FIELD_MISSING")
+    halted = [r.response_body[0]["errorCode"] for r in (good, after)]
+    case("all or none: the others are halted", halted == ["PROCESSING_HALTED"] * 2)
+    undone = [r async for r in sf.query("SELECT Id FROM Account WHERE Name = 'Undone'")]
+    case("all or none: nothing is left", not undone)
     async with sf.composite.batch(halt_on_error=False) as batch:
         query = batch.query("SELECT Account.Name FROM Contact WHERE LastName = 'Child'")
         bad = batch.query("SELECT Nope FROM Contact")
@@ -106,6 +124,14 @@ async def bulk(sf):
     ids = [{"Id": r["sf__Id"]} for r in result.successful_results]
     gone = await sf.bulk_v2.delete("Contact", ids)
     case("a delete job removes them", len(gone.successful_results) == 250)
+    rows = [{"Key__c": f"C-{i}", "Name": "aio", "Hours__c": i} for i in range(20)]
+    made = await sf.bulk_v2.upsert("Job__c", rows, "Key__c")
+    case("an upsert job makes records", all(r["sf__Created"] == "true" for r in made.successful_results))
+    found = await sf.bulk_v2.upsert("Job__c", rows, "Key__c")
+    case("another finds them", all(r["sf__Created"] == "false" for r in found.successful_results))
+    rows = [{"Id": r["sf__Id"], "Hours__c": 9} for r in found.successful_results]
+    changed = await sf.bulk_v2.update("Job__c", rows)
+    case("an update job changes them", len(changed.successful_results) == 20)
     jobs = [job async for job in sf.bulk_v2.ingest.list_jobs()]
     case("jobs are listed", len(jobs) >= 2)
 

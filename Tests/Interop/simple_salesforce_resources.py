@@ -100,8 +100,33 @@ try:
 except SalesforceMalformedRequest as error:
     case("bulk2 refuses an unknown field", "INVALID_FIELD" in str(error.content))
 
-# Upsert by an external id that is also a unique name.
+# Upsert by an external id, in each form.
 key = sf.User.get_by_custom_id("Username", org["username"])
 case("a record is found by another id", key["Id"] == org["userId"])
+case("upsert creates", sf.Job__c.upsert("Key__c/J-1", {"Name": "one", "Hours__c": 2.5}) == 201)
+case("upsert finds what it made", sf.Job__c.upsert("Key__c/J-1", {"Hours__c": 3}) == 200)
+job = sf.Job__c.get_by_custom_id("Key__c", "J-1")
+case("the upserted record has both", job["Name"] == "one" and job["Hours__c"] == 3.0)
+sf.Job__c.upsert(f"Id/{job['Id']}", {"Account__c": made["id"]})
+parent = sf.query(
+    "SELECT Name, (SELECT Key__c FROM Jobs__r) FROM Account WHERE Name = 'Interop Harbor'"
+)
+case("children are found by their relationship", parent["records"][0]["Jobs__r"]["totalSize"] == 1)
+try:
+    sf.Job__c.create({"Key__c": "J-1"})
+    case("a key is unique", False)
+except SalesforceMalformedRequest as error:
+    case("a key is unique", error.content[0]["errorCode"] == "DUPLICATE_VALUE")
+rows = [{"Key__c": f"B {i}", "Name": "bulk", "Hours__c": i} for i in range(30)]
+upserted = sf.bulk.Job__c.upsert(rows, external_id_field="Key__c")
+case("bulk upsert creates by a key", all(r["created"] for r in upserted))
+upserted = sf.bulk2.Job__c.upsert(records=[{**r, "Name": "two"} for r in rows], external_id_field="Key__c")
+case("bulk2 upsert finds them", upserted[0]["numberRecordsFailed"] == 0)
+left = sf.query("SELECT COUNT() FROM Job__c WHERE Name = 'two'")["totalSize"]
+case("and changes them", left == 30)
+changed = sf.bulk2.Job__c.update(records=[{"Id": job["Id"], "Hours__c": 4}])
+case("bulk2 update changes one", changed[0]["numberRecordsProcessed"] == 1)
+results = sf.bulk.Job__c.query_all("SELECT Id FROM Job__c", lazy_operation=True)
+case("bulk query_all in pages finds them", sum(len(page) for page in results) == 31)
 
 print(f"simple-salesforce resources: {case.passed} cases hold")

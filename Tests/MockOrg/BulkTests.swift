@@ -170,6 +170,12 @@ import Testing
     #expect(late.json?["exceptionCode"]?.string == "InvalidJobState")
     let request = await classic(org, "GET", "job/\(job.id)/batch/\(batch.id)/request")
     #expect(request.text.hasPrefix("[{"))
+    // Batches speak as their job does, and clients compare the type as a whole.
+    let list = await classic(org, "GET", "job/\(job.id)/batch", type: "application/xml")
+    #expect(list.json?["batchInfo"]?[0]?["id"]?.string == batch.id)
+    #expect(list.contentType == "application/json")
+    let info = await classic(org, "GET", "job/\(job.id)", type: "application/xml")
+    #expect(XMLElement(parsing: Array(info.text.utf8))?["apiVersion"]?.text == "59.0")
   }
 
   @Test func `jobs and batches may be XML and CSV`() async throws {
@@ -196,10 +202,14 @@ import Testing
     let query = await classic(
       org, "POST", "job", #"{"operation":"query","object":"Account","contentType":"CSV"}"#)
     let rows = await classic(
-      org, "POST", "job/\(query.id)/batch", "SELECT Name FROM Account", type: "text/csv; json")
-    let list = await classic(org, "GET", "job/\(query.id)/batch/\(rows.id)/result")
+      org, "POST", "job/\(query.id)/batch", "SELECT Name FROM Account", type: "text/csv")
+    let rowsID = try #require(XMLElement(parsing: Array(rows.text.utf8))?["id"]?.text)
+    // A job of CSV speaks XML of its batches, although the requests call themselves JSON.
+    let state = await classic(org, "GET", "job/\(query.id)/batch/\(rowsID)")
+    #expect(XMLElement(parsing: Array(state.text.utf8))?["state"]?.text == "Completed")
+    let list = await classic(org, "GET", "job/\(query.id)/batch/\(rowsID)/result")
     let resultID = try #require(XMLElement(parsing: Array(list.text.utf8))?["result"]?.text)
-    let csv = await classic(org, "GET", "job/\(query.id)/batch/\(rows.id)/result/\(resultID)")
+    let csv = await classic(org, "GET", "job/\(query.id)/batch/\(rowsID)/result/\(resultID)")
     #expect(csv.text == "\"Name\"\n\"A & B\"\n")
     let stranger = await org.raw("GET", "/services/async/59.0/job/\(id)")
     #expect(stranger.status == 401)

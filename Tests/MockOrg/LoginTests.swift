@@ -191,6 +191,8 @@ import Testing
     let info = await org.raw("GET", "/services/oauth2/userinfo", headers: bearer)
     #expect(info.json?["user_id"]?.string == org.org.userID)
     #expect(info.json?["preferred_username"]?.string == "admin@fieldforce.example")
+    #expect(info.json?["profile"]?.string?.hasSuffix("/\(org.org.userID)") == true)
+    #expect(info.json?["address"]?.kind == .object)
     let path = "/id/\(org.org.organizationID)/\(org.org.userID)"
     let identity = await org.raw("GET", path, headers: bearer)
     #expect(identity.json?["username"]?.string == "admin@fieldforce.example")

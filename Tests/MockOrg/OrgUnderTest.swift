@@ -26,9 +26,11 @@ struct OrgUnderTest {
     let status: Int
     let headers: [(name: String, value: String)]
     let text: String
+    let contentType: String
     let json: JSONSlice?
 
     init(_ answer: OrgAnswer) {
+      contentType = answer.contentType
       status = answer.status
       headers = answer.headers
       text = String(decoding: answer.body, as: UTF8.self)

@@ -9,7 +9,7 @@ bin=${FIELDFORCE_BIN:-$(swift build --show-bin-path)}
 
 work=$(mktemp -d)
 mkfifo "$work/pipe"
-"$bin/fieldforce" org serve --port 0 >"$work/pipe" &
+"$bin/fieldforce" org serve --port 0 --source Tests/Interop/project >"$work/pipe" &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 head -n 1 "$work/pipe" >"$work/connection"

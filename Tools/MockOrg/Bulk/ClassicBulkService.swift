@@ -15,7 +15,7 @@ struct ClassicBulkService {
   ///
   /// - Throws: Only what is no fault of the request.
   func answer(_ request: OrgRequest, path: [String]) throws -> OrgAnswer {
-    let asksXML = Self.wantsXML(request)
+    let asksXML = wantsXML(request, path)
     do {
       return try route(request, path)
     } catch let error as ServerError {
@@ -23,8 +23,10 @@ struct ClassicBulkService {
     }
   }
 
-  /// Whether a request is answered in XML: the API's first form, unless it speaks JSON.
-  private static func wantsXML(_ request: OrgRequest) -> Bool {
+  /// Whether a request is answered in XML. Batches and results speak as their job does, JSON for JSON and
+  /// XML for CSV too, whatever the request says of itself; jobs and errors as the request does.
+  private func wantsXML(_ request: OrgRequest, _ path: [String]) -> Bool {
+    if path.count > 2, let job = jobs.classicJob(path[1]) { return job.contentType != .json }
     let type = (request.headers["content-type"] ?? "").lowercased()
     let accept = (request.headers["accept"] ?? "").lowercased()
     return !type.contains("json") && !accept.contains("json")
@@ -40,7 +42,7 @@ struct ClassicBulkService {
   private static func answer(
     _ members: [(key: String, value: ClassicValue)], root: String, isXML: Bool, status: Int = 200
   ) -> OrgAnswer {
-    guard isXML else { return .json(status) { write(members, to: &$0) } }
+    guard isXML else { return json(status) { write(members, to: &$0) } }
     let inner = members.map { XMLText.element($0.key, $0.value.text) }.joined()
     return xml("<\(root) xmlns=\"\(xmlNamespace)\">\(inner)</\(root)>", status: status)
   }
@@ -54,9 +56,20 @@ struct ClassicBulkService {
       switch value {
       case .text(let text): writer.string(text)
       case .number(let number): writer.integer(number)
+      case .version(let number):
+        RecordJSON.write(Double(number).databaseValue, type: .double, to: &writer)
       }
     }
     writer.endObject()
+  }
+
+  /// This API names the type alone, without a character set.
+  private static func json(
+    _ status: Int = 200, _ write: (inout JSONWriter) -> Void
+  ) -> OrgAnswer {
+    var answer = OrgAnswer.json(status, write)
+    answer.contentType = "application/json"
+    return answer
   }
 
   private static func xml(_ content: String, status: Int = 200) -> OrgAnswer {
@@ -69,7 +82,7 @@ struct ClassicBulkService {
 
   private func route(_ request: OrgRequest, _ path: [String]) throws -> OrgAnswer {
     guard path.first == "job" else { throw ServerError.notFound() }
-    let isXML = Self.wantsXML(request)
+    let isXML = wantsXML(request, path)
     switch (path.count, request.method) {
     case (1, "POST"): return try create(request, isXML: isXML)
     case (2, "GET"):
@@ -294,7 +307,7 @@ struct ClassicBulkService {
 
   private func batchList(_ job: ClassicJob, isXML: Bool) -> OrgAnswer {
     guard isXML else {
-      return .json { writer in
+      return Self.json { writer in
         writer.beginObject()
         writer.key("batchInfo")
         writer.beginArray()
@@ -315,13 +328,13 @@ struct ClassicBulkService {
 
   private func results(_ batch: ClassicJob.Batch, of job: ClassicJob) -> OrgAnswer {
     if job.isQuery {
-      if job.contentType == .json { return .json { $0.strings(batch.queryResults.map(\.id)) } }
+      if job.contentType == .json { return Self.json { $0.strings(batch.queryResults.map(\.id)) } }
       let ids = batch.queryResults.map { XMLText.element("result", $0.id) }.joined()
       return Self.xml("<result-list xmlns=\"\(Self.xmlNamespace)\">\(ids)</result-list>")
     }
     switch job.contentType {
     case .json:
-      return .json { writer in
+      return Self.json { writer in
         writer.beginArray()
         for result in batch.results { Self.write(result, to: &writer) }
         writer.endArray()

@@ -53,7 +53,7 @@ struct ClassicJob: Sendable {
       ("numberBatchesFailed", .number(batches.count { $0.state == "Failed" })),
       ("numberBatchesTotal", .number(batches.count)),
       ("numberRecordsProcessed", .number(batches.reduce(0) { $0 + $1.processed })),
-      ("numberRetries", .number(0)), ("apiVersion", .number(apiVersion)),
+      ("numberRetries", .number(0)), ("apiVersion", .version(apiVersion)),
       ("numberRecordsFailed", .number(batches.reduce(0) { $0 + $1.failed })),
       ("totalProcessingTime", .number(0)), ("apiActiveProcessingTime", .number(0)),
       ("apexProcessingTime", .number(0)),
@@ -86,11 +86,14 @@ struct ClassicJob: Sendable {
 enum ClassicValue: Sendable {
   case text(String)
   case number(Int)
+  /// A version of the API, `66.0`.
+  case version(Int)
 
   var text: String {
     switch self {
     case .text(let text): text
     case .number(let number): String(number)
+    case .version(let number): "\(number).0"
     }
   }
 }

@@ -1,3 +1,4 @@
+import GRDB
 import SalesforceSDKCommon
 
 import struct Foundation.Date
@@ -248,7 +249,7 @@ extension RESTService {
       writer.string(value)
     }
     writer.key("apiVersion")
-    writer.integer(job.apiVersion)
+    RecordJSON.write(Double(job.apiVersion).databaseValue, type: .double, to: &writer)
     if isIngest {
       writer.key("contentUrl")
       writer.string("services/data/v\(job.apiVersion).0/jobs/ingest/\(job.id)/batches")

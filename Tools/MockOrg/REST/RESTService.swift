@@ -4,8 +4,8 @@ import SalesforceSDKCommon
 
 /// The resources under `/services/data`, answered inside one database access.
 struct RESTService {
-  /// The oldest and the newest version that the org speaks.
-  static let versions = 50...66
+  /// The oldest and the newest version that the org speaks; the platform has retired those before 31.
+  static let versions = 31...66
 
   let transaction: OrgTransaction
   /// What outlives a request: cursors, jobs, recent items.
@@ -103,11 +103,11 @@ struct RESTService {
     }
   }
 
-  /// Three releases a year since Winter '21, which was 50.
+  /// Three releases a year since Winter '14, which was 29.
   static func label(of version: Int) -> String {
     let seasons = ["Winter", "Spring", "Summer"]
-    let number = version - 50
-    return "\(seasons[number % 3]) '\(21 + number / 3)"
+    let number = version - 29
+    return "\(seasons[number % 3]) '\(14 + number / 3)"
   }
 
   private func resources() -> OrgAnswer {

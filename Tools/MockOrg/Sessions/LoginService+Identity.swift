@@ -19,11 +19,15 @@ extension LoginService {
           ("email", user.email), ("given_name", user.firstName), ("family_name", user.lastName),
           ("zoneinfo", "GMT"), ("user_type", "STANDARD"), ("language", "en_US"),
           ("locale", "en_US"), ("updated_at", DateText.dateTime(now)),
+          ("profile", "\(baseURL)/\(user.id)"), ("picture", "\(baseURL)/profilephoto/005/F"),
         ], to: &writer)
-      writer.key("email_verified")
-      writer.bool(true)
-      writer.key("active")
-      writer.bool(true)
+      for flag in ["email_verified", "active", "is_app_installed"] {
+        writer.key(flag)
+        writer.bool(true)
+      }
+      writer.key("address")
+      writer.beginObject()
+      writer.endObject()
       writer.key("is_salesforce_integration_user")
       writer.bool(false)
       writer.key("utcOffset")
