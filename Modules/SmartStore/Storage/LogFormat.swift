@@ -48,6 +48,12 @@ enum LogFormat {
     UInt32(bigEndian: frame.loadUnaligned(as: UInt32.self))
   }
 
+  /// Whether a frame header is that of the last frame of a transaction: it tells the size of the
+  /// database afterwards.
+  static func commits(_ frame: UnsafeRawPointer) -> Bool {
+    frame.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0
+  }
+
   /// Bytes 8 to 23: two salts, two halves of the checksum.
   private static func frameBlock(
     _ header: UnsafeMutableRawPointer

@@ -48,14 +48,20 @@ final class PageSealer {
   }
 
   /// Seals `plaintext` as page `number` into `pageBytes`; false if that is not possible.
+  func seal(_ plaintext: UnsafeRawPointer, number: UInt32) -> Bool {
+    seal(plaintext, number: number, to: pageBytes)
+  }
+
+  /// Seals `plaintext` as page `number` to `page`; false if that is not possible.
   ///
   /// The last 32 bytes of `plaintext` must be zero, as they are in every page that was opened here:
   /// SQLite's checksum in the log covers them, and only zeros can be given back.
-  func seal(_ plaintext: UnsafeRawPointer, number: UInt32) -> Bool {
+  func seal(
+    _ plaintext: UnsafeRawPointer, number: UInt32, to page: UnsafeMutableRawPointer
+  ) -> Bool {
     let reserved = UnsafeRawBufferPointer(
       start: plaintext + PageFormat.usableSize, count: PageFormat.reservedSize)
     guard reserved.allSatisfy({ $0 == 0 }) else { return false }
-    let page = pageBytes
     let epoch = keys.current
     let clear = clearSize(number)
     if clear > 0 {
@@ -71,7 +77,7 @@ final class PageSealer {
         UnsafeRawBufferPointer(start: plaintext + clear, count: PageFormat.usableSize - clear),
         using: epoch.pageKey,
         nonce: UnsafeRawBufferPointer(start: nonce, count: PageFormat.nonceSize),
-        authenticating: authenticated(number, epoch: epoch.number, clear: clear),
+        authenticating: authenticated(page, number: number, epoch: epoch.number, clear: clear),
         to: UnsafeMutableRawBufferPointer(
           start: page + clear, count: PageFormat.usableSize - clear + PageFormat.tagSize))
     } catch {
@@ -95,7 +101,7 @@ final class PageSealer {
       DatabaseHeader.restore(at: plaintext)
       page.copyMemory(from: plaintext, byteCount: clear)
     }
-    let bound = authenticated(number, epoch: epoch.number, clear: clear)
+    let bound = authenticated(page, number: number, epoch: epoch.number, clear: clear)
     // The nonce goes before the ciphertext, where the frame's header or page 1's lay.
     let sealed = page + clear - PageFormat.nonceSize
     sealed.copyMemory(from: nonce, byteCount: PageFormat.nonceSize)
@@ -121,15 +127,15 @@ final class PageSealer {
   @inline(__always)
   private func clearSize(_ number: UInt32) -> Int { number == 1 ? PageFormat.headerSize : 0 }
 
-  /// The bytes that are authenticated with page `number`, whose clear bytes lie in `pageBytes`.
+  /// The bytes that are authenticated with page `number`, whose clear bytes lie in `page`.
   private func authenticated(
-    _ number: UInt32, epoch: UInt32, clear: Int
+    _ page: UnsafeRawPointer, number: UInt32, epoch: UInt32, clear: Int
   ) -> UnsafeRawBufferPointer {
     header.storeBytes(of: epoch.bigEndian, toByteOffset: 24, as: UInt32.self)
     header.storeBytes(of: number.bigEndian, toByteOffset: 28, as: UInt32.self)
     if clear > 0 {
       (header.baseAddress.unsafelyUnwrapped + Self.headerFixedSize)
-        .copyMemory(from: pageBytes, byteCount: clear)
+        .copyMemory(from: page, byteCount: clear)
     }
     return UnsafeRawBufferPointer(rebasing: header[..<(Self.headerFixedSize + clear)])
   }

@@ -5,6 +5,8 @@ extension SealedFile.State {
   /// Reads a whole frame (recovery), a frame's page, a frame's checksum, the log's header or its
   /// checksum; refuses everything else.
   func readLog(_ buffer: UnsafeMutableRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
+    let code = flushFrames()
+    guard code == SQLITE_OK else { return code }
     switch count {
     case PageFormat.frameSize where PageFormat.isFrame(atOffset: offset):
       return readFrame(buffer, offset)
@@ -64,6 +66,7 @@ extension SealedFile.State {
     let code = read(base, sealer.frameBytes, Int32(PageFormat.frameSize), offset)
     guard code == SQLITE_OK else { return code }
     connection.copied = nil
+    connection.readsFrames = true
     buffer.copyMemory(from: sealer.frameBytes, byteCount: PageFormat.frameHeaderSize)
     let number = LogFormat.pageNumber(buffer)
     let isWhole =
@@ -98,6 +101,8 @@ extension SealedFile.State {
   }
 
   private func writeHeader(_ buffer: UnsafeRawPointer) -> Int32 {
+    let code = flushFrames()
+    guard code == SQLITE_OK else { return code }
     guard let write = methods.xWrite else { return SQLITE_IOERR }
     let header = connection.sealer.frameBytes
     header.copyMemory(from: buffer, byteCount: PageFormat.logHeaderSize)
@@ -106,10 +111,12 @@ extension SealedFile.State {
   }
 
   private func writeFrameHeader(_ buffer: UnsafeRawPointer, _ offset: Int64) -> Int32 {
+    connection.lastFrame = SealedConnection.Frame(
+      offset: offset, number: LogFormat.pageNumber(buffer), commits: LogFormat.commits(buffer))
+    guard connection.readsFrames else { return gatherHeader(buffer, offset) }
     guard let write = methods.xWrite else { return SQLITE_IOERR }
     let header = connection.sealer.frameBytes
     header.copyMemory(from: buffer, byteCount: PageFormat.frameHeaderSize)
-    connection.lastFrame = (offset, LogFormat.pageNumber(buffer))
     guard LogFormat.hideFrame(header, key: connection.store.keys.current.frameKey) else {
       return StoreIOError.write
     }
@@ -119,6 +126,12 @@ extension SealedFile.State {
   /// Writes the page of a frame. Its number comes from the frame's header: just written, or, when
   /// SQLite overwrites a frame of the same transaction, written earlier.
   private func writePage(_ buffer: UnsafeRawPointer, frame: Int64) -> Int32 {
+    connection.readsFrames = false
+    if let last = connection.lastFrame, last.offset == frame, connection.frames.awaitsPage {
+      return gatherPage(buffer, of: last)
+    }
+    let code = flushFrames()
+    guard code == SQLITE_OK else { return code }
     guard let read = methods.xRead, let write = methods.xWrite else { return SQLITE_IOERR }
     let sealer = connection.sealer
     let number: UInt32

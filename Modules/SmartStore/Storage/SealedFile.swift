@@ -124,7 +124,20 @@ final class SealedConnection {
   /// The page that a checkpoint read last: its number, and its plaintext to compare with.
   var copied: (number: UInt32, plaintext: Data)?
   /// The frame whose header was written last: its page usually follows.
-  var lastFrame: (offset: Int64, number: UInt32)?
+  var lastFrame: Frame?
+  /// Frames that wait to be written together.
+  var frames = LogFrames()
+  /// Set while SQLite reads whole frames, to recover the log or to correct checksums: the headers
+  /// that it then writes have no page behind them.
+  var readsFrames = false
+
+  /// What the header of a frame tells.
+  struct Frame {
+    let offset: Int64
+    let number: UInt32
+    /// Whether the frame is the last one of a transaction.
+    let commits: Bool
+  }
 
   init(store: SealedStore) {
     self.store = store

@@ -39,6 +39,8 @@ private func installContentMethods(_ methods: UnsafeMutablePointer<sqlite3_io_me
     }
     guard state.connection.store.acceptsWrites else { return StoreIOError.truncate }
     if state.kind == .database, size % Int64(PageFormat.pageSize) != 0 { return SQLITE_IOERR }
+    let code = state.flushFrames()
+    guard code == SQLITE_OK else { return code }
     return truncate(state.base, size)
   }
 }
@@ -49,12 +51,16 @@ private func installFileMethods(_ methods: UnsafeMutablePointer<sqlite3_io_metho
     guard let state = SealedFile.state(file), let sync = state.methods.xSync else {
       return SQLITE_IOERR
     }
+    let code = state.flushFrames()
+    guard code == SQLITE_OK else { return code }
     return sync(state.base, flags)
   }
   methods.pointee.xFileSize = { file, size in
     guard let state = SealedFile.state(file), let fileSize = state.methods.xFileSize else {
       return SQLITE_IOERR
     }
+    let code = state.flushFrames()
+    guard code == SQLITE_OK else { return code }
     return fileSize(state.base, size)
   }
   methods.pointee.xLock = { file, level in

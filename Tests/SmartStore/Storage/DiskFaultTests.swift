@@ -70,7 +70,7 @@ struct DiskFaultTests {
     let store = try makeStore()
     #expect(session(store, from: 0).failed == [])
     disk.arm(.init(operations: [.write], after: 3, count: .max, code: SQLITE_FULL))
-    let error = #expect(throws: DatabaseError.self) { try store.fill(100) }
+    let error = #expect(throws: DatabaseError.self) { try store.fill(5000) }
     let told = try SmartStoreError(storage: #require(error), at: store.url.path)
     #expect(told.code == .diskFull)
     #expect(session(store, from: 10).done == [])
@@ -121,6 +121,28 @@ struct DiskFaultTests {
       step += step < 20 ? 1 : 9
     }
     #expect(step > 0)
+  }
+
+  @Test
+  func `a transaction that the disk refused is not there after a crash, whatever is done next`()
+    throws
+  {
+    let store = try makeStore()
+    #expect(session(store, from: 0).failed == [])
+    // The frames of a small transaction go to the disk in one write.
+    disk.arm(.init(operations: [.write], after: 0, count: 1, code: SQLITE_FULL))
+    #expect(throws: DatabaseError.self) {
+      try store.pool.write { try $0.execute(sql: "INSERT INTO entry (rank) VALUES (500)") }
+    }
+    #expect(disk.failures == 1)
+    disk.arm(nil)
+    try store.checkpoint()
+    let crashed = try folder.open(at: try folder.snapshot())
+    #expect(try transactions(crashed) == Array(0..<10))
+    try crashed.close()
+    #expect(session(store, from: 10).failed == [])
+    #expect(try transactions(store) == Array(0..<20))
+    try store.close()
   }
 
   @Test(arguments: FaultyDisk.Operation.allCases)
