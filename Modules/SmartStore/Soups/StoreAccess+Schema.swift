@@ -68,8 +68,16 @@ extension StoreAccess {
     }
   }
 
-  /// Drops all indexes of a table, whatever their names.
-  func dropIndexes(ofTable table: String) throws(SmartStoreError) {
+  /// Drops the indexes of a table, whatever their names.
+  ///
+  /// - Parameter keepsTimes: Whether those of the two times stay. Elements that are appended go to
+  ///   their ends, so that keeping them up costs less than building them.
+  func dropIndexes(
+    ofTable table: String, keepsTimes: Bool = false
+  ) throws(SmartStoreError) {
+    let kept =
+      keepsTimes
+      ? [SmartStore.createdColumn, SmartStore.lastModifiedColumn].map { "\(table)_\($0)_idx" } : []
     var names: [String] = []
     do {
       let statement = try StoreStatement(
@@ -78,7 +86,7 @@ extension StoreAccess {
       statement.bind(table, at: 1)
       while try statement.step() { names.append(statement.string(0)) }
     }
-    for name in names {
+    for name in names where !kept.contains(name) {
       try execute("DROP INDEX \"\(name.replacing("\"", with: "\"\""))\"")
     }
   }
