@@ -25,10 +25,10 @@ extension StoreStatement {
     switch slice.kind {
     case .null: bindNull(at: position)
     case .bool: bind(slice.bool == true ? "1" : "0", at: position)
-    case .number: slice.withUTF8 { bind($0, at: position) }
+    case .number: slice.utf8.withUnsafeBytes { bind($0, at: position) }
     case .array, .object: bind(slice.compactText, at: position)
     case .string:
-      let isPlain = slice.withUTF8 { text in
+      let isPlain = slice.utf8.withUnsafeBytes { text in
         guard !text.contains(UInt8(ascii: "\\")) else { return false }
         bind(UnsafeRawBufferPointer(rebasing: text[1..<(text.count - 1)]), at: position)
         return true
