@@ -207,20 +207,44 @@ public final class SmartStore: Sendable {
         let snapshot = files.beginReading()
         do {
           return try await readers.read(from: pool) { database in
-            let catalog = try self.catalogs.current(database)
-            // An alter that is going on is waited for; one that was interrupted concerns its soup
-            // alone.
-            if !catalog.unfinished.isEmpty { try self.alterations.checkOpen() }
-            let access = StoreAccess(
-              database, catalog: catalog, diagnostics: self.diagnostics, isSingleCall: false,
-              files: self.files, snapshot: snapshot)
-            return try body(StoreReader(access))
+            try body(StoreReader(try self.access(database, snapshot)))
           }
         } catch is AlterationGate.Closed {
           await alterations.waitUntilOpen()
         }
       }
     }
+  }
+
+  /// Runs a read that is expected to be short where it was asked for.
+  ///
+  /// - Returns: Nil if it must be done by ``read(_:)``.
+  func readBriefly<T: Sendable>(
+    _ body: @Sendable (borrowing StoreReader) throws -> T
+  ) async throws -> T? {
+    try await delivering {
+      try checkOpen()
+      let snapshot = files.beginReading()
+      do {
+        return try await readers.readBriefly(from: pool) { database in
+          try body(StoreReader(try self.access(database, snapshot)))
+        }
+      } catch is AlterationGate.Closed {
+        return nil
+      }
+    }
+  }
+
+  /// What a read of one snapshot stands on.
+  private func access(
+    _ database: Database, _ snapshot: ExternalSnapshot?
+  ) throws -> StoreAccess {
+    let catalog = try catalogs.current(database)
+    // An alter that is going on is waited for; one that was interrupted concerns its soup alone.
+    if !catalog.unfinished.isEmpty { try alterations.checkOpen() }
+    return StoreAccess(
+      database, catalog: catalog, diagnostics: diagnostics, isSingleCall: false, files: files,
+      snapshot: snapshot)
   }
 
   /// Runs one call, or several, in a transaction of their own.

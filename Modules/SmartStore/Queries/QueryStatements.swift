@@ -13,6 +13,8 @@ final class QueryStatements: Sendable {
   let idsSQL: String
   /// The statement for one page.
   let pageSQL: String
+  /// Whether the last run took longer than a caller's thread should wait, see ``ReadBudget``.
+  let isLong = Atomic(false)
 
   init(sql: String, countSQL: String, idsSQL: String) {
     self.sql = sql

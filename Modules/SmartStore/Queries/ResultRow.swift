@@ -120,16 +120,12 @@ struct ResultRow: ~Copyable {
   ///
   /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
   func jsonValue(_ column: Int) throws(SmartStoreError) -> JSONValue {
-    switch try self.column(column) {
+    if case .plain(let position) = columns[column] { return statement.jsonValue(position) }
+    return switch try self.column(column) {
     case .null: .null
     case .integer(let integer): .integer(integer)
     case .double(let double): double.isFinite ? .double(double) : .null
-    case .text(let bytes):
-      if isElement(column) {
-        (try? parse(bytes))?.value ?? .null
-      } else {
-        .string(String(decoding: bytes, as: UTF8.self))
-      }
+    case .text(let bytes): (try? parse(bytes))?.value ?? .null
     }
   }
 

@@ -1,4 +1,5 @@
 public import SalesforceSDKCommon
+import Synchronization
 
 extension SmartStore {
   /// One page of a query's results: elements, or rows as arrays.
@@ -8,7 +9,7 @@ extension SmartStore {
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
     whereArgs: [JSONValue]? = nil
   ) async throws -> [JSONValue] {
-    try await read {
+    try await read(querySpec) {
       try $0.query(
         using: querySpec, startingFromPageIndex: pageIndex, whereArgs: whereArgs)
     }
@@ -25,7 +26,9 @@ extension SmartStore {
   public func queryElements(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
   ) async throws -> [JSONSlice] {
-    try await read { try $0.queryElements(using: querySpec, startingFromPageIndex: pageIndex) }
+    try await read(querySpec) {
+      try $0.queryElements(using: querySpec, startingFromPageIndex: pageIndex)
+    }
   }
 
   /// One page of results as JSON text, the elements in it as they are stored.
@@ -33,7 +36,7 @@ extension SmartStore {
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
     whereArgs: [JSONValue]? = nil
   ) async throws -> String {
-    try await read {
+    try await read(querySpec) {
       try $0.queryAsString(
         using: querySpec, startingFromPageIndex: pageIndex, whereArgs: whereArgs)
     }
@@ -43,6 +46,30 @@ extension SmartStore {
   public func count(
     using querySpec: QuerySpec, whereArgs: [JSONValue]? = nil
   ) async throws -> Int64 {
-    try await read { try $0.count(using: querySpec, whereArgs: whereArgs) }
+    try await read(querySpec) { try $0.count(using: querySpec, whereArgs: whereArgs) }
+  }
+
+  /// Runs one query: on the caller's thread if the last one of its shape was short, else on a thread
+  /// of the store's own.
+  private func read<T: Sendable>(
+    _ spec: QuerySpec, _ body: @Sendable (borrowing StoreReader) throws -> T
+  ) async throws -> T {
+    // Files are read while no instructions are counted.
+    guard let soupName = spec.soupName, let catalog = catalogs.known,
+      catalog.soups[soupName]?.isExternal == false,
+      let statements = catalog.statements.withLock({ $0[QueryShape(spec)] })
+    else { return try await read(body) }
+    let timed: @Sendable (borrowing StoreReader) throws -> T = { reader in
+      let start = ContinuousClock.now
+      defer {
+        let isLong = ContinuousClock.now - start > ReadBudget.limit
+        statements.isLong.store(isLong, ordering: .relaxed)
+      }
+      return try body(reader)
+    }
+    if !statements.isLong.load(ordering: .relaxed), let result = try await readBriefly(timed) {
+      return result
+    }
+    return try await read(timed)
   }
 }

@@ -95,6 +95,9 @@ final class SoupCatalog: Sendable {
 final class SoupCatalogs: Sendable {
   private let newest = Mutex<SoupCatalog?>(nil)
 
+  /// The newest catalogue, if any connection has read one.
+  var known: SoupCatalog? { newest.withLock { $0 } }
+
   /// The catalogue of the snapshot that `database` reads.
   func current(_ database: Database) throws(SmartStoreError) -> SoupCatalog {
     let version = try SoupCatalog.schemaVersion(database)

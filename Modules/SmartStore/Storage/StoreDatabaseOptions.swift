@@ -14,6 +14,9 @@ package struct StoreDatabaseOptions: Sendable {
   package var writerCacheBytes = 64 << 20
   /// Page cache of each reading connection.
   package var readerCacheBytes = 16 << 20
+  /// Page cache of the one reading connection that does most of the reading: for as long as reads do
+  /// not overlap it does all of it.
+  package var mainReaderCacheBytes = 96 << 20
   package var maximumReaderCount = 4
   /// Pages in the log after which a commit copies them to the database: 32 MB. A page that changes
   /// often is copied once, so a long log saves work; it takes disk, and time to read after a crash.

@@ -12,6 +12,14 @@ final class ReaderThreads: Sendable {
   private let threads: [ReaderThread]
   /// How many reads each thread has before it.
   private let loads: Mutex<[Int]>
+  private let mainReader = Mutex(MainReader())
+
+  /// The connection with the larger page cache. The pool gives out the first idle one, so that it
+  /// does most of the reading.
+  private struct MainReader: @unchecked Sendable {
+    // Because it is compared and never used.
+    weak var database: Database?
+  }
 
   /// - Parameter count: How many reads may go on at once; no more than the pool has readers.
   init(count: Int) {
@@ -36,6 +44,7 @@ final class ReaderThreads: Sendable {
       try await threads[thread].run {
         try Task.checkCancellation()
         return try pool.unsafeRead { database in
+          try self.prepare(database)
           interruption.begin(database)
           defer { interruption.end() }
           return try database.withSnapshot { try work(database) }
@@ -44,6 +53,47 @@ final class ReaderThreads: Sendable {
     } onCancel: {
       interruption.interrupt()
     }
+  }
+
+  /// Runs `work` on one snapshot, on the thread of the task that asks, as far as ``ReadBudget``
+  /// allows.
+  ///
+  /// - Returns: Nil if it takes longer, or if no connection is idle.
+  @concurrent
+  func readBriefly<T: Sendable>(
+    from pool: DatabasePool, _ work: @Sendable (Database) throws -> T
+  ) async throws -> T? {
+    try Task.checkCancellation()
+    let idle = loads.withLock { loads in
+      let idle = loads.firstIndex(of: 0)
+      if let idle { loads[idle] += 1 }
+      return idle
+    }
+    guard let idle else { return nil }
+    defer { loads.withLock { $0[idle] -= 1 } }
+    return try readAtOnce(from: pool, work)
+  }
+
+  private func readAtOnce<T>(
+    from pool: DatabasePool, _ work: (Database) throws -> T
+  ) throws -> T? {
+    try pool.unsafeRead { database in
+      try prepare(database)
+      return try ReadBudget.spend(on: database) { try database.withSnapshot { try work(database) } }
+    }
+  }
+
+  /// Gives one connection the larger cache, anew when the pool replaced that connection.
+  private func prepare(_ database: Database) throws {
+    let candidate = MainReader(database: database)
+    let isNew = mainReader.withLock { main in
+      guard main.database == nil else { return false }
+      main = candidate
+      return true
+    }
+    guard isNew else { return }
+    let bytes = StoreDatabaseOptions().mainReaderCacheBytes
+    try database.execute(sql: "PRAGMA cache_size = -\(bytes >> 10)")
   }
 }
 

@@ -157,6 +157,18 @@ struct StoreStatement: ~Copyable {
     }
   }
 
+  /// The column's value as JSON: text and blobs as strings, infinite numbers as null.
+  func jsonValue(_ column: Int) -> JSONValue {
+    switch sqlite3_column_type(handle, Int32(column)) {
+    case SQLITE_INTEGER: return .integer(int64(column))
+    case SQLITE_FLOAT:
+      let double = sqlite3_column_double(handle, Int32(column))
+      return double.isFinite ? .double(double) : .null
+    case SQLITE_NULL: return .null
+    default: return .string(string(column))
+    }
+  }
+
   // SQLite's mark for "copy what you were given".
   private static var transient: sqlite3_destructor_type {
     unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -1,0 +1,42 @@
+import GRDB
+import GRDBSQLite
+
+/// How long a read may keep a thread that others wait for.
+///
+/// Handing a read to a thread of the store's own and its result back takes longer than finding an
+/// element by its index. So what is expected to be short runs where it was asked for, and is broken
+/// off, to be done again on the store's own thread, if it turns out not to be.
+struct ReadBudget {
+  /// How long a short read takes at most.
+  static let limit = Duration.milliseconds(1)
+  /// How many of SQLite's instructions pass between two looks at the clock: some microseconds.
+  private static let instructions: Int32 = 500
+
+  private let end = ContinuousClock.now + limit
+  private(set) var isExceeded = false
+
+  /// Runs `work` on a connection, interrupting its statement when time is up.
+  ///
+  /// - Returns: Nil if it was interrupted.
+  static func spend<T>(on database: Database, _ work: () throws -> T) throws -> T? {
+    var budget = ReadBudget()
+    return try withUnsafeMutablePointer(to: &budget) { budget in
+      sqlite3_progress_handler(
+        database.sqliteConnection, instructions,
+        { context in
+          guard let budget = context?.assumingMemoryBound(to: ReadBudget.self),
+            ContinuousClock.now > budget.pointee.end
+          else { return 0 }
+          budget.pointee.isExceeded = true
+          return 1
+        }, budget)
+      defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+      do {
+        return try work()
+      } catch {
+        if budget.pointee.isExceeded { return nil }
+        throw error
+      }
+    }
+  }
+}
