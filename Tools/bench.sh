@@ -6,7 +6,12 @@
 #   ROUNDS=9 Tools/bench.sh json      more turns for each contender
 set -euo pipefail
 cd "$(dirname "$0")/.."
-source Tools/Scripts/prerequisites.sh python3-venv wrk
+packages=(python3-venv wrk)
+# The rows of smartstore stand beside SQLCipher's; an unpacked copy of it may be named instead.
+if [[ $# -eq 0 || " $* " == *" smartstore "* ]] && [ -z "${SQLCIPHER_ROOT:-}" ]; then
+  packages+=(libsqlcipher-dev)
+fi
+source Tools/Scripts/prerequisites.sh "${packages[@]}"
 source Tools/Scripts/python.sh
 
 python=$(python_env bench "simple-salesforce==1.12.9" orjson | tail -n 1)

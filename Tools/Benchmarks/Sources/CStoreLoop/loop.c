@@ -8,6 +8,7 @@ static const char *const table =
     "PRAGMA synchronous = FULL;"
     "PRAGMA temp_store = MEMORY;"
     "PRAGMA cache_size = -65536;"
+    "PRAGMA wal_autocheckpoint = 8000;"
     "CREATE TABLE TABLE_1 (id INTEGER PRIMARY KEY AUTOINCREMENT, soup TEXT, created INTEGER,"
     " lastModified INTEGER, TABLE_1_0 TEXT, TABLE_1_1 TEXT, TABLE_1_2 INTEGER, TABLE_1_3 REAL);";
 
@@ -46,13 +47,12 @@ static int insert_all(sqlite3 *db, sqlite3_stmt *insert, const StoreLoopElement 
   return SQLITE_OK;
 }
 
-int store_loop_insert(const char *path, const StoreLoopElement *elements, int32_t count,
-                      int32_t batch, int32_t indexes_last) {
+int store_loop_insert(const char *path, const StoreLoopElement *elements, int32_t count, int32_t batch) {
   sqlite3 *db = 0;
   sqlite3_stmt *insert = 0;
   int result = sqlite3_open(path, &db);
   if (result == SQLITE_OK) result = sqlite3_exec(db, table, 0, 0, 0);
-  if (result == SQLITE_OK && !indexes_last) result = sqlite3_exec(db, indexes, 0, 0, 0);
+  if (result == SQLITE_OK) result = sqlite3_exec(db, indexes, 0, 0, 0);
   if (result == SQLITE_OK)
     result = sqlite3_prepare_v2(
         db,
@@ -60,7 +60,6 @@ int store_loop_insert(const char *path, const StoreLoopElement *elements, int32_
         " TABLE_1_3) VALUES (?, ?, ?, ?, ?, ?, ?)",
         -1, &insert, 0);
   if (result == SQLITE_OK) result = insert_all(db, insert, elements, count, batch);
-  if (result == SQLITE_OK && indexes_last) result = sqlite3_exec(db, indexes, 0, 0, 0);
   sqlite3_finalize(insert);
   sqlite3_close(db);
   return result;

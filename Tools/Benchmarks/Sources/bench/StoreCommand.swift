@@ -11,8 +11,6 @@ struct StoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "store")
   enum Way: String, ExpressibleByArgument {
     case encrypted, plain, c
-    /// With the indexes built after the last element.
-    case load, loop = "c-load"
     /// With other indexes for elements that are there.
     case alter
   }
@@ -28,10 +26,9 @@ struct StoreCommand: AsyncParsableCommand {
     let records = (0..<elements).map(SamplePage.record)
     let seconds =
       switch way {
-      case .c: try insertWithLoop(records, in: folder, indexesLast: false)
-      case .loop: try insertWithLoop(records, in: folder, indexesLast: true)
+      case .c: try insertWithLoop(records, in: folder)
       case .plain: try await insert(records, in: folder, .plaintext)
-      case .encrypted, .load, .alter:
+      case .encrypted, .alter:
         try await insert(
           records, in: folder, .encrypted(FixedKeyProvider(SymmetricKey(size: .bits256))))
       }
@@ -66,15 +63,9 @@ struct StoreCommand: AsyncParsableCommand {
       return Array("[\(texts.joined(separator: ","))]".utf8)
     }
     var start = ContinuousClock.now
-    if way == .load {
-      try await store.bulkLoad(intoSoupNamed: "accounts") { load in
-        for page in pages { try await load.append(Array(try JSONSlice(parsing: page).elements)) }
-      }
-    } else {
-      for page in pages {
-        let elements = Array(try JSONSlice(parsing: page).elements)
-        try await store.upsert(slices: elements, soup: "accounts")
-      }
+    for page in pages {
+      let elements = Array(try JSONSlice(parsing: page).elements)
+      try await store.upsert(slices: elements, soup: "accounts")
     }
     if way == .alter {
       start = ContinuousClock.now
@@ -87,7 +78,7 @@ struct StoreCommand: AsyncParsableCommand {
   }
 
   private func insertWithLoop(
-    _ records: [SamplePage.Record], in folder: URL, indexesLast: Bool
+    _ records: [SamplePage.Record], in folder: URL
   ) throws -> Double {
     let path = folder.appending(path: "loop.sqlite").path
     var texts: [UnsafeMutablePointer<CChar>] = []
@@ -107,8 +98,7 @@ struct StoreCommand: AsyncParsableCommand {
         revenue: record.revenue)
     }
     let start = ContinuousClock.now
-    let result = store_loop_insert(
-      path, elements, Int32(elements.count), Int32(batch), indexesLast ? 1 : 0)
+    let result = store_loop_insert(path, elements, Int32(elements.count), Int32(batch))
     guard result == 0 else { throw LoopFailure(code: result) }
     return (ContinuousClock.now - start) / .seconds(1)
   }

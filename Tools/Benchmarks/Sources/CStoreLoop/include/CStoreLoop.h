@@ -18,10 +18,7 @@ typedef struct {
 /// Inserts `count` elements in batches of `batch`, a transaction each, into a fresh plain-text database at
 /// `path` whose schema, indexes, journal and cache are those of a soup with five index specs.
 ///
-/// With `indexes_last` the indexes are built after the last element instead of kept up with each.
-///
 /// Returns 0, or SQLite's result code of the first call that failed.
-int store_loop_insert(const char *path, const StoreLoopElement *elements, int32_t count,
-                      int32_t batch, int32_t indexes_last);
+int store_loop_insert(const char *path, const StoreLoopElement *elements, int32_t count, int32_t batch);
 
 #endif
