@@ -29,7 +29,17 @@ let package = Package(
     .library(name: "MobileSync", targets: ["MobileSync"]),
     .library(name: "SoqlSyncDown", targets: ["SoqlSyncDown"]),
     .library(name: "CollectionSyncUp", targets: ["CollectionSyncUp"]),
+    .library(name: "BasicSyncUp", targets: ["BasicSyncUp"]),
+    .library(name: "BatchSyncUp", targets: ["BatchSyncUp"]),
+    .library(name: "SoslSyncDown", targets: ["SoslSyncDown"]),
+    .library(name: "MruSyncDown", targets: ["MruSyncDown"]),
+    .library(name: "RefreshSyncDown", targets: ["RefreshSyncDown"]),
+    .library(name: "MetadataSyncDown", targets: ["MetadataSyncDown"]),
+    .library(name: "LayoutSyncDown", targets: ["LayoutSyncDown"]),
+    .library(name: "ParentChildrenSync", targets: ["ParentChildrenSync"]),
+    .library(name: "BriefcaseSyncDown", targets: ["BriefcaseSyncDown"]),
     .library(name: "StandardSyncTargets", targets: ["StandardSyncTargets"]),
+    .library(name: "MobileSyncTestSupport", targets: ["MobileSyncTestSupport"]),
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
     .library(name: "SalesforceMockOrg", targets: ["SalesforceMockOrg"]),
     .executable(name: "fieldforce", targets: ["fieldforce"]),
@@ -98,13 +108,15 @@ let package = Package(
       name: "MobileSync",
       dependencies: [
         "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
+        .httpTypes,
       ],
       path: "Modules/MobileSync", swiftSettings: settings),
     .testTarget(
       name: "MobileSyncTests",
       dependencies: [
-        "MobileSync", "SoqlSyncDown", "CollectionSyncUp", "StandardSyncTargets",
-        "MobileSyncTestSupport", "TestSupport",
+        "MobileSync", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
+        "BriefcaseSyncDown", "ParentChildrenSync", "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp",
+        "StandardSyncTargets", "MobileSyncTestSupport", "TestSupport",
       ],
       path: "Tests/MobileSync", swiftSettings: settings),
     .target(
@@ -135,8 +147,93 @@ let package = Package(
       path: "Tests/CollectionSyncUp", swiftSettings: settings),
 
     .target(
+      name: "BasicSyncUp",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      path: "Plugins/BasicSyncUp", swiftSettings: settings),
+    .testTarget(
+      name: "BasicSyncUpTests",
+      dependencies: ["BasicSyncUp", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/BasicSyncUp", swiftSettings: settings),
+
+    .target(
+      name: "BatchSyncUp",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      path: "Plugins/BatchSyncUp", swiftSettings: settings),
+    .testTarget(
+      name: "BatchSyncUpTests",
+      dependencies: ["BatchSyncUp", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/BatchSyncUp", swiftSettings: settings),
+
+    .target(
+      name: "SoslSyncDown",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      path: "Plugins/SoslSyncDown", swiftSettings: settings),
+    .testTarget(
+      name: "SoslSyncDownTests",
+      dependencies: ["SoslSyncDown", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/SoslSyncDown", swiftSettings: settings),
+
+    .target(
+      name: "MruSyncDown",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      path: "Plugins/MruSyncDown", swiftSettings: settings),
+    .testTarget(
+      name: "MruSyncDownTests",
+      dependencies: ["MruSyncDown", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/MruSyncDown", swiftSettings: settings),
+
+    .target(
+      name: "RefreshSyncDown",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore"],
+      path: "Plugins/RefreshSyncDown", swiftSettings: settings),
+    .testTarget(
+      name: "RefreshSyncDownTests",
+      dependencies: ["RefreshSyncDown", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/RefreshSyncDown", swiftSettings: settings),
+
+    .target(
+      name: "MetadataSyncDown",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      path: "Plugins/MetadataSyncDown", swiftSettings: settings),
+    .testTarget(
+      name: "MetadataSyncDownTests",
+      dependencies: ["MetadataSyncDown", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/MetadataSyncDown", swiftSettings: settings),
+
+    .target(
+      name: "LayoutSyncDown",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      path: "Plugins/LayoutSyncDown", swiftSettings: settings),
+    .testTarget(
+      name: "LayoutSyncDownTests",
+      dependencies: ["LayoutSyncDown", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/LayoutSyncDown", swiftSettings: settings),
+
+    .target(
+      name: "ParentChildrenSync",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      path: "Plugins/ParentChildrenSync", swiftSettings: settings),
+    .testTarget(
+      name: "ParentChildrenSyncTests",
+      dependencies: ["ParentChildrenSync", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/ParentChildrenSync", swiftSettings: settings),
+
+    .target(
+      name: "BriefcaseSyncDown",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      path: "Plugins/BriefcaseSyncDown", swiftSettings: settings),
+    .testTarget(
+      name: "BriefcaseSyncDownTests",
+      dependencies: ["BriefcaseSyncDown", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/BriefcaseSyncDown", swiftSettings: settings),
+
+    .target(
       name: "StandardSyncTargets",
-      dependencies: ["MobileSync", "SoqlSyncDown", "CollectionSyncUp"],
+      dependencies: [
+        "MobileSync", "SoqlSyncDown", "CollectionSyncUp", "BasicSyncUp", "BatchSyncUp",
+        "SoslSyncDown", "MruSyncDown", "RefreshSyncDown", "MetadataSyncDown", "LayoutSyncDown",
+        "BriefcaseSyncDown", "ParentChildrenSync",
+      ],
       path: "Plugins/StandardSyncTargets", swiftSettings: settings),
 
     // A server that hears one browser redirect; apart, so that Core builds no server.

@@ -1,6 +1,7 @@
-import SalesforceSDKCommon
+public import SalesforceSDKCommon
 
-/// The log of this module. Record contents appear at debug level only, if at all.
-enum MobileSyncLogger {
-  static let log = SalesforceLogger.logger(forComponent: "MobileSync")
+/// The log of sync, for targets too. Record contents appear at debug level only, if at all.
+public enum MobileSyncLogger: Sendable {
+  /// The logger of the component `MobileSync`.
+  public static let log = SalesforceLogger.logger(forComponent: "MobileSync")
 }

@@ -105,29 +105,14 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
   public func remoteDates(
     of records: [SyncUpRecord], in context: SyncContext
   ) async throws -> [RemoteDate] {
-    guard let type = records.first?.objectType else { return [] }
-    let request = try RestRequest.collectionRetrieve(
-      object: type, ids: records.map { $0.id ?? "" }, fields: [modificationDateFieldName])
-    let json: JSONSlice
-    do {
-      json = try await context.json(for: request)
-    } catch let error as SyncError where error.isRefusalOfRequest {
-      return records.map { _ in .unknown }
-    }
-    guard json.kind == .array else {
-      throw SyncContext.unexpectedForm(json, of: request, expected: "a list with one record per id")
-    }
-    return json.elements.map { answer in
-      if answer.isNull { return .gone }
-      let date = answer[modificationDateFieldName]?.string.flatMap(SalesforceDate.parse)
-      return date.map { .modified($0.milliseconds) } ?? .unknown
-    }
+    try await RemoteDate.inBulk(of: records, field: modificationDateFieldName, in: context)
   }
 }
 
-extension SyncError {
-  /// Whether the server refused this one request, and not everything.
-  var isRefusalOfRequest: Bool {
-    code == .server && ![401, 429, 503].contains(status)
+extension CollectionSyncUpTarget: LostCreateFinding {
+  public func candidates(
+    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+  ) async throws -> [[String]] {
+    try await LostCreateSearch.candidates(for: lost, idFieldName: idFieldName, in: context)
   }
 }

@@ -1,6 +1,15 @@
+import BasicSyncUp
+import BatchSyncUp
+import BriefcaseSyncDown
 import CollectionSyncUp
+import LayoutSyncDown
+import MetadataSyncDown
 public import MobileSync
+import MruSyncDown
+import ParentChildrenSync
+import RefreshSyncDown
 import SoqlSyncDown
+import SoslSyncDown
 
 /// The targets that come with the package.
 public enum StandardSyncTargets: Sendable {
@@ -9,6 +18,16 @@ public enum StandardSyncTargets: Sendable {
   /// - Throws: ``SyncError`` `duplicateTarget` if one of their names is taken.
   public static func register(into registry: SyncTargetRegistry) throws {
     try registry.register(SoqlSyncDownTarget.self)
+    try registry.register(SoslSyncDownTarget.self)
+    try registry.register(MruSyncDownTarget.self)
+    try registry.register(RefreshSyncDownTarget.self)
+    try registry.register(MetadataSyncDownTarget.self)
+    try registry.register(LayoutSyncDownTarget.self)
+    try registry.register(BriefcaseSyncDownTarget.self)
+    try registry.register(ParentChildrenSyncDownTarget.self)
     try registry.register(CollectionSyncUpTarget.self, asDefault: true)
+    try registry.register(BatchSyncUpTarget.self)
+    try registry.register(BasicSyncUpTarget.self)
+    try registry.register(ParentChildrenSyncUpTarget.self)
   }
 }

@@ -51,6 +51,15 @@ public final class Device: Sendable {
     return device
   }
 
+  /// Registers a further soup with the indexes that a sync needs, and one on each of `more`.
+  public func registerSoup(_ name: String, _ more: String...) async throws {
+    try await store.registerSoup(
+      withName: name,
+      withIndices: (["Id", SyncKeys.local] + more).map { SoupIndex(path: $0, type: .string) } + [
+        SoupIndex(path: SyncKeys.syncId, type: .integer)
+      ])
+  }
+
   /// The manager of this process.
   public var manager: SyncManager {
     guard let manager = current.withLock({ $0 }) else { preconditionFailure("no process runs") }
@@ -71,46 +80,75 @@ public final class Device: Sendable {
   // MARK: What an app does
 
   /// All rows, by entry id.
-  public func rows() async throws -> [JSONValue] {
+  public func rows(in soup: String = soup) async throws -> [JSONValue] {
     try await store.query(
-      using: .buildAllQuerySpec(soupName: Self.soup, orderPath: "_soupEntryId", pageSize: 100_000))
+      using: .buildAllQuerySpec(soupName: soup, orderPath: "_soupEntryId", pageSize: 100_000))
   }
 
   /// The row whose field has this value.
-  public func row(_ field: String = "Id", _ value: String) async throws -> JSONValue? {
-    try await rows().first { $0[field]?.string == value }
+  public func row(
+    _ field: String = "Id", _ value: String, in soup: String = soup
+  ) async throws -> JSONValue? {
+    try await rows(in: soup).first { $0[field]?.string == value }
   }
 
   /// The rows that are dirty.
-  public func dirtyRows() async throws -> [JSONValue] {
-    try await rows().filter { $0[SyncKeys.local]?.bool == true }
+  public func dirtyRows(in soup: String = soup) async throws -> [JSONValue] {
+    try await rows(in: soup).filter { $0[SyncKeys.local]?.bool == true }
+  }
+
+  /// Takes records of the org into the soup as a sync down would, without a request.
+  public func download(_ ids: [String], type: String = "Account", into soup: String = soup)
+    async throws
+  {
+    let records = ids.compactMap { org.record(type, $0) }
+    try await store.upsert(
+      entries: records.map { record in
+        var record = record
+        for key in [
+          SyncKeys.local, SyncKeys.locallyCreated, SyncKeys.locallyUpdated,
+          SyncKeys.locallyDeleted,
+        ] { record[key] = false }
+        return .object(record)
+      }, forSoupNamed: soup)
+  }
+
+  /// Changes a stored sync behind the manager's back, as a crash may leave it.
+  public func changeStoredSync(_ id: Int64, _ fields: JSONObject) async throws {
+    for entry in try await store.retrieve(usingSoupEntryIds: [id], fromSoupNamed: "syncs_soup") {
+      var sync = entry.value
+      for (key, value) in fields { sync[key] = value }
+      try await store.upsert(entries: [sync], forSoupNamed: "syncs_soup")
+    }
   }
 
   /// Makes records offline.
-  public func create(_ all: [JSONObject]) async throws {
+  public func create(
+    _ all: [JSONObject], type: String = "Account", in soup: String = soup
+  ) async throws {
     let manager = manager
     try await store.upsert(
       entries: all.map { fields in
         var record = fields
         if record["Id"] == nil { record["Id"] = .string(manager.createLocalId()) }
-        if record["attributes"] == nil { record["attributes"] = ["type": "Account"] }
+        if record["attributes"] == nil { record["attributes"] = ["type": .string(type)] }
         return .object(Self.flagged(record, SyncKeys.locallyCreated))
-      }, forSoupNamed: Self.soup)
+      }, forSoupNamed: soup)
   }
 
   /// Edits a record offline.
-  public func edit(_ id: String, _ fields: JSONObject) async throws {
-    guard var record = try await row("Id", id)?.object else { return }
+  public func edit(_ id: String, _ fields: JSONObject, in soup: String = soup) async throws {
+    guard var record = try await row("Id", id, in: soup)?.object else { return }
     for (key, value) in fields { record[key] = value }
     try await store.upsert(
-      entries: [.object(Self.flagged(record, SyncKeys.locallyUpdated))], forSoupNamed: Self.soup)
+      entries: [.object(Self.flagged(record, SyncKeys.locallyUpdated))], forSoupNamed: soup)
   }
 
   /// Deletes a record offline.
-  public func delete(_ id: String) async throws {
-    guard let record = try await row("Id", id)?.object else { return }
+  public func delete(_ id: String, in soup: String = soup) async throws {
+    guard let record = try await row("Id", id, in: soup)?.object else { return }
     try await store.upsert(
-      entries: [.object(Self.flagged(record, SyncKeys.locallyDeleted))], forSoupNamed: Self.soup)
+      entries: [.object(Self.flagged(record, SyncKeys.locallyDeleted))], forSoupNamed: soup)
   }
 
   private static func flagged(_ record: JSONObject, _ flag: String) -> JSONObject {

@@ -7,11 +7,25 @@ extension InMemoryOrg.State {
     let parts = request.line.split(separator: " ", maxSplits: 1).map(String.init)
     let (method, path) = (parts[0], parts[1].replacingPrefix("/{v}", with: ""))
     let place = path.split(separator: "/").map(String.init)
+    if let custom = custom.first(where: { request.line.hasPrefix("\($0.start)") }) {
+      let (status, body) = try custom.answer(&self, request)
+      return RestResponse(status: status, body: Array(body.text.utf8))
+    }
     switch (method, place.first) {
     case ("GET", "query"):
-      return ok(try query(request.query["q"] ?? ""))
+      return ok(query(request.query["q"] ?? ""))
     case ("GET", "services"):
-      return ok(page(path))
+      return ok(page(path, size: pageSize))
+    case ("GET", "search"):
+      return ok(search())
+    case ("GET", "ui-api") where place.count == 3:
+      return ok(["id": "Layout", "objectApiName": .string(place[2]), "sections": []])
+    case ("GET", "connect"):
+      return ok(primingRecords(request))
+    case ("POST", "composite") where place.count == 1:
+      return ok(try composite(request))
+    case (_, "sobjects") where place.count > 1:
+      return try record(method, Array(place.dropFirst()), request)
     case ("POST", "composite") where place.count == 2:
       return ok(try write(request) { state, type, record in state.createChecked(type, record) })
     case ("PATCH", "composite") where place.count == 2:
@@ -71,6 +85,12 @@ extension InMemoryOrg.State {
   mutating func delete(_ type: String, _ id: String) {
     objects[type]?[id] = nil
     deleted.insert(id)
+    for relation in relations where relation.parent == type && relation.cascades {
+      for (child, record) in objects[relation.child] ?? [:]
+      where record[relation.field]?.string == id {
+        delete(relation.child, child)
+      }
+    }
   }
 
   // MARK: Collections
@@ -90,8 +110,8 @@ extension InMemoryOrg.State {
       })
   }
 
-  private mutating func createChecked(_ type: String, _ record: JSONObject) -> JSONValue {
-    if let refusal = check(record, isNew: true) { return refusal }
+  mutating func createChecked(_ type: String, _ record: JSONObject) -> JSONValue {
+    if let refusal = check(type, record, isNew: true) { return refusal }
     return success(createAsUser(type, record))
   }
 
@@ -102,19 +122,19 @@ extension InMemoryOrg.State {
     return id
   }
 
-  private mutating func updateChecked(
+  mutating func updateChecked(
     _ type: String, _ id: String, _ record: JSONObject
   ) -> JSONValue {
-    if let refusal = check(record, isNew: false) { return refusal }
+    if let refusal = check(type, record, isNew: false) { return refusal }
     guard objects[type]?[id] != nil else { return missing(id) }
     update(type, id, record)
     return success(id)
   }
 
-  private mutating func upsertChecked(
+  mutating func upsertChecked(
     _ type: String, _ field: String, _ record: JSONObject
   ) -> JSONValue {
-    if let refusal = check(record, isNew: false) { return refusal }
+    if let refusal = check(type, record, isNew: false) { return refusal }
     if let found = (objects[type] ?? [:]).first(where: { $0.value[field] == record[field] }) {
       update(type, found.key, record)
       return success(found.key)
@@ -122,13 +142,21 @@ extension InMemoryOrg.State {
     return success(createAsUser(type, record))
   }
 
-  private mutating func deleteChecked(_ id: String) -> JSONValue {
+  mutating func deleteChecked(_ id: String) -> JSONValue {
     guard let type = objects.first(where: { $0.value[id] != nil })?.key else { return missing(id) }
     delete(type, id)
     return success(id)
   }
 
-  private func check(_ record: JSONObject, isNew: Bool) -> JSONValue? {
+  private func check(_ type: String, _ record: JSONObject, isNew: Bool) -> JSONValue? {
+    for relation in relations where relation.child == type {
+      guard let parent = record[relation.field]?.string else { continue }
+      if deleted.contains(parent) { return refusal("ENTITY_IS_DELETED", "the parent is deleted") }
+      if objects[relation.parent]?[parent] == nil {
+        return refusal("INVALID_CROSS_REFERENCE_KEY", "there is no such parent")
+      }
+    }
+    if type == "Contact" { return nil }
     if let name = record["Name"] {
       guard let text = name.string, !text.isEmpty else {
         return refusal("REQUIRED_FIELD_MISSING", "Required fields are missing: [Name]")
@@ -144,13 +172,13 @@ extension InMemoryOrg.State {
     ["id": .string(id), "success": true, "errors": []]
   }
 
-  private func missing(_ id: String) -> JSONValue {
+  func missing(_ id: String) -> JSONValue {
     deleted.contains(id)
       ? refusal("ENTITY_IS_DELETED", "entity is deleted")
       : refusal("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id")
   }
 
-  private func refusal(_ code: String, _ message: String) -> JSONValue {
+  func refusal(_ code: String, _ message: String) -> JSONValue {
     [
       "success": false,
       "errors": [["statusCode": .string(code), "message": .string(message), "fields": []]],
@@ -166,85 +194,10 @@ extension InMemoryOrg.State {
         return .object(selecting(fields + ["Id"], from: record))
       })
   }
-
-  // MARK: Queries
-
-  private mutating func query(_ soql: String) throws -> JSONValue {
-    let fields = soql.between("select ", " from ").split(separator: ",")
-      .map { $0.filter { !$0.isWhitespace } }
-    let rest = soql.after(" from ")
-    let type = String(rest.prefix { $0 != " " })
-    let order = rest.contains(" order by ") ? rest.after(" order by ").prefixWord : "Id"
-    var condition = rest.contains(" where ") ? rest.after(" where ") : ""
-    for end in [" order by ", " limit "] where condition.contains(end) {
-      condition = condition.before(end)
-    }
-    var found = (objects[type] ?? [:]).values.filter { record in
-      condition.split(separator: " and ").allSatisfy { holds(String($0), record) }
-    }
-    found.sort { left, right in
-      (left[order]?.string ?? "", left["Id"]?.string ?? "")
-        < (right[order]?.string ?? "", right["Id"]?.string ?? "")
-    }
-    if rest.contains(" limit "), let limit = Int(rest.after(" limit ").prefixWord) {
-      found = Array(found.prefix(limit))
-    }
-    lastNumber += 1
-    let cursor = "/services/data/v66.0/query/01g\(lastNumber)"
-    totals[cursor] = found.count
-    cursors[cursor] = found.map { selecting(fields, from: $0) }
-    return page("\(cursor)-0")
-  }
-
-  private func page(_ path: String) -> JSONValue {
-    let parts = path.split(separator: "-").map(String.init)
-    guard parts.count == 2, let all = cursors[parts[0]], let start = Int(parts[1]) else {
-      return .object([:])
-    }
-    let end = min(start + pageSize, all.count)
-    return [
-      "totalSize": .integer(Int64(all.count)), "done": .bool(end == all.count),
-      "nextRecordsUrl": end < all.count ? .string("\(parts[0])-\(end)") : .null,
-      "records": .array(all[start..<end].map { .object($0) }),
-    ]
-  }
-
-  private func holds(_ condition: String, _ record: JSONObject) -> Bool {
-    let words = condition.filter { $0 != "(" && $0 != ")" }.split(separator: " ").map(String.init)
-    guard words.count >= 3 else { return false }
-    let value = record[words[0]]?.string ?? ""
-    let wanted = words[2...].joined(separator: " ").filter { $0 != "'" }
-    switch words[1] {
-    case "=": return value == wanted
-    case ">": return value > wanted
-    case ">=": return value >= wanted
-    default: return false
-    }
-  }
-
-  private func selecting(_ fields: [String], from record: JSONObject) -> JSONObject {
-    var selected: JSONObject = ["attributes": record["attributes"] ?? .null]
-    for field in fields { selected[field] = record[field] ?? .null }
-    return selected
-  }
 }
 
 extension String {
   fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
     hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
   }
-
-  fileprivate func after(_ text: String) -> String {
-    guard let range = firstRange(of: text) else { return "" }
-    return String(self[range.upperBound...])
-  }
-
-  fileprivate func before(_ text: String) -> String {
-    guard let range = firstRange(of: text) else { return self }
-    return String(self[..<range.lowerBound])
-  }
-
-  fileprivate func between(_ start: String, _ end: String) -> String { after(start).before(end) }
-
-  fileprivate var prefixWord: String { String(prefix { $0 != " " }) }
 }

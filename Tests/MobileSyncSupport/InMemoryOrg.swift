@@ -7,9 +7,11 @@ import Synchronization
 /// A server for tests of sync: records in memory, the platform's answers, and a log of every
 /// request.
 ///
-/// It knows single-object queries with `and`, `>`, `>=`, `=` and one order, paging, and the
-/// collection resource. It refuses what the platform refuses: more than 200 records, `attributes`
-/// that do not come first, missing names, names of more than 255 characters.
+/// It knows queries with one level of children, `and`, `>`, `>=`, `=`, `in` and one order, paging,
+/// single records, the collection and the composite resource, recent items, descriptions, layouts
+/// and briefcases; for everything else a test gives it answers. It refuses what the platform
+/// refuses: more than 200 records, `attributes` that do not come first, names that are missing or
+/// have more than 255 characters, lookups that point nowhere.
 public final class InMemoryOrg: SyncRequestSender {
   /// What happens to one request.
   public enum Intervention: Sendable {
@@ -40,15 +42,36 @@ public final class InMemoryOrg: SyncRequestSender {
     public func count(of text: String) -> Int { body.ranges(of: text).count }
   }
 
+  /// A relationship between two objects.
+  struct Relation: Sendable {
+    let name: String
+    let parent: String
+    let child: String
+    let field: String
+    let cascades: Bool
+  }
+
+  /// An endpoint of a test's own.
+  struct Custom: Sendable {
+    let start: String
+    let answer: @Sendable (inout State, Request) throws -> (Int, JSONValue)
+  }
+
   struct State {
     var objects: [String: [String: JSONObject]] = [:]
     var deleted: Set<String> = []
     var cursors: [String: [JSONObject]] = [:]
-    var totals: [String: Int] = [:]
     var requests: [Request] = []
     var clock: Int64 = 1_700_000_000_000
     var lastNumber = 0
     var pageSize = 2_000
+    var childPageSize = 2_000
+    var relations: [Relation] = []
+    var recent: [String] = []
+    var found: [String] = []
+    var briefcase: [String: [String]] = [:]
+    var briefcasePageSize = 2_000
+    var custom: [Custom] = []
     var intervene: (@Sendable (Int, Request) async -> Intervention)?
   }
 

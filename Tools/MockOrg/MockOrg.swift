@@ -30,6 +30,7 @@ public final class MockOrg: Sendable {
   let recents = RecentItems()
   let notifications = Notifications()
   let briefcaseRules = BriefcaseRules()
+  let apexEndpoints = ApexEndpoints()
   let sessions: Sessions
   let keys = SigningKeys()
   let script = FaultScript()
@@ -194,6 +195,9 @@ public final class MockOrg: Sendable {
       return await perform(request, session, version, login, circumstances) { service in
         try ClassicBulkService(rest: service).answer(request, path: Array(path.dropFirst()))
       }
+    case "apexrest":
+      guard login.session(of: request) != nil else { return Self.noSession() }
+      return await apexEndpoints.answer(request, path: Array(path), self)
     default: return OrgAnswer(.notFound())
     }
   }

@@ -14,14 +14,14 @@ struct SyncDownRun: Sendable {
   ///
   /// - Parameter sync: The sync as submitted; it holds what is stored also when this throws.
   func run(_ target: some SyncDownTarget, _ sync: inout SyncState) async throws {
-    let records = SoupRecords(soupName: context.soupName, idField: target.idFieldName)
-    try await records.check(in: context.store, indexed: [target.idFieldName, SyncKeys.local])
+    let layout = DownloadLayout(of: target, soupName: context.soupName)
+    try await layout.check(in: context.store)
     let protection = try await EditProtection.begin(
-      sync.options.mergeMode, records, in: context.store)
+      sync.options.mergeMode, layout, in: context.store)
     var machine = SyncDownMachine(
       maxTimeStamp: sync.maxTimeStamp, isSorted: target.isSortedByModificationDate)
 
-    var page = try await Self.first(of: target, since: sync.maxTimeStamp, in: context)
+    var page = try await Self.first(of: target, layout, since: sync.maxTimeStamp, in: context)
     let isWorking = machine.begin(
       total: page.map { $0.totalSize ?? -1 } ?? 0, isLast: page?.next == nil)
     sync.totalSize = machine.totalSize
@@ -32,25 +32,27 @@ struct SyncDownRun: Sendable {
     }
 
     var isFirst = true
+    var latestOfChildren: Int64 = -1
     while let current = page {
-      async let next = Self.page(after: current, of: target, in: context)
+      async let next = Self.page(after: current, of: target, layout, in: context)
       // The first page's count is known already; a later page may correct it.
       let effect = machine.page(
-        count: current.records.count, latest: current.latest,
+        count: current.count, latest: current.latest,
         total: isFirst ? nil : current.totalSize)
       isFirst = false
-      sync = try await save(current, effect, machine, sync, records, protection)
+      latestOfChildren = max(latestOfChildren, current.latestOfChildren)
+      sync = try await save(current, effect, machine, sync, layout, protection)
       if effect.progress != nil { report(sync) }
       page = try await next
     }
-    sync.maxTimeStamp = machine.maxTimeStamp
+    sync.maxTimeStamp = max(machine.maxTimeStamp, latestOfChildren)
   }
 
   /// Saves a page and what it changes in the sync's state, in one transaction.
   private func save(
     _ page: DownloadedPage<some Sendable>, _ effect: SyncDownMachine.PageEffect,
-    _ machine: SyncDownMachine, _ sync: SyncState, _ records: SoupRecords,
-    _ protection: EditProtection
+    _ machine: SyncDownMachine, _ sync: SyncState, _ layout: DownloadLayout,
+    _ protection: [EditProtection]
   ) async throws -> SyncState {
     try context.checkStop()
     var changed = sync
@@ -62,7 +64,7 @@ struct SyncDownRun: Sendable {
       // Looked at again now that the writer is ours: nothing is written after a stop.
       try context.signal.check()
       try PageWriter.save(
-        page, records, syncId: context.syncId, protection: protection, in: transaction)
+        page, layout, syncId: context.syncId, protection: protection, in: transaction)
       if state != sync { try SyncStateStore.save(state, in: transaction) }
     }
     return state
@@ -70,24 +72,24 @@ struct SyncDownRun: Sendable {
 
   /// The first page, looked through.
   @concurrent private static func first<Target: SyncDownTarget>(
-    of target: Target, since maxTimeStamp: Int64, in context: SyncContext
+    of target: Target, _ layout: DownloadLayout, since maxTimeStamp: Int64,
+    in context: SyncContext
   ) async throws -> DownloadedPage<Target.Cursor>? {
     try context.checkStop()
     return try await target.startFetch(since: maxTimeStamp, in: context).map {
-      try DownloadedPage(
-        $0, idField: target.idFieldName, dateField: target.modificationDateFieldName)
+      try DownloadedPage($0, layout)
     }
   }
 
   /// The page that follows, looked through; nil if there is none.
   @concurrent private static func page<Target: SyncDownTarget>(
-    after page: DownloadedPage<Target.Cursor>, of target: Target, in context: SyncContext
+    after page: DownloadedPage<Target.Cursor>, of target: Target, _ layout: DownloadLayout,
+    in context: SyncContext
   ) async throws -> DownloadedPage<Target.Cursor>? {
     guard let cursor = page.next else { return nil }
     try context.checkStop()
     return try await target.continueFetch(cursor, in: context).map {
-      try DownloadedPage(
-        $0, idField: target.idFieldName, dateField: target.modificationDateFieldName)
+      try DownloadedPage($0, layout)
     }
   }
 }

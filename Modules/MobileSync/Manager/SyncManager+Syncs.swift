@@ -120,17 +120,23 @@ extension SyncManager {
   /// Costs a request per 2,000 records on the server: run it rarely. The stored sync is not
   /// changed.
   ///
-  /// - Returns: How many records were removed.
+  /// - Returns: How many records were removed; of a target with parents and children, how many
+  ///   parents.
   /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`,
   ///   `ghostsNeedSyncDown`; `stopped` if the manager was stopped meanwhile; what the requests
   ///   throw, with nothing removed.
   public func cleanResyncGhosts(forId id: Int64) async throws -> Int {
-    try await cleanGhosts(of: try await runnable(existing(id: id)))
+    try await cleanGhosts(of: try await runnable(existing(id: id))).removed
   }
 
   /// As ``cleanResyncGhosts(forId:)``, by name.
   public func cleanResyncGhosts(forName name: String) async throws -> Int {
-    try await cleanGhosts(of: try await runnable(existing(name: name)))
+    try await cleanGhosts(of: try await runnable(existing(name: name))).removed
+  }
+
+  /// As ``cleanResyncGhosts(forId:)``, with the counts of all soups that the sync fills.
+  public func cleanResyncGhostCounts(forId id: Int64) async throws -> GhostCounts {
+    try await cleanGhosts(of: try await runnable(existing(id: id)))
   }
 
   // MARK: Looking
@@ -249,7 +255,7 @@ extension SyncManager {
     return sync
   }
 
-  private func cleanGhosts(of sync: SyncState) async throws -> Int {
+  private func cleanGhosts(of sync: SyncState) async throws -> GhostCounts {
     guard sync.type == .syncDown else {
       throw SyncError(
         .ghostsNeedSyncDown,
@@ -257,9 +263,9 @@ extension SyncManager {
     }
     let target = try registry.downTarget(from: sync.target)
     let started = environment.now()
-    let removed: Int
+    let counts: GhostCounts
     do {
-      removed = try await Self.storeErrors {
+      counts = try await Self.storeErrors {
         try await perform(on: sync) { context in
           try await GhostCleaning(context: context).run(target)
         }
@@ -276,9 +282,9 @@ extension SyncManager {
         name: "cleanResyncGhosts",
         attributes: [
           "syncId": .integer(sync.id), "syncTarget": sync.target["type"] ?? .null,
-          "numRecords": .integer(Int64(removed)),
+          "numRecords": .integer(Int64(counts.removed)),
         ],
         startTime: started, endTime: environment.now()))
-    return removed
+    return counts
   }
 }

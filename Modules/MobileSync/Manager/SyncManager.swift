@@ -218,8 +218,8 @@ public actor SyncManager {
 
   private func context(of sync: SyncState) -> SyncContext {
     SyncContext(
-      store: store, soupName: sync.soupName, syncId: sync.id, userId: userId, sender: sender,
-      signal: signal)
+      store: store, soupName: sync.soupName, syncId: sync.id, userId: userId,
+      mergeMode: sync.options.mergeMode, sender: sender, signal: signal)
   }
 
   private func enqueue(_ id: Int64, _ operation: @escaping @Sendable () async -> Void) {

@@ -1,3 +1,4 @@
+import SalesforceSDKCore
 public import SmartStore
 
 /// Hands out one ``SyncManager`` per store.
@@ -28,6 +29,7 @@ public actor SyncManagers {
   public func sharedInstance(
     store: SmartStore, sender: any SyncRequestSender
   ) async throws -> SyncManager {
+    FeatureMarkers.shared.register("SY")
     let key = store.path
     if let known = managers[key] { return try await known.making.value }
     var userId: String?

@@ -20,6 +20,9 @@ struct SoupRecords: Sendable {
   private static let trueForms = "('1', 1, 'true')"
   private static let falseForms = "('0', 0, 'false')"
 
+  /// The condition that a record is dirty.
+  var isDirty: String { "\(column(SyncKeys.local)) IN \(Self.trueForms)" }
+
   private func column(_ path: String) -> String { "{\(soupName):\(path)}" }
   private var source: String { "{\(soupName)}" }
 
@@ -55,7 +58,7 @@ struct SoupRecords: Sendable {
       let page = try await store.read { reader in
         try reader.rows(
           "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
-            + "WHERE \(column(SyncKeys.local)) IN \(Self.trueForms) "
+            + "WHERE \(isDirty) "
             + "AND \(column(SyncKeys.soupEntryId)) > ? "
             + "ORDER BY \(column(SyncKeys.soupEntryId))",
           [.integer(after)], limit: SyncLimits.idsPerPage)
@@ -69,7 +72,7 @@ struct SoupRecords: Sendable {
   func dirtyCount(in store: SmartStore) async throws -> Int {
     try await store.read { reader in
       let rows = try reader.rows(
-        "SELECT count(*) FROM \(source) WHERE \(column(SyncKeys.local)) IN \(Self.trueForms)", [],
+        "SELECT count(*) FROM \(source) WHERE \(isDirty)", [],
         limit: 1)
       return rows.first?[0]?.int64.map(Int.init(clamping:)) ?? 0
     }
@@ -82,7 +85,7 @@ struct SoupRecords: Sendable {
       let page = try reader.rows(
         "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)), "
           + "\(column(SyncKeys.soupLastModified)) FROM \(source) "
-          + "WHERE \(column(SyncKeys.local)) IN \(Self.trueForms) "
+          + "WHERE \(isDirty) "
           + "AND \(column(SyncKeys.soupEntryId)) > ? "
           + "ORDER BY \(column(SyncKeys.soupEntryId))",
         [.integer(found.last?.entryId ?? -1)], limit: SyncLimits.idsPerPage)
@@ -91,16 +94,17 @@ struct SoupRecords: Sendable {
     }
   }
 
-  /// The dirty records among those with one of `ids`, as this snapshot has them.
+  /// The dirty records whose `field` has one of `values`, as this snapshot has them, with that value
+  /// as their id.
   ///
   /// Costs one query if nothing is dirty, else one for every ``SyncLimits/recordsPerRead`` ids,
   /// however many records are dirty.
   func dirty(
-    among ids: [String], in reader: borrowing some StoreReading & ~Copyable
+    with field: String, among ids: [String], in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [Dirty] {
     let any = try reader.rows(
       "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
-        + "WHERE \(column(SyncKeys.local)) IN \(Self.trueForms)", [], limit: 1)
+        + "WHERE \(isDirty)", [], limit: 1)
     if any.isEmpty { return [] }
     var found: [Dirty] = []
     for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
@@ -108,9 +112,9 @@ struct SoupRecords: Sendable {
       let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
       // The plus keeps SQLite from walking through all dirty records instead of looking up the ids.
       let rows = try reader.rows(
-        "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)), "
+        "SELECT \(column(SyncKeys.soupEntryId)), \(column(field)), "
           + "\(column(SyncKeys.soupLastModified)) FROM \(source) "
-          + "WHERE \(column(idField)) IN (\(places)) "
+          + "WHERE \(column(field)) IN (\(places)) "
           + "AND +\(column(SyncKeys.local)) IN \(Self.trueForms)",
         slice.map { .string($0) }, limit: nil)
       found += rows.compactMap(Self.dirty)
@@ -195,6 +199,18 @@ struct SoupRecords: Sendable {
       }
     }
     return entryIds
+  }
+
+  /// The ids of parents that dirty records belong to, as this snapshot has them.
+  ///
+  /// - Parameter field: The field that holds a parent's id.
+  func parentsOfDirty(
+    by field: String, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Set<String> {
+    let rows = try reader.rows(
+      "SELECT DISTINCT \(column(field)) FROM \(source) "
+        + "WHERE \(isDirty)", [], limit: nil)
+    return Set(rows.compactMap { $0[0]?.string })
   }
 
   private func cleanCondition(_ syncId: Int64?) -> String {

@@ -11,6 +11,17 @@ public protocol SyncRequestSender: Sendable {
   /// - Throws: An error of the sender's choice if there is no whole answer; `CancellationError` as
   ///   it is.
   func response(to request: RestRequest) async throws -> RestResponse
+
+  /// The API version that `/{v}` at the start of a path stands for. Default:
+  /// `RestRequest.defaultAPIVersion`.
+  ///
+  /// Requests that carry other requests, such as a composite one, need it.
+  var apiVersion: String { get }
+}
+
+extension SyncRequestSender {
+  /// `RestRequest.defaultAPIVersion`.
+  public var apiVersion: String { RestRequest.defaultAPIVersion }
 }
 
 extension RestClient: SyncRequestSender {}
@@ -20,16 +31,21 @@ public struct SyncContext: Sendable {
   /// The store.
   public let store: SmartStore
   /// The soup of the sync.
-  public let soupName: String
+  public internal(set) var soupName: String
   /// The sync.
   public let syncId: Int64
   /// The user whose requests these are, if there is one.
   public let userId: String?
+  /// What happens to records that were changed on both sides.
+  public let mergeMode: SyncMergeMode
 
   let sender: any SyncRequestSender
   let signal: StopSignal
   /// Whether a stop waits: a batch that has begun is completed.
   var completesBatch = false
+
+  /// The API version that `/{v}` stands for, for requests that carry other requests.
+  public var apiVersion: String { sender.apiVersion }
 
   /// Ends the run here if the manager is to stop. To be called between several requests of one
   /// call.

@@ -110,4 +110,29 @@ extension JSONObject {
     }
     return texts
   }
+
+  /// The texts under `key`, which must be there.
+  ///
+  /// - Throws: ``SyncError`` `invalidTarget`, naming the key.
+  public func requiredSyncTexts(_ key: String) throws(SyncError) -> [String] {
+    guard let texts = try syncTexts(key) else {
+      throw SyncError(
+        .invalidTarget,
+        "The target has no list of texts under the key '\(key)'. Add it to the target's JSON.")
+    }
+    return texts
+  }
+
+  /// The object type under `sobjectType`, or `sObjectType` as some files spell it.
+  ///
+  /// - Throws: ``SyncError`` `invalidTarget`, naming the key.
+  public func requiredSyncObjectType() throws(SyncError) -> String {
+    if let type = syncText("sObjectType"), syncText("sobjectType") == nil { return type }
+    return try requiredSyncText("sobjectType")
+  }
+
+  /// The whole number under `key`; nil if there is none.
+  public func syncCount(_ key: String) -> Int? {
+    self[key]?.int64.map(Int.init(clamping:))
+  }
 }

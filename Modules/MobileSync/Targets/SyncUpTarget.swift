@@ -108,16 +108,6 @@ public struct SyncUpFields: Sendable, Equatable {
   }
 }
 
-/// What the server knows about a record's age.
-public enum RemoteDate: Sendable, Equatable {
-  /// The record was modified last at this time, in milliseconds since 1970.
-  case modified(Int64)
-  /// The record does not exist any more, or is not visible.
-  case gone
-  /// The server did not say. The record is not sent.
-  case unknown
-}
-
 /// What the server did with one record.
 public enum SyncUpOutcome: Sendable, Equatable {
   /// It did what it was asked to; the record's id, if the answer holds it.
@@ -126,6 +116,9 @@ public enum SyncUpOutcome: Sendable, Equatable {
   case gone(JSONValue)
   /// The record was refused; what the server said.
   case rejected(JSONValue)
+  /// The record was not written, since it was changed on the server after the local copy came from
+  /// there. It counts as a conflict: the row stays as it is.
+  case outdated
   /// The answer says nothing about this record.
   case unanswered
 }

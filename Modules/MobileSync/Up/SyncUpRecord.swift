@@ -79,6 +79,18 @@ struct SyncUpFieldChoice: Sendable {
   let dateField: String
   let externalIdField: String?
 
+  /// Takes lists and names as they are.
+  init(
+    create: [String], update: [String], idField: String, dateField: String,
+    externalIdField: String?
+  ) {
+    self.create = create
+    self.update = update
+    self.idField = idField
+    self.dateField = dateField
+    self.externalIdField = externalIdField
+  }
+
   /// - Throws: ``SyncError`` `noFields` if neither the target nor the options have a list.
   init(target: any SyncUpTarget, options: SyncOptions) throws(SyncError) {
     let fields = target.fields

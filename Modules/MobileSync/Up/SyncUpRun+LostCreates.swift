@@ -10,7 +10,12 @@ extension SyncUpRun {
   /// A record that the server has takes its id and counts as edited, so that this run sends it as
   /// an update, which may be repeated. One that the server does not have stays created. A target
   /// that cannot look leaves it at that, and the record is sent again.
-  func adoptLostCreates(_ target: some SyncUpTarget, _ plan: Plan) async throws {
+  ///
+  /// - Parameter children: Where records stand that refer to those of this soup: they follow them to
+  ///   their new ids.
+  func adoptLostCreates(
+    _ target: some SyncUpTarget, _ plan: Plan, children: ChildLink? = nil
+  ) async throws {
     let marks = try await OutcomeStore(store: context.store).lostCreates(in: context.soupName)
     if marks.isEmpty { return }
     var lost: [(record: SyncUpRecord, sentAfter: Int64)] = []
@@ -36,7 +41,7 @@ extension SyncUpRun {
     let acknowledged = try await OutcomeStore(store: context.store).createdIds(
       among: Set(found.flatMap(\.ids)), syncId: context.syncId)
     try await context.store.inTransaction { transaction in
-      try adopt(found, acknowledged, plan, in: transaction)
+      try adopt(found, acknowledged, plan, children, in: transaction)
     }
   }
 
@@ -46,7 +51,7 @@ extension SyncUpRun {
   /// row goes.
   private func adopt(
     _ found: [(entryId: Int64, ids: [String])], _ acknowledged: Set<String>, _ plan: Plan,
-    in transaction: borrowing StoreTransaction
+    _ children: ChildLink?, in transaction: borrowing StoreTransaction
   ) throws {
     let known = try plan.records.entryIds(of: found.flatMap(\.ids), in: transaction)
     var downloaded: [String: Int64] = [:]
@@ -70,6 +75,9 @@ extension SyncUpRun {
       var flags = RecordFlags(of: row)
       flags.created = false
       flags.updated = flags.updated || !flags.deleted
+      if let children, let old = row[plan.fields.idField]?.string {
+        try children.rewrite(from: old, to: id, in: transaction)
+      }
       adopted.append(try row.setting(flags.members + [(plan.fields.idField, .string(id))]))
     }
     try transaction.remove(entryIds: doubles, forSoupNamed: context.soupName)

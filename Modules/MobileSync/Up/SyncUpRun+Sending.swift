@@ -70,9 +70,10 @@ extension SyncUpRun {
   }
 
   /// Keeps what is known of a group that failed as a whole.
-  private func settleFailure(_ error: any Error, of group: [SyncUpRecord]) async throws {
+  func settleFailure(_ error: any Error, of group: [SyncUpRecord]) async throws {
     // After a close nothing may be written; the marks in flight say enough.
     if context.signal.current == .closed || error is CancellationError { return }
+    if group.isEmpty { return }
     let time = now()
     let refusal = (error as? SyncError).flatMap { error -> JSONValue? in
       if error.code == .invalidRequest {
@@ -137,7 +138,7 @@ extension SyncUpRun {
         case .unanswered:
           written.append(
             try row.setting([(SyncKeys.lastError, .string(Self.noAnswer.text))]))
-        case .recreate:
+        case .recreate, .conflict:
           break
         }
       }
@@ -166,7 +167,8 @@ extension SyncUpRun {
     }
   }
 
-  private static let noAnswer = SyncUpDecision.clientError(
+  /// What a row keeps whose record the answer does not name.
+  static let noAnswer = SyncUpDecision.clientError(
     "NO_ANSWER", "The server's answer says nothing about this record. It will be sent again.")
 
   private func outcome(
@@ -179,6 +181,8 @@ extension SyncUpRun {
       outcome(of: record, .succeeded, id: record.id, time)
     case .keepError(let error):
       outcome(of: record, .rejected, id: record.id, time, error: error)
+    case .conflict:
+      outcome(of: record, .conflict, id: record.id, time)
     case .unanswered, .recreate:
       outcome(of: record, .unanswered, id: record.id, time)
     }

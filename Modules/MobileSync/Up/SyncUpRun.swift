@@ -24,6 +24,9 @@ struct SyncUpRun: Sendable {
   ///
   /// - Parameter sync: The sync as submitted; it holds what is stored also when this throws.
   @concurrent func run(_ target: some SyncUpTarget, _ sync: inout SyncState) async throws {
+    if let trees = target as? any TreeSyncUpTarget {
+      return try await TreeUpRun(run: self).run(trees, &sync)
+    }
     try context.checkStop()
     var plan = Plan(
       records: SoupRecords(soupName: context.soupName, idField: target.idFieldName),
@@ -65,7 +68,7 @@ struct SyncUpRun: Sendable {
   }
 
   /// Stores how far the run has come, then reports each of the batch's records.
-  private func advance(
+  func advance(
     _ sync: inout SyncState, _ progress: inout SyncUpProgress, by count: Int
   ) async throws {
     let steps = progress.advance(by: count)

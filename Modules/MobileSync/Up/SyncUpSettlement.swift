@@ -10,6 +10,8 @@ enum SyncUpSettlement: Sendable, Equatable {
   case recreate
   /// The row stays dirty and keeps what the server said.
   case keepError(JSONValue)
+  /// The server's record is newer: the row stays as it is.
+  case conflict
   /// Nobody knows whether it happened.
   case unanswered
 
@@ -26,6 +28,8 @@ enum SyncUpSettlement: Sendable, Equatable {
       self = .recreate
     case (.gone(let error), _), (.rejected(let error), _):
       self = .keepError(error)
+    case (.outdated, _):
+      self = .conflict
     case (.unanswered, _):
       self = .unanswered
     }

@@ -34,5 +34,5 @@ public struct StoreConfigurationSource: Sendable {
   }
 
   /// The content of a file; nil if there is none.
-  func content(of file: String) throws -> [UInt8]? { try lookUp(file) }
+  package func content(of file: String) throws -> [UInt8]? { try lookUp(file) }
 }

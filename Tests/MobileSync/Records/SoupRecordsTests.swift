@@ -15,7 +15,7 @@ import Testing
     let records = SoupRecords(soupName: Device.soup, idField: "Id")
     let page = ["001A", "001B", "001C"]
     var found = try await device.store.read { reader in
-      try records.dirty(among: page, in: reader).compactMap(\.id)
+      try records.dirty(with: records.idField, among: page, in: reader).compactMap(\.id)
     }
     #expect(found.isEmpty)
     try await device.create((0..<1_200).map { ["Id": .string("other \($0)")] })
@@ -24,7 +24,7 @@ import Testing
       entries: [["Id": "001B", "__local__": false]], forSoupNamed: Device.soup)
     device.store.capturesExplainQueryPlan = true
     found = try await device.store.read { reader in
-      try records.dirty(among: page, in: reader).compactMap(\.id)
+      try records.dirty(with: records.idField, among: page, in: reader).compactMap(\.id)
     }
     #expect(found.sorted() == ["001A", "001C"])
     // The column of the id, which is the soup's first path; the flag's would lead through all edits.
@@ -33,7 +33,7 @@ import Testing
     device.store.capturesExplainQueryPlan = false
     let all = page + (0..<1_200).map { "other \($0)" }
     let count = try await device.store.read { reader in
-      try records.dirty(among: all, in: reader).count
+      try records.dirty(with: records.idField, among: all, in: reader).count
     }
     #expect(count == 1_202)
   }

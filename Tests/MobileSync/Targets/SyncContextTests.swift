@@ -11,7 +11,7 @@ import Testing
   private func error(_ failure: any Error) async throws -> SyncError {
     let device = try await Device.open(InMemoryOrg())
     let context = SyncContext(
-      store: device.store, soupName: Device.soup, syncId: 1, userId: nil,
+      store: device.store, soupName: Device.soup, syncId: 1, userId: nil, mergeMode: .overwrite,
       sender: FailingSender(failure: failure), signal: StopSignal())
     return try #require(
       await #expect(throws: SyncError.self) { try await context.response(to: .limits()) })

@@ -8,8 +8,8 @@ struct SyncCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync", abstract: "Sync soups with the server.",
     subcommands: [
-      SyncDownCommand.self, SyncUpCommand.self, SyncRunCommand.self, SyncListCommand.self,
-      SyncStatusCommand.self, SyncGhostsCommand.self,
+      SyncDownCommand.self, SyncUpCommand.self, SyncLoadCommand.self, SyncRunCommand.self,
+      SyncListCommand.self, SyncStatusCommand.self, SyncGhostsCommand.self,
     ])
 }
 

@@ -1,13 +1,22 @@
 import Foundation
-public import MobileSync
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-extension CollectionSyncUpTarget: LostCreateFinding {
-  /// Asks, once per object type, for the records that this user made since the earliest lost
-  /// create, and compares the fields that were sent.
-  public func candidates(
-    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+/// Looks on the platform for records that unanswered creates may have made.
+///
+/// For targets whose records are the platform's objects: they are asked for by creation date and
+/// user, and compared in the fields that were sent.
+public enum LostCreateSearch: Sendable {
+  /// What ``LostCreateFinding/candidates(for:in:)`` is to give.
+  ///
+  /// Costs one query per object type. Where the server does not know the fields, there are no
+  /// candidates and the record is sent again.
+  ///
+  /// - Parameter idFieldName: The target's id field.
+  /// - Throws: As ``SyncContext/json(for:)``.
+  public static func candidates(
+    for lost: [(record: SyncUpRecord, sentAfter: Int64)], idFieldName: String,
+    in context: SyncContext
   ) async throws -> [[String]] {
     var candidates = lost.map { _ in [String]() }
     for type in Set(lost.map(\.record.objectType)).sorted() {
@@ -17,7 +26,8 @@ extension CollectionSyncUpTarget: LostCreateFinding {
         where !names.contains(name) && !name.contains(".") { names.append(name) }
       }
       let earliest = indices.map { lost[$0].sentAfter }.min() ?? 0
-      for made in try await recordsMade(type, since: earliest, fields: names, in: context) {
+      let query = query(type, since: earliest, fields: [idFieldName] + names, context.userId)
+      for made in try await records(query, in: context) {
         guard let id = made[idFieldName]?.string else { continue }
         for index in indices where FieldAgreement.holds(lost[index].record.values, made) {
           candidates[index].append(id)
@@ -27,24 +37,29 @@ extension CollectionSyncUpTarget: LostCreateFinding {
     return candidates
   }
 
-  /// Records of one type by their creation; none if the server cannot tell.
-  private func recordsMade(
-    _ type: String, since time: Int64, fields: [String], in context: SyncContext
+  /// Records of one type that this user made, by their creation.
+  private static func query(
+    _ type: String, since time: Int64, fields: [String], _ userId: String?
+  ) -> String {
+    var conditions = ["CreatedDate >= \(SalesforceDate(milliseconds: max(time, 0)).text)"]
+    if let userId { conditions.append("CreatedById = \(SOQLLiteral.text(userId))") }
+    return "select \(fields.joined(separator: ",")) from \(type) "
+      + "where \(conditions.joined(separator: " and ")) order by CreatedDate"
+  }
+
+  /// All pages of a query; nothing if the server cannot tell.
+  private static func records(
+    _ query: String, in context: SyncContext
   ) async throws -> [JSONSlice] {
-    var soql =
-      "select \(([idFieldName] + fields).joined(separator: ",")) from \(type) "
-      + "where CreatedDate >= \(SalesforceDate(milliseconds: max(time, 0)).text)"
-    if let userId = context.userId {
-      soql += " and CreatedById = '\(userId.filter { $0.isLetter || $0.isNumber })'"
-    }
-    soql += " order by CreatedDate"
     var records: [JSONSlice] = []
-    var request: RestRequest? = .query(soql)
+    var request: RestRequest? = .query(query)
     while let next = request {
       let page: JSONSlice
       do {
         page = try await context.json(for: next)
-      } catch let error as SyncError where error.isUnknownToServer {
+      } catch let error as SyncError
+        where error.code == .server && (error.status == 400 || error.status == 404)
+      {
         // An object without these fields: the record is sent again. Any other failure says nothing
         // about the record, so it ends the run instead of making a double.
         return []
@@ -53,13 +68,6 @@ extension CollectionSyncUpTarget: LostCreateFinding {
       request = page[SyncKeys.nextRecordsURL]?.string.map { .queryMore(nextRecordsURL: $0) }
     }
     return records
-  }
-}
-
-extension SyncError {
-  /// Whether the server knows no such object or field.
-  fileprivate var isUnknownToServer: Bool {
-    code == .server && (status == 400 || status == 404)
   }
 }
 

@@ -1,0 +1,81 @@
+import SalesforceSDKCommon
+public import SmartStore
+
+extension SyncManager {
+  /// What became of a file of syncs.
+  public struct LoadedSyncs: Sendable {
+    /// The syncs that were made, new and not run.
+    public let created: [SyncState]
+    /// The names that were in use already. Those syncs stay as they are, whatever the file says now:
+    /// delete one to have it made anew.
+    public let existing: [String]
+    /// What is wrong with the file.
+    public let problems: [SyncsConfigProblem]
+  }
+
+  /// Makes the syncs of a file, those whose names are not in use yet. Nothing is run, and calling it
+  /// again is harmless.
+  ///
+  /// - Throws: ``SyncError`` `store`, `closed`.
+  @discardableResult
+  public func load(_ config: SyncsConfig) async throws -> LoadedSyncs {
+    var created: [SyncState] = []
+    var existing: [String] = []
+    for entry in config.entries {
+      do {
+        switch entry.type {
+        case .syncDown:
+          created.append(
+            try await createSyncDown(
+              targetJSON: entry.target, options: entry.options, soupName: entry.soupName,
+              syncName: entry.syncName))
+        case .syncUp:
+          created.append(
+            try await createSyncUp(
+              targetJSON: entry.target, options: entry.options, soupName: entry.soupName,
+              syncName: entry.syncName))
+        }
+      } catch let error as SyncError where error.code == .nameInUse {
+        existing.append(entry.syncName)
+      }
+    }
+    return LoadedSyncs(created: created, existing: existing, problems: config.problems)
+  }
+
+  /// Makes the syncs of `usersyncs.json`, or of `globalsyncs.json` if the store is a global one.
+  ///
+  /// A missing file is no error. Problems are logged and returned.
+  ///
+  /// - Parameter source: Where the file lies. Default: the app's resources, then the working
+  ///   directory.
+  /// - Throws: As ``load(_:)``.
+  @discardableResult
+  public func setupSyncsFromDefaultConfig(
+    from source: StoreConfigurationSource = .app
+  ) async throws -> LoadedSyncs {
+    let file = store.isGlobal ? SyncsConfig.globalSyncsFile : SyncsConfig.userSyncsFile
+    let content: [UInt8]?
+    do {
+      content = try source.content(of: file)
+    } catch {
+      MobileSyncLogger.log.error("The file \(file) could not be read.", error: error)
+      let problem = SyncsConfigProblem(
+        code: .unreadable, file: file, line: 1, column: 1, path: "",
+        message: "The file cannot be read. Check its permissions.")
+      return LoadedSyncs(created: [], existing: [], problems: [problem])
+    }
+    guard let content else {
+      MobileSyncLogger.log.debug("There is no file \(file), so it defines no syncs.")
+      return LoadedSyncs(created: [], existing: [], problems: [])
+    }
+    let config = SyncsConfig(parsing: content, file: file, registry: registry)
+    for problem in config.problems {
+      if problem.isWarning {
+        MobileSyncLogger.log.warning("\(problem)")
+      } else {
+        MobileSyncLogger.log.error("\(problem)")
+      }
+    }
+    return try await load(config)
+  }
+}

@@ -1,0 +1,253 @@
+public import SalesforceSDKCommon
+
+/// The syncs that a file defines.
+///
+/// ```json
+/// { "syncs": [
+///   { "syncName": "accounts down", "syncType": "syncDown", "soupName": "accounts",
+///     "target": {"type": "soql", "query": "SELECT Name FROM Account"},
+///     "options": {"mergeMode": "OVERWRITE"} } ] }
+/// ```
+///
+/// Reading never fails: an entry from which no sync can be made is left out and named in
+/// ``problems``, with its place in the file.
+public struct SyncsConfig: Sendable {
+  /// The file with the syncs of a user's default store.
+  public static let userSyncsFile = "usersyncs.json"
+  /// The file with the syncs of the default global store.
+  public static let globalSyncsFile = "globalsyncs.json"
+
+  /// A sync to make.
+  public struct Entry: Sendable {
+    /// The name.
+    public let syncName: String
+    /// The direction.
+    public let type: SyncType
+    /// The soup.
+    public let soupName: String
+    /// The target, complete.
+    public let target: JSONObject
+    /// The options.
+    public let options: SyncOptions
+  }
+
+  /// The syncs that can be made, in the order of the file.
+  public let entries: [Entry]
+  /// What is wrong with the file, in its order.
+  public let problems: [SyncsConfigProblem]
+
+  /// Reads and checks a file's content. An empty one defines no syncs.
+  ///
+  /// - Parameters:
+  ///   - file: The name that problems give.
+  ///   - registry: The targets that entries may name.
+  public init(parsing content: [UInt8], file: String, registry: SyncTargetRegistry) {
+    var reader = SyncsConfigReader(content: content, file: file, registry: registry)
+    reader.read()
+    entries = reader.entries
+    problems = reader.problems
+  }
+}
+
+/// Goes through a file of syncs.
+struct SyncsConfigReader {
+  let content: [UInt8]
+  let file: String
+  let registry: SyncTargetRegistry
+  var entries: [SyncsConfig.Entry] = []
+  var problems: [SyncsConfigProblem] = []
+
+  init(content: [UInt8], file: String, registry: SyncTargetRegistry) {
+    self.content = content
+    self.file = file
+    self.registry = registry
+  }
+
+  mutating func read() {
+    guard content.contains(where: { !" \t\r\n".utf8.contains($0) }) else { return }
+    let root: JSONSlice
+    do throws(JSONError) {
+      root = try JSONSlice(parsing: content)
+    } catch {
+      note(
+        .notJSON, at: error.byteOffset ?? 0, "",
+        "The file is not JSON: \(error.message) Correct it here.")
+      return
+    }
+    guard root.kind == .object else {
+      note(.wrongForm, root, "", "The file holds no object. Write {\"syncs\": […]}.")
+      return
+    }
+    for (key, value) in root.members where key != "syncs" {
+      note(.unknownKey, value, key, "The key '\(key)' means nothing here. Remove it.")
+    }
+    guard let syncs = root["syncs"], !syncs.isNull else { return }
+    guard syncs.kind == .array else {
+      note(
+        .wrongForm, syncs, "syncs", "'syncs' is no list. Write one object for each sync into it.")
+      return
+    }
+    for (number, sync) in syncs.elements.enumerated() { read(sync, "syncs[\(number)]") }
+  }
+
+  // MARK: Entries
+
+  private static let keys = ["syncName", "syncType", "soupName", "target", "options"]
+
+  private mutating func read(_ sync: JSONSlice, _ path: String) {
+    guard sync.kind == .object else {
+      note(.wrongForm, sync, path, "The entry is no object. Write one with a syncName.")
+      return
+    }
+    for (key, value) in sync.members where !Self.keys.contains(key) {
+      note(
+        .unknownKey, value, "\(path).\(key)",
+        "The key '\(key)' means nothing here. Known are \(Self.keys.joined(separator: ", ")).")
+    }
+    let name = text("syncName", of: sync, path)
+    let type = type(of: sync, path)
+    let soupName = text("soupName", of: sync, path)
+    let options = options(of: sync, path, type)
+    guard let type, let target = target(of: sync, path, type, options) else { return }
+    guard let name, let soupName, let options else { return }
+    if entries.contains(where: { $0.syncName == name }) {
+      note(
+        .nameTwice, sync["syncName"] ?? sync, "\(path).syncName",
+        "There is another sync '\(name)' before this one. Choose another name.")
+      return
+    }
+    entries.append(
+      SyncsConfig.Entry(
+        syncName: name, type: type, soupName: soupName, target: target, options: options))
+  }
+
+  /// The non-empty text under `key`.
+  private mutating func text(_ key: String, of sync: JSONSlice, _ path: String) -> String? {
+    guard let value = sync[key] else {
+      note(.missingKey, sync, path, "The entry has no '\(key)'. Add it.")
+      return nil
+    }
+    guard let text = value.string, !text.isEmpty else {
+      note(.wrongForm, value, "\(path).\(key)", "'\(key)' is no text, or is empty. Write a name.")
+      return nil
+    }
+    return text
+  }
+
+  private mutating func type(of sync: JSONSlice, _ path: String) -> SyncType? {
+    guard let text = text("syncType", of: sync, path) else { return nil }
+    guard let type = SyncType(rawValue: text) else {
+      note(
+        .unknownSyncType, sync["syncType"] ?? sync, "\(path).syncType",
+        "'\(text)' is no type of sync. Write syncDown or syncUp.")
+      return nil
+    }
+    return type
+  }
+
+  private mutating func target(
+    of sync: JSONSlice, _ path: String, _ type: SyncType, _ options: SyncOptions?
+  ) -> JSONObject? {
+    let value = sync["target"].flatMap { $0.isNull ? nil : $0 }
+    if let value, value.kind != .object {
+      note(.wrongForm, value, "\(path).target", "'target' is no object. Write one with a type.")
+      return nil
+    }
+    if value == nil, type == .syncDown {
+      note(.missingKey, sync, path, "The entry has no 'target'. Add one with a type.")
+      return nil
+    }
+    let json = value?.value.object ?? [:]
+    var isUsable = true
+    for key in json.keys
+    where key.lowercased().hasSuffix("createfieldlist")
+      || key.lowercased().hasSuffix("updatefieldlist")
+    {
+      isUsable = check(fields: value?[key], "\(path).target.\(key)") && isUsable
+    }
+    do {
+      let built: JSONObject
+      switch type {
+      case .syncDown: built = try registry.downTarget(from: json).json
+      case .syncUp:
+        let target = try registry.upTarget(from: json)
+        let fields = target.fields
+        if let options, options.fieldlist == nil,
+          fields.createFieldlist == nil || fields.updateFieldlist == nil
+        {
+          note(
+            .noFields, sync, path,
+            "Neither the options nor the target say which fields go up. Give a fieldlist.")
+        }
+        built = target.json
+      }
+      return isUsable ? built : nil
+    } catch {
+      let message = (error as? SyncError)?.message ?? "The target cannot be built: \(error)"
+      note(.invalidTarget, value ?? sync, "\(path).target", message)
+      return nil
+    }
+  }
+
+  private mutating func options(
+    of sync: JSONSlice, _ path: String, _ type: SyncType?
+  ) -> SyncOptions? {
+    guard let value = sync["options"], !value.isNull else { return SyncOptions() }
+    let path = "\(path).options"
+    guard value.kind == .object else {
+      note(.wrongForm, value, path, "'options' is no object. Write one with a mergeMode.")
+      return nil
+    }
+    if let mode = value["mergeMode"], mode.string.flatMap(SyncMergeMode.init(rawValue:)) == nil {
+      note(
+        .unknownMergeMode, mode, "\(path).mergeMode",
+        "'\(mode.string ?? "\(mode)")' is no merge mode and is read as OVERWRITE. Write a known one."
+      )
+    }
+    guard check(fields: value["fieldlist"], "\(path).fieldlist") else { return nil }
+    return SyncOptions(json: value.value)
+  }
+
+  /// Whether a list of fields can be sent.
+  private mutating func check(fields list: JSONSlice?, _ path: String) -> Bool {
+    guard let list, !list.isNull else { return true }
+    guard list.kind == .array else {
+      note(.wrongForm, list, path, "The fields are no list. Write the names of fields into one.")
+      return false
+    }
+    var isUsable = true
+    for field in list.elements {
+      guard let name = field.string else {
+        note(.wrongForm, field, path, "The list holds something that is no name. Remove it.")
+        isUsable = false
+        continue
+      }
+      if SyncKeys.neverSent.contains(name) {
+        note(
+          .bookkeepingField, field, path,
+          "'\(name)' is kept by sync or store and means nothing to the server. Remove it.")
+        isUsable = false
+      }
+    }
+    return isUsable
+  }
+
+  // MARK: Problems
+
+  private mutating func note(
+    _ code: SyncsConfigProblem.Code, _ place: JSONSlice, _ path: String, _ message: String
+  ) {
+    note(code, at: place.utf8.startIndex, path, message)
+  }
+
+  private mutating func note(
+    _ code: SyncsConfigProblem.Code, at offset: Int, _ path: String, _ message: String
+  ) {
+    let before = content.prefix(offset)
+    let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    problems.append(
+      SyncsConfigProblem(
+        code: code, file: file, line: before.count { $0 == UInt8(ascii: "\n") } + 1,
+        column: offset - lineStart + 1, path: path, message: message))
+  }
+}

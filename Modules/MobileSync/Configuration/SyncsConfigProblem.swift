@@ -1,0 +1,61 @@
+/// Something in a file of syncs that cannot be used, or that is probably not meant.
+public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of problem.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String {
+      case unreadable, notJSON, wrongForm, missingKey, unknownKey, unknownSyncType, invalidTarget,
+        nameTwice, bookkeepingField, unknownMergeMode, noFields
+    }
+    private let kind: Kind
+
+    /// The file cannot be read.
+    public static let unreadable = Code(kind: .unreadable)
+    /// The file is no JSON.
+    public static let notJSON = Code(kind: .notJSON)
+    /// A value is of another kind than its key asks for.
+    public static let wrongForm = Code(kind: .wrongForm)
+    /// An entry lacks what every sync needs.
+    public static let missingKey = Code(kind: .missingKey)
+    /// A key means nothing here; it may be misspelled. The entry is used all the same.
+    public static let unknownKey = Code(kind: .unknownKey)
+    /// A sync is neither a `syncDown` nor a `syncUp`.
+    public static let unknownSyncType = Code(kind: .unknownSyncType)
+    /// The target cannot be built.
+    public static let invalidTarget = Code(kind: .invalidTarget)
+    /// Two entries have the same name; the first is used.
+    public static let nameTwice = Code(kind: .nameTwice)
+    /// A list of fields to send names a field of sync or store, which the server does not know.
+    public static let bookkeepingField = Code(kind: .bookkeepingField)
+    /// The merge mode is none; the entry is used with `OVERWRITE`.
+    public static let unknownMergeMode = Code(kind: .unknownMergeMode)
+    /// A sync up names no fields to send, so every run will fail. The entry is used all the same.
+    public static let noFields = Code(kind: .noFields)
+
+    /// The name of the code.
+    public var description: String { kind.rawValue }
+  }
+
+  /// The kind of problem.
+  public let code: Code
+  /// The file's name.
+  public let file: String
+  /// The line, counted from 1.
+  public let line: Int
+  /// The column in bytes, counted from 1.
+  public let column: Int
+  /// The place in the JSON, such as `syncs[2].target`; empty for the file as a whole.
+  public let path: String
+  /// What is wrong and what to do.
+  public let message: String
+
+  /// Whether the entry is used in spite of it.
+  public var isWarning: Bool {
+    [.unknownKey, .unknownMergeMode, .noFields].contains(code)
+  }
+
+  /// `file:line:column: message (path)`.
+  public var description: String {
+    "\(file):\(line):\(column): \(isWarning ? "warning" : "error"): \(message)"
+      + (path.isEmpty ? "" : " (\(path))")
+  }
+}

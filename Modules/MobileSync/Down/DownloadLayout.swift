@@ -1,0 +1,55 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Where the records of a sync down go.
+struct DownloadLayout: Sendable {
+  /// A soup and what is known of its records.
+  struct Place: Sendable {
+    let records: SoupRecords
+    let dateField: String
+    /// For children: the place of their parents and the field that holds a parent's id.
+    let parent: (place: Int, field: String)?
+  }
+
+  let places: [Place]
+  /// Whether records may be edited here.
+  let isEditable: Bool
+  /// Cuts a downloaded record into entries; nil if each record is the entry of the only place.
+  let cut: (@Sendable (JSONSlice) throws -> [SyncEntry])?
+
+  /// The layout of a target, for a sync of the soup `soupName`.
+  init(of target: some SyncDownTarget, soupName: String) {
+    isEditable = !(target is any ReadOnlySyncDownTarget)
+    guard let several = target as? any MultiSoupSyncDownTarget else {
+      places = [
+        Place(
+          records: SoupRecords(soupName: soupName, idField: target.idFieldName),
+          dateField: target.modificationDateFieldName, parent: nil)
+      ]
+      cut = nil
+      return
+    }
+    let soups = several.soups
+    places = soups.map { soup in
+      Place(
+        records: SoupRecords(soupName: soup.soupName, idField: soup.names.id),
+        dateField: soup.names.modificationDate,
+        parent: soup.parent.flatMap { parent in
+          soups.firstIndex { $0.soupName == parent.soupName }.map { ($0, parent.fieldName) }
+        })
+    }
+    cut = { try several.entries(of: $0) }
+  }
+
+  /// Checks the soups before anything is asked of the server.
+  ///
+  /// - Throws: ``SyncError`` `store`, naming what is missing.
+  func check(in store: SmartStore) async throws {
+    for place in places {
+      var paths = [place.records.idField]
+      if isEditable { paths.append(SyncKeys.local) }
+      if let parent = place.parent { paths.append(parent.field) }
+      try await place.records.check(in: store, indexed: paths)
+    }
+  }
+}

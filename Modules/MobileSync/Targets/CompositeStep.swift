@@ -1,0 +1,102 @@
+import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// A record's part of a composite request.
+///
+/// For targets that send several records with one request in which later records may refer to
+/// earlier ones.
+public struct CompositeStep: Sendable {
+  /// How many steps the server takes in one request.
+  public static let maxPerRequest = 25
+
+  /// The record.
+  public let record: SyncUpRecord
+  /// A field that holds the id of another record, and where that id comes from.
+  public let link: Link?
+
+  /// A field that refers to another record.
+  public struct Link: Sendable, Equatable {
+    /// Where the other record's id comes from.
+    public enum Source: Sendable, Equatable {
+      /// It is known.
+      case id(String)
+      /// The step with this number makes the record.
+      case step(Int)
+    }
+    /// The field's name.
+    public let field: String
+    /// Where the id comes from.
+    public let source: Source
+
+    /// Makes a link.
+    public init(field: String, source: Source) {
+      self.field = field
+      self.source = source
+    }
+  }
+
+  /// Makes a step.
+  public init(record: SyncUpRecord, link: Link? = nil) {
+    self.record = record
+    self.link = link
+  }
+
+  /// Sends steps with one composite request, which keeps going when one fails.
+  ///
+  /// - Returns: One outcome per step, in the same order; a record whose related record is gone is
+  ///   refused with `ENTITY_IS_DELETED`. What the answer does not name is unanswered.
+  /// - Throws: As ``SyncContext/json(for:)``.
+  public static func send(
+    _ steps: [CompositeStep], in context: SyncContext
+  ) async throws -> [SyncUpOutcome] {
+    if steps.isEmpty { return [] }
+    let names = referenceIds(of: steps.map(\.record))
+    var parts: [CompositeSubrequest] = []
+    for (step, name) in zip(steps, names) {
+      var links: [(name: String, value: JSONValue)] = []
+      switch step.link?.source {
+      case .id(let id): links = [(step.link?.field ?? "", .string(id))]
+      case .step(let number): links = [(step.link?.field ?? "", .string("@{\(names[number]).id}"))]
+      case nil: break
+      }
+      parts.append(CompositeSubrequest(referenceId: name, step.record.request(with: links)))
+    }
+    let request = try RestRequest.composite(parts, apiVersion: context.apiVersion)
+    let json = try await context.json(for: request)
+    guard let answers = json["compositeResponse"], answers.kind == .array else {
+      throw SyncContext.unexpectedForm(json, of: request, expected: "a composite response")
+    }
+    let byName = Dictionary(
+      answers.elements.map { ($0["referenceId"]?.string ?? "", $0) },
+      uniquingKeysWith: { first, _ in first })
+    return zip(steps, names).map { step, name in
+      guard let answer = byName[name], let status = answer["httpStatusCode"]?.int64 else {
+        return .unanswered
+      }
+      let body = answer["body"]
+      return SyncUpOutcome(
+        status: Int(clamping: status), body: body?.kind == .object ? body : nil,
+        error: body?[0]?.value ?? (body?.kind == .object ? body?.value : nil),
+        of: step.record.action)
+    }
+  }
+
+  /// A name for each record: its id, where that is allowed and nobody else's in this request.
+  static func referenceIds(of records: [SyncUpRecord]) -> [String] {
+    var taken: Set<String> = []
+    return records.enumerated().map { index, record in
+      let id = record.id ?? ""
+      let isAllowed =
+        !id.isEmpty
+        && id.utf8.allSatisfy { byte in
+          (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "_")
+        }
+      if isAllowed, taken.insert(id).inserted { return id }
+      var number = index
+      while !taken.insert("record_\(number)").inserted { number += records.count }
+      return "record_\(number)"
+    }
+  }
+}

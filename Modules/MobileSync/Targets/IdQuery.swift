@@ -1,0 +1,83 @@
+public import SalesforceSDKCommon
+public import SalesforceSDKCore
+
+/// Asks for records of one object by their ids.
+///
+/// Queries travel in the address, which the server limits to 16 KB, so long lists are cut.
+public struct IdQuery: Sendable {
+  /// The fields to select.
+  public let fields: [String]
+  /// The object.
+  public let objectType: String
+  /// The field that holds the ids.
+  public let idField: String
+
+  /// Describes a query.
+  public init(fields: [String], objectType: String, idField: String) {
+    self.fields = fields
+    self.objectType = objectType
+    self.idField = idField
+  }
+
+  /// The query for one slice of ids: `select … from … where … IN ('…', '…')`.
+  ///
+  /// - Parameter condition: Joined with `AND` behind the list; empty for none.
+  public func soql(_ ids: some Sequence<String>, and condition: String = "") -> String {
+    "select \(fields.joined(separator: ", ")) from \(objectType) "
+      + "where \(idField) IN \(SOQLLiteral.list(ids))"
+      + (condition.isEmpty ? "" : " AND \(condition)")
+  }
+
+  /// The records with these ids that the server has, in slices of at most `count` ids.
+  ///
+  /// - Throws: As ``SyncContext/json(for:)``.
+  public func records(
+    _ ids: [String], atMost count: Int = SOQLLiteral.maxIds, in context: SyncContext
+  ) async throws -> [JSONSlice] {
+    var records: [JSONSlice] = []
+    for slice in SOQLLiteral.slices(of: ids, atMost: count) {
+      records += try await Self.allRecords(of: .query(soql(slice)), in: context)
+    }
+    return records
+  }
+
+  /// The records of all pages of a query.
+  ///
+  /// - Throws: As ``SyncContext/json(for:)``.
+  public static func allRecords(
+    of request: RestRequest, in context: SyncContext
+  ) async throws -> [JSONSlice] {
+    var records: [JSONSlice] = []
+    var next: RestRequest? = request
+    while let request = next {
+      let page = try await QueryPage(request, in: context)
+      records += page.records
+      next = page.next.map { .queryMore(nextRecordsURL: $0) }
+    }
+    return records
+  }
+}
+
+/// One page of a query's answer: `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or null}`.
+public struct QueryPage: Sendable {
+  /// The records.
+  public let records: [JSONSlice]
+  /// How many records the whole query has.
+  public let totalSize: Int?
+  /// Where the next page is; nil on the last one.
+  public let next: String?
+
+  /// Sends a query and reads the page that it is answered with.
+  ///
+  /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the answer is no
+  ///   page.
+  public init(_ request: RestRequest, in context: SyncContext) async throws {
+    let json = try await context.json(for: request)
+    guard let records = json[SyncKeys.records], records.kind == .array else {
+      throw SyncContext.unexpectedForm(json, of: request, expected: "a page of a query's records")
+    }
+    self.records = Array(records.elements)
+    totalSize = json[SyncKeys.totalSize]?.int64.map(Int.init(clamping:))
+    next = json[SyncKeys.nextRecordsURL]?.string
+  }
+}

@@ -1,0 +1,12 @@
+/// A sync down target whose records nobody edits here, such as descriptions of objects.
+///
+/// Their soup needs an index on the id field alone, not on `__local__`; every page replaces what is
+/// there.
+public protocol ReadOnlySyncDownTarget: SyncDownTarget {}
+
+extension ReadOnlySyncDownTarget {
+  /// Nil: such records have no ghosts.
+  public func remoteIds(
+    for localIds: [String], in context: SyncContext
+  ) async throws -> Set<String>? { nil }
+}

@@ -1,0 +1,28 @@
+public import SalesforceSDKCommon
+
+/// The two fields that a target needs of every record, by name.
+public struct SyncFieldNames: Sendable, Hashable {
+  /// The field that holds a record's id.
+  public let id: String
+  /// The field that holds a record's modification date.
+  public let modificationDate: String
+
+  /// Names the fields; an empty name means `Id` or `LastModifiedDate`.
+  public init(id: String = "", modificationDate: String = "") {
+    self.id = id.isEmpty ? SyncKeys.defaultIdField : id
+    self.modificationDate =
+      modificationDate.isEmpty ? SyncKeys.defaultModificationDateField : modificationDate
+  }
+
+  /// Reads `idFieldName` and `modificationDateFieldName` from a target's configuration.
+  public init(configuration: JSONObject) {
+    self.init(
+      id: configuration.syncText("idFieldName") ?? "",
+      modificationDate: configuration.syncText("modificationDateFieldName") ?? "")
+  }
+
+  /// `fields`, with the two added at the end where they are missing.
+  public func completing(_ fields: [String]) -> [String] {
+    fields + [id, modificationDate].filter { !fields.contains($0) }
+  }
+}

@@ -1,0 +1,107 @@
+import HTTPTypes
+public import SalesforceSDKCommon
+public import SalesforceSDKCore
+
+// The requests of the platform's resource for one record, on their own or as parts of others.
+extension SyncUpRecord {
+  /// The request that does with this record what is to be done: POST, PATCH or DELETE on
+  /// `/sobjects/…`.
+  ///
+  /// - Parameters:
+  ///   - links: Fields besides ``values``, such as a parent's id; each takes the place of a value of
+  ///     that name.
+  ///   - date: Refuse an update with 412 if the record changed on the server after this, in
+  ///     milliseconds since 1970; compared to the second.
+  public func request(
+    with links: [(name: String, value: JSONValue)] = [], unlessModifiedSince date: Int64? = nil
+  ) -> RestRequest {
+    let object = "/{v}/sobjects/\(PercentEncoding.encode(objectType))"
+    let place = "\(object)/\(PercentEncoding.encode(id ?? ""))"
+    switch action {
+    case .create: return Self.request(.post, object, body(links))
+    case .upsert:
+      guard let externalId else { return Self.request(.post, object, body(links)) }
+      let key = [externalId.field, externalId.value].map(PercentEncoding.encode)
+      return Self.request(.patch, "\(object)/\(key[0])/\(key[1])", body(links))
+    case .update:
+      var request = Self.request(.patch, place, body(links))
+      if let date {
+        // A date with milliseconds must not refuse the record that carries it.
+        let seconds = (date + 999) / 1_000 * 1_000
+        request.headers[.ifUnmodifiedSince] = SalesforceDate(milliseconds: seconds).httpText
+      }
+      return request
+    case .delete: return RestRequest(method: .delete, path: place)
+    }
+  }
+
+  private static func request(
+    _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8]
+  ) -> RestRequest {
+    RestRequest(
+      method: method, path: path, headers: [.contentType: "application/json"], body: body)
+  }
+
+  /// The fields as a JSON object, copied from the stored text. The external id stands in the
+  /// address and must not stand here.
+  private func body(_ links: [(name: String, value: JSONValue)]) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, value) in values
+    where name != externalId?.field && !links.contains(where: { $0.name == name }) {
+      writer.key(name)
+      writer.raw(value)
+    }
+    for (name, value) in links {
+      writer.key(name)
+      // A link is a text or null, which always have a JSON form.
+      if let text = value.string { writer.string(text) } else { writer.null() }
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// The id of a record that an upsert has changed without saying which: the external id's value if
+  /// it is the id, else asked of the server.
+  ///
+  /// - Returns: nil if the server does not say.
+  /// - Throws: As ``SyncContext/response(to:)``.
+  public func idAfterUpsert(idFieldName: String, in context: SyncContext) async throws -> String? {
+    guard action == .upsert, let externalId else { return nil }
+    if externalId.field == idFieldName { return externalId.value }
+    let key = [objectType, externalId.field, externalId.value].map(PercentEncoding.encode)
+    let response = try await context.response(
+      to: RestRequest(
+        path: "/{v}/sobjects/\(key.joined(separator: "/"))",
+        query: [RestQueryItem("fields", idFieldName)]))
+    return try? JSONSlice(parsing: response.body)[idFieldName]?.string
+  }
+}
+
+extension SyncUpOutcome {
+  /// What the answer to the ``SyncUpRecord/request(with:unlessModifiedSince:)`` of one record says.
+  ///
+  /// 404 means gone for an update or delete, 412 outdated.
+  ///
+  /// - Parameters:
+  ///   - body: The answer's JSON; nil if it has none.
+  ///   - error: What is kept of a refusal.
+  public init(status: Int, body: JSONSlice?, error: JSONValue?, of action: SyncUpAction) {
+    switch status {
+    case 200..<300:
+      self = .succeeded(id: action == .delete ? nil : body?[SyncKeys.responseId]?.string)
+    case 404 where action == .update || action == .delete:
+      self = .gone(error ?? Self.error(status))
+    case 412: self = .outdated
+    case 500... where error == nil:
+      // Something between here and the platform answered, or nothing did.
+      self = .unanswered
+    default: self = .rejected(error ?? Self.error(status))
+    }
+  }
+
+  private static func error(_ status: Int) -> JSONValue {
+    SyncUpDecision.clientError(
+      "HTTP_\(status)", "The server refused the record with status \(status) and gave no reason.")
+  }
+}

@@ -1,0 +1,278 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Sends one tree, request by request.
+struct TreeSender: Sendable {
+  let plan: TreeUpRun.Plan
+  let mode: SyncMergeMode
+
+  private var run: SyncUpRun { plan.parentRun }
+  private var store: SmartStore { run.context.store }
+
+  /// A record that the server has taken.
+  struct Taken {
+    let isParent: Bool
+    let record: SyncUpRecord
+  }
+
+  /// What is left to do for a tree.
+  private struct Course {
+    /// The id that children are given.
+    var parentId: String?
+    var waiting: [TreeWork.Step]
+    /// How often a lost parent, and lost children, may still be made anew.
+    var parentRetries = 1
+    var childRetries = 1
+    var taken: [Taken] = []
+  }
+
+  /// Sends the tree of a parent's entry as it is now.
+  ///
+  /// - Returns: What the server has taken.
+  func send(treeOf entryId: Int64, _ target: some TreeSyncUpTarget) async throws -> [Taken] {
+    guard let tree = try await tree(entryId) else {
+      try await settleLocally(withoutWork: entryId)
+      return []
+    }
+    let work = TreeWork(tree, plan.rules)
+    if mode == .leaveIfChanged, try await isOutdated(tree, target) {
+      try await settleLocally(conflicts: work)
+      return []
+    }
+    try await settleLocally(work)
+    var course = Course(parentId: id(of: tree), waiting: work.steps)
+    if work.steps.first(where: \.isParent)?.record.makesRecord == true { course.parentId = nil }
+    while !course.waiting.isEmpty {
+      try await sendNext(&course, entryId, target)
+    }
+    return course.taken
+  }
+
+  private func tree(_ entryId: Int64) async throws -> LocalTree? {
+    try await store.read { reader in try Self.tree(entryId, plan, in: reader) }
+  }
+
+  static func tree(
+    _ entryId: Int64, _ plan: TreeUpRun.Plan, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> LocalTree? {
+    let soup = plan.parents.records.soupName
+    guard let parent = try reader.entries([entryId], of: soup).first else { return nil }
+    var children: [LocalTree.Row] = []
+    if let id = parent.record[plan.rules.parent.idField]?.string, !id.isEmpty {
+      let ids = try plan.children.records.entryIds(where: plan.link.field, is: id, in: reader)
+      children = try reader.entries(ids, of: plan.children.records.soupName)
+    }
+    return LocalTree(parent: parent, children: children)
+  }
+
+  private func id(of tree: LocalTree) -> String? {
+    tree.parent.record[plan.rules.parent.idField]?.string
+  }
+
+  private func isOutdated(
+    _ tree: LocalTree, _ target: some TreeSyncUpTarget
+  ) async throws -> Bool {
+    guard let id = id(of: tree), !RecordFlags(of: tree.parent.record).created,
+      !SyncKeys.isLocalId(id)
+    else { return false }
+    guard let dates = try await target.remoteDates(ofTreeWithParent: id, in: run.context) else {
+      return true
+    }
+    return !TreeWork.isNewer(tree, plan.rules, than: dates)
+  }
+
+  // MARK: Requests
+
+  /// Sends as many of the waiting records as go with one request.
+  private func sendNext(
+    _ course: inout Course, _ entryId: Int64, _ target: some TreeSyncUpTarget
+  ) async throws {
+    let steps = Array(course.waiting.prefix(max(target.maxStepsPerRequest, 1)))
+    course.waiting.removeFirst(steps.count)
+    let maker = steps.firstIndex { $0.isParent && $0.record.makesRecord }
+    guard maker != nil || course.parentId != nil || steps.allSatisfy({ !$0.isLinked }) else {
+      // The parent could not be made, so its children have nowhere to go.
+      try await refuse(steps)
+      return
+    }
+    let composite = steps.map { step in
+      var link: CompositeStep.Link?
+      if step.isLinked {
+        let source = maker.map { CompositeStep.Link.Source.step($0) } ?? .id(course.parentId ?? "")
+        link = CompositeStep.Link(field: plan.link.field, source: source)
+      }
+      return CompositeStep(record: step.record, link: link)
+    }
+    var context = run.context
+    context.completesBatch = true
+    try await markInFlight(steps)
+    let outcomes: [SyncUpOutcome]
+    do {
+      outcomes = try await target.send(steps: composite, in: context)
+    } catch {
+      for isParent in [true, false] {
+        try await plan.run(isParent: isParent).settleFailure(
+          error, of: steps.filter { $0.isParent == isParent }.map(\.record))
+      }
+      throw error
+    }
+    try await settle(steps, outcomes, &course, entryId)
+  }
+
+  /// What the answers mean for the rest of the tree.
+  private struct Verdict {
+    var settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)] = []
+    var isParentLost = false
+    var lostChildren: [TreeWork.Step] = []
+  }
+
+  private func verdict(
+    _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ course: Course
+  ) -> Verdict {
+    var verdict = Verdict()
+    for (index, step) in steps.enumerated() {
+      let outcome = index < outcomes.count ? outcomes[index] : .unanswered
+      let retries = step.isParent ? course.parentRetries : course.childRetries
+      if step.isLinked, case .rejected(let error) = outcome, Self.saysParentIsGone(error) {
+        // The parent's row decides: it is made anew, or left as it is for the next sync down.
+        if plan.parents.mayRecreate, course.parentRetries > 0 {
+          verdict.isParentLost = true
+        } else {
+          verdict.settled.append((step, plan.parents.mayRecreate ? .keepError(error) : .conflict))
+        }
+        continue
+      }
+      if case .gone(let error) = outcome, step.record.action == .update {
+        if !plan.parents.mayRecreate {
+          verdict.settled.append((step, .conflict))
+        } else if retries == 0 {
+          verdict.settled.append((step, .keepError(error)))
+        } else if step.isParent {
+          verdict.isParentLost = true
+        } else {
+          verdict.lostChildren.append(step)
+        }
+        continue
+      }
+      verdict.settled.append(
+        (step, SyncUpSettlement(outcome, of: step.record.action, mayRecreate: false)))
+    }
+    return verdict
+  }
+
+  private static func saysParentIsGone(_ error: JSONValue) -> Bool {
+    (error["errorCode"] ?? error["statusCode"])?.string == "ENTITY_IS_DELETED"
+  }
+
+  /// Brings the answers into the soups and finds out what is left to do.
+  private func settle(
+    _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ course: inout Course,
+    _ entryId: Int64
+  ) async throws {
+    let verdict = verdict(steps, outcomes, course)
+    for (step, settlement) in verdict.settled {
+      guard case .clean(let newId) = settlement else { continue }
+      let record = step.record.taken(as: newId)
+      course.taken.append(Taken(isParent: step.isParent, record: record))
+      if step.isParent { course.parentId = record.id }
+    }
+    var waiting = course.waiting
+    if !verdict.isParentLost, !verdict.lostChildren.isEmpty {
+      course.childRetries -= 1
+      waiting =
+        verdict.lostChildren.map { step in
+          TreeWork.Step(
+            isParent: false, record: step.record.recreated(with: plan.rules.child), isLinked: true)
+        } + waiting
+    }
+    let settlement = TreeSettlement(plan: plan, time: run.now())
+    let (outcomes, refreshed) = try await settlement.write(verdict.settled, waiting: waiting)
+    outcomes.forEach(run.reportOutcome)
+    course.waiting = refreshed
+    if verdict.isParentLost { try await beginAgain(&course, entryId) }
+  }
+
+  /// The server has lost the parent: everything that is not on it by now goes up anew.
+  private func beginAgain(_ course: inout Course, _ entryId: Int64) async throws {
+    course.parentRetries -= 1
+    course.parentId = nil
+    course.waiting = []
+    try await TreeSettlement(plan: plan, time: run.now()).markLost(entryId)
+    guard let tree = try await tree(entryId) else { return }
+    let work = TreeWork(tree, plan.rules)
+    try await settleLocally(work)
+    course.waiting = work.steps
+  }
+
+  /// Remembers what is to be made before it is sent.
+  private func markInFlight(_ steps: [TreeWork.Step]) async throws {
+    let time = run.now()
+    let creates = steps.filter { $0.record.action == .create }.map { step in
+      (
+        mark: plan.outcome(of: step, .inFlight, id: step.record.id, time),
+        sent: step.record.values
+      )
+    }
+    if creates.isEmpty { return }
+    try await store.inTransaction { transaction in
+      try OutcomeStore.save(inFlight: creates, in: transaction)
+    }
+  }
+
+  // MARK: Without the server
+
+  /// Children whose parent could not be made stay dirty and say why.
+  private func refuse(_ steps: [TreeWork.Step]) async throws {
+    let error = SyncUpDecision.clientError(
+      "PARENT_NOT_SENT", "The record's parent is not on the server, so it cannot be sent yet.")
+    let settlement = TreeSettlement(plan: plan, time: run.now())
+    let (outcomes, _) = try await settlement.write(
+      steps.map { ($0, .keepError(error)) }, waiting: [])
+    outcomes.forEach(run.reportOutcome)
+  }
+
+  /// Settles the records that need no request: rows that the server never had, and those that cannot
+  /// be sent.
+  private func settleLocally(_ work: TreeWork) async throws {
+    if work.removed.isEmpty && work.refused.isEmpty { return }
+    let settlement = TreeSettlement(plan: plan, time: run.now())
+    try await settlement.write(removed: work.removed, refused: work.refused)
+      .forEach(run.reportOutcome)
+  }
+
+  private func settleLocally(conflicts work: TreeWork) async throws {
+    let time = run.now()
+    try await save(
+      work.steps.map { plan.outcome(of: $0, .conflict, id: $0.record.id, time, hasAction: false) })
+  }
+
+  private func settleLocally(withoutWork entryId: Int64) async throws {
+    try await save([
+      SyncRecordOutcome(
+        syncId: run.context.syncId, soupName: run.context.soupName, entryId: entryId, recordId: nil,
+        action: nil, kind: .nothingToDo, time: run.now())
+    ])
+  }
+
+  private func save(_ outcomes: [SyncRecordOutcome]) async throws {
+    if outcomes.isEmpty { return }
+    try await store.inTransaction { transaction in
+      try OutcomeStore.save(outcomes, in: transaction)
+    }
+    outcomes.forEach(run.reportOutcome)
+  }
+}
+
+extension TreeUpRun.Plan {
+  /// What became of a record of the tree.
+  func outcome(
+    of step: TreeWork.Step, _ kind: SyncRecordOutcome.Kind, id: String?, _ time: Int64,
+    error: JSONValue? = nil, hasAction: Bool = true
+  ) -> SyncRecordOutcome {
+    let context = run(isParent: step.isParent).context
+    return SyncRecordOutcome(
+      syncId: context.syncId, soupName: context.soupName, entryId: step.record.entryId,
+      recordId: id, action: hasAction ? step.record.action : nil, kind: kind, time: time,
+      error: error)
+  }
+}

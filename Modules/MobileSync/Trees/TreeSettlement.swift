@@ -1,0 +1,253 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Brings what the server said about records of a tree into both soups, in one transaction.
+struct TreeSettlement: Sendable {
+  let plan: TreeUpRun.Plan
+  let time: Int64
+
+  private var store: SmartStore { plan.parentRun.context.store }
+
+  /// Writes settled records and their outcomes.
+  ///
+  /// A new id of the parent goes to all its children. Rows that were edited since they were read keep
+  /// the edit and stay dirty.
+  ///
+  /// - Parameter waiting: Records that are still to be sent. Rows whose flags do not say what they need
+  ///   by now are flagged anew, so that a crash forgets none.
+  /// - Returns: The outcomes, and the waiting records as the soups have them now.
+  func write(
+    _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)], waiting: [TreeWork.Step]
+  ) async throws -> (outcomes: [SyncRecordOutcome], waiting: [TreeWork.Step]) {
+    let outcomes = settled.map { outcome(of: $0.step, $0.settlement) }
+    let current = try await store.inTransaction { transaction in
+      let unedited = try uneditedIds(waiting, in: transaction)
+      for isParent in [false, true] {
+        try write(
+          settled.filter { $0.step.isParent == isParent }, isParent: isParent, in: transaction)
+      }
+      try followParent(settled, in: transaction)
+      try flag(waiting.filter { unedited.contains($0.record.entryId) }, in: transaction)
+      try OutcomeStore.save(outcomes.filter { !$0.isLostCreate }, in: transaction)
+      try OutcomeStore.save(
+        inFlight: zip(outcomes, settled).filter { $0.0.isLostCreate }
+          .map { (mark: $0.0, sent: $0.1.step.record.values) },
+        in: transaction)
+      return try refreshed(waiting, unedited, in: transaction)
+    }
+    return (outcomes, current)
+  }
+
+  // MARK: Rows
+
+  private func write(
+    _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)], isParent: Bool,
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    let run = plan.run(isParent: isParent)
+    let fields = isParent ? plan.rules.parent : plan.rules.child
+    let rows = try transaction.entries(
+      settled.map(\.step.record.entryId), of: run.context.soupName)
+    let rowById = Dictionary(
+      rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
+    var written: [JSONSlice] = []
+    var removed: [Int64] = []
+    for (step, settlement) in settled {
+      guard let row = rowById[step.record.entryId] else { continue }
+      let change: RowChange
+      switch settlement {
+      case .clean(let newId):
+        change = .accepted(sent: step.record.record, now: row, newId: newId)
+      case .removeRow: change = .deleted(sent: step.record.record, now: row)
+      case .keepError(let error):
+        written.append(try failed(row, step, error))
+        continue
+      case .unanswered:
+        written.append(try failed(row, step, SyncUpRun.noAnswer))
+        continue
+      case .conflict, .recreate: continue
+      }
+      switch change {
+      case .write(let flags, let id):
+        var members = flags.members
+        if let id { members.append((fields.idField, .string(id))) }
+        written.append(try row.setting(members, removing: [SyncKeys.lastError]))
+      case .remove:
+        removed.append(step.record.entryId)
+        if isParent, plan.rules.deletesChildren {
+          try removeChildren(of: row, in: transaction)
+        }
+      case .leave: break
+      }
+    }
+    try run.write(written, in: transaction)
+    try transaction.remove(entryIds: removed, forSoupNamed: run.context.soupName)
+  }
+
+  /// A row that the server refused: it keeps the error; a clean one becomes dirty, since the server
+  /// does not have what it says.
+  private func failed(
+    _ row: JSONSlice, _ step: TreeWork.Step, _ error: JSONValue
+  ) throws -> JSONSlice {
+    var members = [(SyncKeys.lastError, JSONValue.string(error.text))]
+    if !RecordFlags(of: row).local { members += Self.flags(of: step).members }
+    return try row.setting(members)
+  }
+
+  private static func flags(of step: TreeWork.Step) -> RecordFlags {
+    let isNew = step.record.makesRecord
+    return RecordFlags(local: true, created: isNew, updated: !isNew, deleted: false)
+  }
+
+  /// The server deleted the children with their parent; what was edited or made since then goes too,
+  /// since nothing can be done with it any more.
+  private func removeChildren(
+    of parent: JSONSlice, in transaction: borrowing StoreTransaction
+  ) throws {
+    guard let id = parent[plan.rules.parent.idField]?.string else { return }
+    let children = try plan.children.records.entryIds(
+      where: plan.link.field, is: id, in: transaction)
+    try transaction.remove(entryIds: children, forSoupNamed: plan.children.records.soupName)
+  }
+
+  /// Gives the children of a parent that was made on the server its new id.
+  private func followParent(
+    _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)],
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    for (step, settlement) in settled where step.isParent {
+      guard case .clean(let newId?) = settlement, let old = step.record.id, old != newId else {
+        continue
+      }
+      try plan.link.rewrite(from: old, to: newId, in: transaction)
+    }
+  }
+
+  // MARK: Waiting records
+
+  /// The entry ids of children whose rows are as they were when they were read.
+  private func uneditedIds(
+    _ waiting: [TreeWork.Step], in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int64> {
+    let children = waiting.filter { !$0.isParent }
+    let rows = try transaction.entries(
+      children.map(\.record.entryId), of: plan.children.records.soupName)
+    let texts = Dictionary(rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
+    return Set(
+      children.compactMap { step in
+        guard let row = texts[step.record.entryId],
+          row.utf8.elementsEqual(step.record.record.utf8)
+        else { return nil }
+        return step.record.entryId
+      })
+  }
+
+  private func flag(
+    _ waiting: [TreeWork.Step], in transaction: borrowing StoreTransaction
+  ) throws {
+    let steps = Dictionary(
+      waiting.map { ($0.record.entryId, $0) }, uniquingKeysWith: { first, _ in first })
+    let rows = try transaction.entries(
+      steps.keys.sorted(), of: plan.children.records.soupName)
+    var written: [JSONSlice] = []
+    for (entryId, row) in rows {
+      let flags = RecordFlags(of: row)
+      guard let step = steps[entryId], !flags.local || (step.record.makesRecord && !flags.created)
+      else { continue }
+      written.append(try row.setting(Self.flags(of: step).members))
+    }
+    try plan.childRun.write(written, in: transaction)
+  }
+
+  /// Flags a parent that the server has lost as one that is to be made, and with it the children that
+  /// the server deleted too. Deletions stay deletions.
+  func markLost(_ entryId: Int64) async throws {
+    try await store.inTransaction { transaction in
+      guard let tree = try TreeSender.tree(entryId, plan, in: transaction) else { return }
+      try plan.parentRun.write([try Self.lost(tree.parent.record)], in: transaction)
+      guard plan.rules.deletesChildren else { return }
+      try plan.childRun.write(try tree.children.map { try Self.lost($0.record) }, in: transaction)
+    }
+  }
+
+  private static func lost(_ row: JSONSlice) throws -> JSONSlice {
+    var flags = RecordFlags(of: row)
+    flags.local = true
+    flags.created = true
+    return try row.setting(flags.members)
+  }
+
+  private func refreshed(
+    _ waiting: [TreeWork.Step], _ unedited: Set<Int64>, in transaction: borrowing StoreTransaction
+  ) throws -> [TreeWork.Step] {
+    let rows = try transaction.entries(unedited.sorted(), of: plan.children.records.soupName)
+    let texts = Dictionary(rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
+    return waiting.map { step in
+      guard !step.isParent, let row = texts[step.record.entryId] else { return step }
+      var step = step
+      step.record = step.record.asStored(row)
+      return step
+    }
+  }
+
+  // MARK: Rows without requests
+
+  /// Removes rows that the server never had, unless they were edited meanwhile, and keeps the errors of
+  /// those that cannot be sent.
+  func write(
+    removed: [TreeWork.Row], refused: [TreeWork.Row]
+  ) async throws -> [SyncRecordOutcome] {
+    func outcome(_ row: TreeWork.Row, _ kind: SyncRecordOutcome.Kind) -> SyncRecordOutcome {
+      let context = plan.run(isParent: row.isParent).context
+      return SyncRecordOutcome(
+        syncId: context.syncId, soupName: context.soupName, entryId: row.entryId, recordId: row.id,
+        action: nil, kind: kind, time: time, error: row.error)
+    }
+    let outcomes = removed.map { outcome($0, .succeeded) } + refused.map { outcome($0, .rejected) }
+    try await store.inTransaction { transaction in
+      // A parent whose deletion was taken back stays, and its children with it.
+      let parents = removed.filter(\.isParent).map(\.entryId)
+      let kept = try transaction.entries(parents, of: plan.parents.records.soupName)
+        .filter { !RecordFlags(of: $0.record).deleted }.map(\.id)
+      for isParent in [true, false] where isParent || kept.isEmpty {
+        let run = plan.run(isParent: isParent)
+        try transaction.remove(
+          entryIds: removed.filter { $0.isParent == isParent && !kept.contains($0.entryId) }
+            .map(\.entryId),
+          forSoupNamed: run.context.soupName)
+      }
+      for row in refused {
+        let run = plan.run(isParent: row.isParent)
+        let rows = try transaction.entries([row.entryId], of: run.context.soupName)
+        try run.write(
+          rows.map {
+            try $0.record.setting([(SyncKeys.lastError, .string(row.error?.text ?? ""))])
+          }, in: transaction)
+      }
+      try OutcomeStore.save(outcomes, in: transaction)
+    }
+    return outcomes
+  }
+
+  private func outcome(
+    of step: TreeWork.Step, _ settlement: SyncUpSettlement
+  ) -> SyncRecordOutcome {
+    let id = step.record.id
+    return switch settlement {
+    case .clean(let newId): plan.outcome(of: step, .succeeded, id: newId ?? id, time)
+    case .removeRow: plan.outcome(of: step, .succeeded, id: id, time)
+    case .conflict: plan.outcome(of: step, .conflict, id: id, time)
+    case .keepError(let error): plan.outcome(of: step, .rejected, id: id, time, error: error)
+    case .unanswered, .recreate: plan.outcome(of: step, .unanswered, id: id, time)
+    }
+  }
+}
+
+extension SyncUpRecord {
+  /// The record with the stored text of now, which differs in nothing that was edited.
+  fileprivate func asStored(_ row: JSONSlice) -> SyncUpRecord {
+    SyncUpRecord(
+      entryId: entryId, record: row, action: action, objectType: objectType, id: id,
+      fieldNames: fieldNames, externalId: externalId, unsentFields: unsentFields)
+  }
+}

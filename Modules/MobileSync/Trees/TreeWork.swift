@@ -1,0 +1,146 @@
+import SalesforceSDKCommon
+
+/// A parent and its children as the soups have them.
+struct LocalTree: Sendable {
+  /// An entry of a soup.
+  typealias Row = (id: Int64, record: JSONSlice)
+
+  let parent: Row
+  let children: [Row]
+}
+
+/// What a tree needs: a decision made from the rows alone.
+struct TreeWork: Sendable {
+  /// A record to send.
+  struct Step: Sendable {
+    let isParent: Bool
+    var record: SyncUpRecord
+    /// Whether the record is told its parent.
+    let isLinked: Bool
+  }
+
+  /// A row that is settled without the server.
+  struct Row: Sendable {
+    let isParent: Bool
+    let entryId: Int64
+    let id: String?
+    var error: JSONValue?
+  }
+
+  /// The records to send, in order.
+  var steps: [Step] = []
+  /// Rows that the server never had.
+  var removed: [Row] = []
+  /// Rows that cannot be sent.
+  var refused: [Row] = []
+
+  /// Which fields are sent, and what a tree is.
+  struct Rules: Sendable {
+    let parent: SyncUpFieldChoice
+    let child: SyncUpFieldChoice
+    let parentIdField: String
+    let deletesChildren: Bool
+  }
+
+  /// The work for local changes.
+  init(_ tree: LocalTree, _ rules: Rules) {
+    let decision = Self.decision(tree.parent, rules.parent)
+    switch decision {
+    case .removeRow(let id):
+      removed.append(Row(isParent: true, entryId: tree.parent.id, id: id))
+      if rules.deletesChildren {
+        removed += tree.children.map {
+          Row(isParent: false, entryId: $0.id, id: $0.record[rules.child.idField]?.string)
+        }
+      } else {
+        add(tree.children, rules, isLinked: false, includingClean: false)
+      }
+    case .send(let parent) where parent.action == .delete:
+      if !rules.deletesChildren {
+        add(tree.children, rules, isLinked: false, includingClean: false)
+      }
+      steps.append(Step(isParent: true, record: parent, isLinked: false))
+    case .send(let parent):
+      steps.append(Step(isParent: true, record: parent, isLinked: false))
+      add(tree.children, rules, isLinked: true, includingClean: parent.makesRecord)
+    case .nothing:
+      add(tree.children, rules, isLinked: true, includingClean: false)
+    case .refuse(let id, let error):
+      refused.append(Row(isParent: true, entryId: tree.parent.id, id: id, error: error))
+      if !RecordFlags(of: tree.parent.record).created {
+        add(tree.children, rules, isLinked: true, includingClean: false)
+      }
+    }
+  }
+
+  /// Adds what children need.
+  ///
+  /// - Parameter includingClean: Whether clean children are told their parent too.
+  private mutating func add(
+    _ children: [LocalTree.Row], _ rules: Rules, isLinked: Bool, includingClean: Bool
+  ) {
+    for row in children {
+      switch Self.decision(row, rules.child) {
+      case .removeRow(let id): removed.append(Row(isParent: false, entryId: row.id, id: id))
+      case .send(let child):
+        steps.append(
+          Step(isParent: false, record: child, isLinked: isLinked && child.action != .delete))
+      case .nothing:
+        // Others may have changed its fields: only the link is sent.
+        if includingClean, let clean = Self.sending(row, .update, rules.child, fields: []) {
+          steps.append(Step(isParent: false, record: clean, isLinked: true))
+        }
+      case .refuse(let id, let error):
+        refused.append(Row(isParent: false, entryId: row.id, id: id, error: error))
+      }
+    }
+  }
+
+  private static func decision(
+    _ row: LocalTree.Row, _ fields: SyncUpFieldChoice
+  ) -> SyncUpDecision {
+    guard RecordFlags(of: row.record).local else { return .nothing }
+    return SyncUpDecision(entryId: row.id, record: row.record, fields: fields)
+  }
+
+  /// A row as a record to send whatever its flags say; nil without an object type.
+  private static func sending(
+    _ row: LocalTree.Row, _ action: SyncUpAction, _ choice: SyncUpFieldChoice,
+    fields: [String]? = nil
+  ) -> SyncUpRecord? {
+    guard let type = row.record[SyncKeys.attributes]?[SyncKeys.type]?.string, !type.isEmpty else {
+      return nil
+    }
+    return SyncUpRecord(
+      entryId: row.id, record: row.record, action: action, objectType: type,
+      id: row.record[choice.idField]?.string, fieldNames: fields ?? choice.update, externalId: nil,
+      unsentFields: [choice.idField, choice.dateField])
+  }
+
+  // MARK: Conflicts
+
+  /// Whether nobody changed the tree on the server since it came down.
+  static func isNewer(_ tree: LocalTree, _ rules: Rules, than remote: RemoteTreeDates) -> Bool {
+    let parentFlags = RecordFlags(of: tree.parent.record)
+    guard
+      ConflictRule.isNewer(
+        localDate: ServerDate.milliseconds(of: tree.parent.record[rules.parent.dateField]),
+        isDeleted: parentFlags.deleted, than: remote.parent)
+    else { return false }
+    return tree.children.allSatisfy { row in
+      let flags = RecordFlags(of: row.record)
+      guard let id = row.record[rules.child.idField]?.string, !flags.created,
+        !SyncKeys.isLocalId(id)
+      else { return true }
+      return ConflictRule.isNewer(
+        localDate: ServerDate.milliseconds(of: row.record[rules.child.dateField]),
+        isDeleted: flags.deleted || (parentFlags.deleted && rules.deletesChildren),
+        than: remote.children[id] ?? .gone)
+    }
+  }
+}
+
+extension SyncUpRecord {
+  /// Whether the server is to make the record.
+  var makesRecord: Bool { action == .create || action == .upsert }
+}

@@ -1,0 +1,91 @@
+public import MobileSync
+public import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// Sends local changes one record at a time, each with a request of its own.
+///
+/// JSON: `{"createFieldlist": […], "updateFieldlist": […], "externalIdFieldName": "…"}`, each key
+/// optional. It is for objects and servers that the platform's composite resources do not serve;
+/// others are better off with the collection target, which needs a request for 200 records.
+///
+/// In mode `LEAVE_IF_CHANGED` a record's date is asked for first, and the update itself names the
+/// date that it builds on: a change that somebody makes between the two is refused as a conflict
+/// instead of being overwritten.
+public struct BasicSyncUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
+  public static let kind = SyncTargetKind(
+    .syncUp, typeName: "basic", implementationName: "SFSyncUpTarget",
+    aliases: [
+      "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget",
+      "com.salesforce.androidsdk.smartsync.target.SyncUpTarget",
+    ],
+    writtenTypeName: "rest")
+
+  public let fields: SyncUpFields
+  private let names: SyncFieldNames
+
+  public var idFieldName: String { names.id }
+  public var modificationDateFieldName: String { names.modificationDate }
+
+  /// Makes a target.
+  ///
+  /// - Parameters:
+  ///   - idFieldName: Empty means `Id`.
+  ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
+  public init(
+    fields: SyncUpFields = SyncUpFields(), idFieldName: String = "",
+    modificationDateFieldName: String = ""
+  ) {
+    self.fields = fields
+    names = SyncFieldNames(id: idFieldName, modificationDate: modificationDateFieldName)
+  }
+
+  public init(configuration: JSONObject) throws {
+    fields = try SyncUpFields(configuration: configuration)
+    names = SyncFieldNames(configuration: configuration)
+  }
+
+  public var configuration: JSONObject {
+    var configuration = JSONObject()
+    fields.write(into: &configuration)
+    return configuration
+  }
+
+  public func send(
+    _ group: [SyncUpRecord], in context: SyncContext
+  ) async throws -> [SyncUpOutcome] {
+    guard let record = group.first else { return [] }
+    let request = record.request(unlessModifiedSince: baseDate(of: record, in: context))
+    let response = try await context.response(to: request)
+    let body = response.body.isEmpty ? nil : try? JSONSlice(parsing: response.body)
+    let outcome = SyncUpOutcome(
+      status: response.status, body: body, error: body?.value, of: record.action)
+    if record.action == .upsert, outcome == .succeeded(id: nil) {
+      return [.succeeded(id: try await record.idAfterUpsert(idFieldName: names.id, in: context))]
+    }
+    return [outcome]
+  }
+
+  /// The date that the local record is built on, where others' changes are to be respected.
+  private func baseDate(of record: SyncUpRecord, in context: SyncContext) -> Int64? {
+    guard context.mergeMode == .leaveIfChanged else { return nil }
+    return record.record[names.modificationDate]?.string.flatMap(SalesforceDate.parse)?
+      .milliseconds
+  }
+
+  public func remoteDates(
+    of records: [SyncUpRecord], in context: SyncContext
+  ) async throws -> [RemoteDate] {
+    var dates: [RemoteDate] = []
+    for record in records {
+      dates.append(
+        try await RemoteDate.ofOne(record, field: names.modificationDate, in: context))
+    }
+    return dates
+  }
+
+  public func candidates(
+    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+  ) async throws -> [[String]] {
+    try await LostCreateSearch.candidates(for: lost, idFieldName: names.id, in: context)
+  }
+}

@@ -1,0 +1,51 @@
+import MobileSync
+import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// One page of the ids in a briefcase.
+struct PrimingPage: Sendable {
+  /// A record in the briefcase.
+  struct Item: Sendable {
+    /// The number of the object among the target's.
+    let object: Int
+    let id: String
+  }
+
+  /// The records of the target's objects, in the order of the objects.
+  let items: [Item]
+  /// What leads to the next page; nil on the last one. An empty page is not the last.
+  let relayToken: String?
+
+  /// Asks for a page: `{"primingRecords": {"<type>": {"<record type>": [{"id": "…"}]}},
+  /// "relayToken": "…" or null, "ruleErrors": […]}`.
+  ///
+  /// - Parameter since: Only what changed after this, in milliseconds since 1970; everything if it is
+  ///   not greater than 0.
+  init(
+    of types: [String], since: Int64, relayToken: String?, in context: SyncContext
+  ) async throws {
+    var request = RestRequest(path: "/{v}/connect/briefcase/priming-records")
+    if let relayToken { request.query.append(RestQueryItem("relayToken", relayToken)) }
+    if since > 0 {
+      request.query.append(
+        RestQueryItem("changedAfterTimestamp", SalesforceDate(milliseconds: since).soqlText))
+    }
+    let json = try await context.json(for: request)
+    guard let records = json["primingRecords"], records.kind == .object else {
+      throw SyncContext.unexpectedForm(json, of: request, expected: "a page of a briefcase")
+    }
+    var items: [Item] = []
+    for (object, type) in types.enumerated() {
+      guard let byRecordType = records[type] else { continue }
+      for (_, list) in byRecordType.members {
+        items += list.elements.compactMap { $0["id"]?.string }.map { Item(object: object, id: $0) }
+      }
+    }
+    self.items = items
+    self.relayToken = json["relayToken"]?.string
+    for error in json["ruleErrors"].map({ Array($0.elements) }) ?? [] {
+      MobileSyncLogger.log.error(
+        "The briefcase rule \(error["ruleId"]?.string ?? "without id") could not be applied.")
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import MobileSync
+import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// Queries for parents with their children, and their answers.
+struct TreeQuery: Sendable {
+  let parent: ParentInfo
+  let children: ChildrenInfo
+
+  /// `select <parent fields>, (select <child fields> from <plural> …) from <type> …`.
+  ///
+  /// - Parameters:
+  ///   - condition: On parents; empty for none.
+  ///   - childCondition: On children; empty for none.
+  ///   - order: Empty for none.
+  func soql(
+    _ fields: [String], _ childFields: [String], where condition: String,
+    children childCondition: String = "", orderBy order: String = ""
+  ) throws(SyncError) -> String {
+    let nested = try SOQLBuilder.withFields(childFields).from(children.sobjectTypePlural)
+      .whereClause(childCondition).build()
+    return try SOQLBuilder.withFields(fields + ["(\(nested))"]).from(parent.sobjectType)
+      .whereClause(condition).orderBy(order).build()
+  }
+
+  /// A page of trees, each with all its children, also those that the server put on pages of their
+  /// own.
+  func page(_ request: RestRequest, in context: SyncContext) async throws -> SyncPage<String> {
+    let page = try await QueryPage(request, in: context)
+    var records: [JSONSlice] = []
+    records.reserveCapacity(page.records.count)
+    for record in page.records {
+      guard let next = record[children.sobjectTypePlural]?[SyncKeys.nextRecordsURL]?.string else {
+        records.append(record)
+        continue
+      }
+      try context.checkStop()
+      let rest = try await IdQuery.allRecords(of: .queryMore(nextRecordsURL: next), in: context)
+      let all = (childRecords(of: record) + rest).map(\.value)
+      let list: JSONValue = ["done": true, "records": .array(all)]
+      records.append(try record.setting([(children.sobjectTypePlural, list)]))
+    }
+    return SyncPage(records: records, totalSize: page.totalSize, next: page.next)
+  }
+
+  /// The trees of all pages.
+  func all(_ soql: String, in context: SyncContext) async throws -> [JSONSlice] {
+    var records: [JSONSlice] = []
+    var request: RestRequest? = .query(soql)
+    while let next = request {
+      let page = try await page(next, in: context)
+      records += page.records
+      request = page.next.map { .queryMore(nextRecordsURL: $0) }
+    }
+    return records
+  }
+
+  /// The children that came with a parent.
+  func childRecords(of record: JSONSlice) -> [JSONSlice] {
+    record[children.sobjectTypePlural]?[SyncKeys.records].map { Array($0.elements) } ?? []
+  }
+}

@@ -1,0 +1,252 @@
+import BasicSyncUp
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import Testing
+
+@Suite struct BasicSyncUpTargetTests {
+  private func up(
+    _ device: Device, _ target: BasicSyncUpTarget = BasicSyncUpTarget(),
+    _ mode: SyncMergeMode = .overwrite, fields: [String] = ["Name"]
+  ) async throws -> SyncRun {
+    try await device.manager.syncUp(
+      target: target, options: SyncOptions(mergeMode: mode, fieldlist: fields),
+      soupName: Device.soup)
+  }
+
+  /// A device with clean rows of records on the server.
+  private func device(_ org: InMemoryOrg, _ names: String...) async throws -> (Device, [String]) {
+    let device = try await Device.open(org)
+    let ids = names.map { org.create("Account", ["Name": .string($0)]) }
+    try await device.download(ids)
+    return (device, ids)
+  }
+
+  @Test func `MS-184 MS-185 MS-187 a create is a POST, an edit a PATCH, a deletion a DELETE`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let (device, ids) = try await device(org, "a", "b")
+    try await device.edit(ids[0], ["Name": "a2", "Phone": "not listed"])
+    try await device.delete(ids[1])
+    try await device.create([["Name": "c"]])
+    let state = try await up(device).finished()
+    #expect(state.totalSize == 3)
+    #expect(
+      org.lines == [
+        "PATCH /{v}/sobjects/Account/\(ids[0])", "DELETE /{v}/sobjects/Account/\(ids[1])",
+        "POST /{v}/sobjects/Account",
+      ])
+    #expect(org.requests.map(\.body) == [#"{"Name":"a2"}"#, "", #"{"Name":"c"}"#])
+    #expect(org.requests.allSatisfy { $0.qualifier == "MobileSync" })
+    #expect(org.records("Account").compactMap { $0["Name"]?.string } == ["a2", "c"])
+    #expect(try await device.dirtyRows().isEmpty)
+    let rows = Set(try await device.rows().compactMap { $0["Id"]?.string })
+    #expect(rows == Set(org.records("Account").compactMap { $0["Id"]?.string }))
+  }
+
+  @Test func `MS-47 each record of a run has its update`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.create([["Name": "a"], ["Name": "b"], ["Name": "c"]])
+    let run = try await up(device)
+    #expect(
+      await run.allUpdates() == [
+        "RUNNING 0/-1", "RUNNING 0/3", "RUNNING 33/3", "RUNNING 66/3", "DONE 100/3",
+      ])
+  }
+
+  @Test func `MS-184 MS-210 a record with an external id is upserted by it`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let known = org.create("Account", ["Name": "there", "Ext__c": "e/1"])
+    try await device.create([["Name": "here", "Ext__c": "e/1"], ["Name": "new", "Ext__c": "e2"]])
+    let target = BasicSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))
+    _ = try await up(device, target, fields: ["Name", "Ext__c"]).finished()
+    #expect(
+      org.lines == [
+        "PATCH /{v}/sobjects/Account/Ext__c/e%2F1", "PATCH /{v}/sobjects/Account/Ext__c/e2",
+      ])
+    // The server refuses the external id in the body.
+    #expect(org.requests[0].body == #"{"Name":"here"}"#)
+    #expect(org.record("Account", known)?["Name"] == "here")
+    #expect(try await device.row("Name", "here")?["Id"]?.string == known)
+    #expect(org.records("Account").count == 2)
+  }
+
+  @Test func `MS-184 an upsert that is answered without an id asks for it`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let known = org.create("Account", ["Name": "there", "Ext__c": "e1"])
+    try await device.create([["Name": "here", "Ext__c": "e1"]])
+    org.intervene { _, request in
+      request.line.hasPrefix("PATCH") ? .answer(status: 204, body: "") : .none
+    }
+    let target = BasicSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))
+    _ = try await up(device, target).finished()
+    #expect(org.lines.last == "GET /{v}/sobjects/Account/Ext__c/e1")
+    #expect(try await device.row("Name", "here")?["Id"]?.string == known)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test func `MS-184 an upsert by the id field keeps that id`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let known = org.create("Account", ["Name": "there"])
+    try await device.create([["Id": .string(known), "Name": "here"]])
+    org.intervene { _, _ in .answer(status: 204, body: "") }
+    let target = BasicSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Id"))
+    _ = try await up(device, target).finished()
+    #expect(org.lines == ["PATCH /{v}/sobjects/Account/Id/\(known)"])
+    #expect(try await device.row("Name", "here")?["Id"]?.string == known)
+  }
+
+  @Test func `MS-186 an edited record that is gone is made anew, or left dirty`() async throws {
+    let org = InMemoryOrg()
+    let (device, ids) = try await device(org, "a")
+    try await device.edit(ids[0], ["Name": "a2"])
+    org.delete("Account", ids[0])
+    _ = try await up(device, BasicSyncUpTarget(), .leaveIfChanged).finished()
+    #expect(try await device.dirtyRows().count == 1)
+    #expect(org.records("Account").isEmpty)
+
+    _ = try await up(device).finished()
+    let made = try #require(org.records("Account").first)
+    #expect(made["Name"] == "a2" && made["Id"]?.string != ids[0])
+    #expect(try await device.row("Name", "a2")?["Id"] == made["Id"])
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test func `MS-187 a deletion of what is gone already removes the row`() async throws {
+    let org = InMemoryOrg()
+    let (device, ids) = try await device(org, "a")
+    try await device.delete(ids[0])
+    org.delete("Account", ids[0])
+    _ = try await up(device).finished()
+    #expect(try await device.rows().isEmpty)
+  }
+
+  @Test func `MS-188 a refused record keeps the server's whole answer, the others go up`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.create([
+      ["Name": "a"], ["Name": .string(String(repeating: "x", count: 256))], ["Name": "b"],
+      ["Name": ""], ["Name": "c"],
+    ])
+    let state = try await up(device).finished()
+    #expect(state.status == .done && state.totalSize == 5)
+    let dirty = try await device.dirtyRows()
+    #expect(dirty.count == 2)
+    for row in dirty {
+      #expect(row[SyncKeys.locallyCreated] == true)
+      let error = try JSONValue(parsing: row[SyncKeys.lastError]?.string ?? "")
+      #expect(error[0]?["errorCode"]?.string != nil)
+    }
+  }
+
+  @Test func `MS-189 MS-327 without a network the run fails and what was sent stays clean`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.create([["Name": "a"], ["Name": "b"], ["Name": "c"]])
+    org.intervene { number, _ in number == 2 ? .unreachable : .none }
+    let run = try await up(device)
+    await #expect(throws: SyncError.self) { try await run.finished() }
+    #expect(try await device.dirtyRows().count == 2)
+    org.forgetRequests()
+    org.intervene(nil)
+    let again = try await device.manager.reSync(id: run.state.id).finished()
+    #expect(again.totalSize == 2)
+    #expect(org.records("Account").count == 3)
+  }
+
+  @Test func `MS-191 an unknown object type is a refusal, also of a create`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.create([["Name": "a"]])
+    org.intervene { _, _ in
+      .answer(status: 404, body: #"[{"errorCode":"NOT_FOUND","message":"x"}]"#)
+    }
+    _ = try await up(device).finished()
+    #expect(org.lines.count == 1)
+    let row = try #require(try await device.dirtyRows().first)
+    #expect(row[SyncKeys.lastError]?.string?.contains("NOT_FOUND") == true)
+  }
+
+  @Test func `MS-195 a create whose answer was lost is found and not repeated`() async throws {
+    let org = InMemoryOrg()
+    org.setClock(SalesforceDateNow.milliseconds)
+    let device = try await Device.open(org)
+    try await device.create([["Name": "a"]])
+    org.intervene { number, _ in number == 1 ? .dropAnswer : .none }
+    let run = try await up(device)
+    await #expect(throws: SyncError.self) { try await run.finished() }
+    _ = try await device.manager.reSync(id: run.state.id).finished()
+    #expect(org.records("Account").count == 1)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test func `MS-199 the date of each record is asked for, two requests in all`() async throws {
+    let org = InMemoryOrg()
+    let (device, ids) = try await device(org, "a", "b")
+    try await device.edit(ids[0], ["Name": "a2"])
+    try await device.edit(ids[1], ["Name": "b2"])
+    try await device.create([["Name": "c"]])
+    org.update("Account", ids[1], ["Name": "there"])
+    _ = try await up(device, BasicSyncUpTarget(), .leaveIfChanged).finished()
+    #expect(
+      org.lines == [
+        "GET /{v}/sobjects/Account/\(ids[0])", "GET /{v}/sobjects/Account/\(ids[1])",
+        "PATCH /{v}/sobjects/Account/\(ids[0])", "POST /{v}/sobjects/Account",
+      ])
+    #expect(org.requests[0].query == ["fields": "LastModifiedDate"])
+    #expect(org.record("Account", ids[1])?["Name"] == "there")
+  }
+
+  @Test func `MS-204 a change between check and write is a conflict and not lost`() async throws {
+    let org = InMemoryOrg()
+    let (device, ids) = try await device(org, "a")
+    try await device.edit(ids[0], ["Name": "here"])
+    org.intervene { _, request in
+      if request.line.hasPrefix("PATCH") { org.update("Account", ids[0], ["Name": "there"]) }
+      return .none
+    }
+    let run = try await up(device, BasicSyncUpTarget(), .leaveIfChanged)
+    _ = try await run.finished()
+    #expect(org.lines.count == 2)
+    #expect(org.record("Account", ids[0])?["Name"] == "there")
+    let row = try #require(try await device.dirtyRows().first)
+    #expect(row["Name"] == "here" && row[SyncKeys.lastError] == nil)
+    #expect(try await device.manager.outcomes(forId: run.state.id).map(\.kind) == [.conflict])
+    #expect(try await device.manager.outcomeCounts(forId: run.state.id).skipped == 1)
+  }
+
+  @Test func `MS-204 a date with milliseconds does not refuse its own record`() async throws {
+    let org = InMemoryOrg()
+    org.setClock(1_700_000_000_500)
+    let (device, ids) = try await device(org, "a")
+    try await device.edit(ids[0], ["Name": "here"])
+    _ = try await up(device, BasicSyncUpTarget(), .leaveIfChanged).finished()
+    #expect(
+      org.requests.last?.headers["If-Unmodified-Since"] == "Tue, 14 Nov 2023 22:13:22 GMT")
+    #expect(org.record("Account", ids[0])?["Name"] == "here")
+  }
+
+  @Test func `MS-262 MS-266 the stored form names the platform's class and reads back equal`()
+    throws
+  {
+    let target = BasicSyncUpTarget(
+      fields: SyncUpFields(createFieldlist: ["A"]), idFieldName: "Key",
+      modificationDateFieldName: "Changed")
+    #expect(
+      JSONValue.object(target.json) == [
+        "createFieldlist": ["A"], "type": "rest", "iOSImpl": "SFSyncUpTarget",
+        "idFieldName": "Key", "modificationDateFieldName": "Changed",
+      ])
+    #expect(try BasicSyncUpTarget(configuration: target.json) == target)
+  }
+}

@@ -1,0 +1,184 @@
+import BriefcaseSyncDown
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import Testing
+
+@Suite struct BriefcaseSyncDownTargetTests {
+  private static let contacts = "contacts"
+
+  private func target(_ count: Int = 2_000) -> BriefcaseSyncDownTarget {
+    BriefcaseSyncDownTarget(
+      infos: [
+        BriefcaseObjectInfo(sobjectType: "Account", soupName: Device.soup, fieldlist: ["Name"]),
+        BriefcaseObjectInfo(
+          sobjectType: "Contact", soupName: Self.contacts, fieldlist: ["LastName"]),
+      ], countIdsPerRetrieve: count)
+  }
+
+  /// A device with two soups and an org with accounts and contacts in the briefcase.
+  private func device(
+    accounts: Int, contacts: Int, pageSize: Int = 2_000
+  ) async throws -> (Device, InMemoryOrg, accounts: [String], contacts: [String]) {
+    let org = InMemoryOrg()
+    let accounts = (0..<accounts).map { org.create("Account", ["Name": .string("\($0)")]) }
+    let contacts = (0..<contacts).map { org.create("Contact", ["LastName": .string("\($0)")]) }
+    org.create("Account", ["Name": "not in the briefcase"])
+    org.setBriefcase(
+      ["Account": accounts, "Contact": contacts, "Case": ["500"]], pageSize: pageSize)
+    let device = try await Device.open(org)
+    try await device.registerSoup(Self.contacts)
+    return (device, org, accounts, contacts)
+  }
+
+  @Test(arguments: [(12, 0, 500, 1), (12, 0, 2, 6), (12, 12, 3, 8)])
+  func `MS-175 slices of the page are the engine's pages`(
+    accounts: Int, contacts: Int, count: Int, pages: Int
+  ) async throws {
+    let (device, org, _, _) = try await device(accounts: accounts, contacts: contacts)
+    let run = try await device.manager.syncDown(target: target(count), soupName: "ignored")
+    let updates = await run.allUpdates()
+    // One update per page but the last, besides first, second and last.
+    #expect(updates.count == pages - 1 + 3)
+    #expect(updates.last == "DONE 100/\(accounts + contacts)")
+    #expect(org.lines.first == "GET /{v}/connect/briefcase/priming-records")
+    #expect(try await device.rows().count == accounts)
+    #expect(try await device.rows(in: Self.contacts).count == contacts)
+  }
+
+  @Test func `MS-165 MS-167 ids are asked for, then their records, type by type`() async throws {
+    let (device, org, accounts, contacts) = try await device(accounts: 2, contacts: 1)
+    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let state = try await run.finished()
+    #expect(
+      org.lines == [
+        "GET /{v}/connect/briefcase/priming-records", "POST /{v}/composite/sobjects/Account",
+        "POST /{v}/composite/sobjects/Contact",
+      ])
+    #expect(org.requests[0].query.isEmpty)
+    #expect(
+      org.requests[1].body
+        == #"{"ids":["\#(accounts[0])","\#(accounts[1])"],"fields":["Name","Id","LastModifiedDate"]}"#
+    )
+    #expect(org.requests.allSatisfy { $0.qualifier == "MobileSync" })
+    let row = try #require(try await device.rows(in: Self.contacts).first)
+    #expect(row["Id"]?.string == contacts[0] && row[SyncKeys.syncId] == .integer(state.id))
+    #expect(state.maxTimeStamp > 0)
+  }
+
+  @Test func `MS-165 MS-168 following pages carry token and timestamp, empty ones are not the end`()
+    async throws
+  {
+    let (device, org, accounts, _) = try await device(accounts: 5, contacts: 0, pageSize: 2)
+    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let state = try await run.finished()
+    #expect(state.totalSize == 5)
+    #expect(try await device.rows().count == 5)
+    for id in accounts { org.update("Account", id, ["Name": "changed"]) }
+    org.forgetRequests()
+    org.intervene { number, _ in
+      number == 1
+        ? .answer(status: 200, body: #"{"primingRecords":{},"relayToken":"0"}"#) : .none
+    }
+    let again = try await device.manager.reSync(id: state.id).finished()
+    let asked = org.requests.filter { $0.line.hasPrefix("GET") }
+    #expect(asked.map { $0.query["relayToken"] } == [nil, "0", "2", "4"])
+    let date = SalesforceDate(milliseconds: state.maxTimeStamp).soqlText
+    #expect(asked.allSatisfy { $0.query["changedAfterTimestamp"] == date } && date.hasSuffix("Z"))
+    #expect(again.totalSize == 5)
+    #expect(try await device.rows().allSatisfy { $0["Name"] == "changed" })
+  }
+
+  @Test func `MS-170 a record that is gone meanwhile is skipped`() async throws {
+    let (device, org, accounts, _) = try await device(accounts: 3, contacts: 0)
+    org.delete("Account", accounts[1])
+    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    _ = try await run.finished()
+    #expect(try await device.rows().count == 2)
+  }
+
+  @Test func `MS-172 edits in every soup are left alone`() async throws {
+    let (device, org, accounts, contacts) = try await device(accounts: 2, contacts: 2)
+    let run = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .leaveIfChanged), soupName: Device.soup)
+    let state = try await run.finished()
+    try await device.edit(accounts[0], ["Name": "here"])
+    try await device.edit(contacts[1], ["LastName": "here"], in: Self.contacts)
+    for id in accounts { org.update("Account", id, ["Name": "there"]) }
+    for id in contacts { org.update("Contact", id, ["LastName": "there"]) }
+    _ = try await device.manager.reSync(id: state.id).finished()
+    #expect(try await device.rows().map { $0["Name"]?.string } == ["here", "there"])
+    #expect(
+      try await device.rows(in: Self.contacts).map { $0["LastName"]?.string } == ["there", "here"])
+  }
+
+  @Test func `MS-174 ghosts are cleaned in every soup, also when a type has gone altogether`()
+    async throws
+  {
+    let (device, org, accounts, contacts) = try await device(
+      accounts: 3, contacts: 2, pageSize: 2)
+    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let state = try await run.finished()
+    org.setBriefcase(["Account": [accounts[0], accounts[2]]], pageSize: 1)
+    org.forgetRequests()
+    let counts = try await device.manager.cleanResyncGhostCounts(forId: state.id)
+    #expect(counts.removed == 3)
+    #expect(counts.bySoup == [Device.soup: 1, Self.contacts: 2])
+    #expect(
+      org.requests.map(\.query) == [[:], ["relayToken": "1"]])
+    #expect(try await device.rows().count == 2)
+    #expect(try await device.rows(in: Self.contacts).isEmpty)
+    #expect(contacts.count == 2)
+  }
+
+  @Test
+  func `MS-163 MS-164 MS-266 the stored form reads back equal, of two infos the later counts`()
+    throws
+  {
+    let target = target(100)
+    #expect(
+      JSONValue.object(target.json) == [
+        "infos": [
+          [
+            "sobjectType": "Account", "soupName": "accounts", "fieldlist": ["Name"],
+            "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+          ],
+          [
+            "sobjectType": "Contact", "soupName": "contacts", "fieldlist": ["LastName"],
+            "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+          ],
+        ], "countIdsPerRetrieve": 100, "type": "briefcase", "iOSImpl": "SFBriefcaseSyncDownTarget",
+        "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+      ])
+    #expect(try BriefcaseSyncDownTarget(configuration: target.json) == target)
+    let infos = ["a", "b"].map {
+      BriefcaseObjectInfo(sobjectType: "Account", soupName: $0, fieldlist: [])
+    }
+    #expect(
+      BriefcaseSyncDownTarget(infos: infos, countIdsPerRetrieve: 0)
+        == BriefcaseSyncDownTarget(infos: [infos[1]]))
+  }
+
+  @Test(
+    arguments: [
+      ([:], "'infos'"), (["infos": [5]], "Entry 0"),
+      (["infos": [["sobjectType": "A", "fieldlist": []]]], "'soupName'"),
+      (["infos": [["soupName": "a", "fieldlist": []]]], "'sobjectType'"),
+    ] as [(JSONObject, String)])
+  func `MS-267 a target without its keys cannot be made`(configuration: JSONObject, key: String) {
+    #expect {
+      try BriefcaseSyncDownTarget(configuration: configuration)
+    } throws: {
+      ($0 as? SyncError)?.message.contains(key) == true
+    }
+  }
+
+  @Test func `MS-62 a soup that is missing fails the run before any request`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    await #expect(throws: SyncError.self) { try await run.finished() }
+    #expect(org.requests.isEmpty)
+  }
+}

@@ -1,0 +1,86 @@
+import LayoutSyncDown
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import Testing
+
+@Suite struct LayoutSyncTests {
+  @Test func `MS-143 BX-69 what is given is asked for and the record is kept under all of it`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let request = LayoutRequest(
+      objectAPIName: "Account", formFactor: "Medium", layoutType: "", mode: "Edit",
+      recordTypeId: nil)
+    let run = try await device.manager.syncDown(
+      target: try LayoutSyncDownTarget(request), soupName: Device.soup)
+    let state = try await run.finished()
+    #expect(state.totalSize == 1 && state.maxTimeStamp == -1)
+    #expect(org.lines == ["GET /{v}/ui-api/layout/Account"])
+    #expect(org.requests[0].query == ["formFactor": "Medium", "mode": "Edit"])
+    // MS-144: a missing part is written as null.
+    let row = try #require(try await device.row("Id", "Account-Medium-null-Edit-null"))
+    #expect(row["objectApiName"] == "Account")
+    #expect(try await device.manager.cleanResyncGhosts(forId: state.id) == 0)
+  }
+
+  @Test func `MS-142 MS-266 MS-267 the stored form reads back equal, the object is required`()
+    throws
+  {
+    let target = try LayoutSyncDownTarget(
+      LayoutRequest(objectAPIName: "Account", formFactor: "Large"))
+    #expect(
+      JSONValue.object(target.json) == [
+        "sobjectType": "Account", "formFactor": "Large", "layoutType": nil, "mode": nil,
+        "recordTypeId": nil, "type": "layout", "iOSImpl": "SFLayoutSyncDownTarget",
+        "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+      ])
+    #expect(try LayoutSyncDownTarget(configuration: target.json) == target)
+    #expect {
+      try LayoutSyncDownTarget(configuration: ["formFactor": "Large"])
+    } throws: {
+      ($0 as? SyncError)?.message.contains("'sobjectType'") == true
+    }
+  }
+
+  @Test func `MS-297 MS-304 a fetch repeats its request and uses the cache the next time`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let layouts = LayoutSyncManager(device.manager)
+    let fetched = try await layouts.fetchLayout(forObjectAPIName: "Account")
+    #expect(fetched.request.key == "Account-Large-Full-View-null")
+    #expect(fetched.layout?.id == "Layout" && fetched.layout?.sections.isEmpty == true)
+    _ = try await layouts.fetchLayout(forObjectAPIName: "Account")
+    #expect(org.requests.count == 1)
+    let other = try await layouts.fetchLayout(
+      forObjectAPIName: "Account", mode: "Edit", fetchMode: .cacheOnly)
+    #expect(other.layout == nil)
+    try await layouts.reset()
+    #expect(
+      try await layouts.fetchLayout(forObjectAPIName: "Account", fetchMode: .cacheOnly).layout
+        == nil)
+    #expect(try await device.manager.syncs().isEmpty)
+  }
+
+  @Test func `MS-303 a layout is read down to its components`() throws {
+    let layout = Layout(
+      rawData: try JSONSlice(
+        parsing: """
+          {"id": "00h", "layoutType": "Full", "mode": "View", "sections": [{"id": "s", "columns": 2,
+          "rows": 1, "collapsible": true, "useHeading": true, "heading": "H", "layoutRows":
+          [{"layoutItems": [{"label": "Name", "required": true, "editableForNew": true,
+          "editableForUpdate": false, "sortable": false, "lookupIdApiName": null,
+          "layoutComponents": [{"apiName": "Name"}]}]}]}]}
+          """))
+    let section = try #require(layout.sections.first)
+    #expect(section.columns == 2 && section.rows == 1 && section.collapsible && section.useHeading)
+    let item = try #require(section.layoutRows.first?.layoutItems.first)
+    #expect(item.label == "Name" && item.required && item.editableForNew && !item.editableForUpdate)
+    #expect(item.layoutComponents.first?["apiName"]?.string == "Name")
+    #expect(layout.id == "00h" && layout.mode == "View" && item.lookupIdApiName == nil)
+  }
+}

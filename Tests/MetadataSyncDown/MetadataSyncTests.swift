@@ -1,0 +1,114 @@
+import MetadataSyncDown
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import Testing
+
+@Suite struct MetadataSyncTests {
+  @Test func `MS-141 MS-146 the description is one record under the object's name`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let run = try await device.manager.syncDown(
+      target: try MetadataSyncDownTarget(objectType: "Account"), soupName: Device.soup)
+    let state = try await run.finished()
+    #expect(state.totalSize == 1 && state.maxTimeStamp == -1)
+    #expect(org.lines == ["GET /{v}/sobjects/Account/describe/"])
+    let row = try #require(try await device.row("Id", "Account"))
+    #expect(row["name"] == "Account" && row[SyncKeys.syncId] == .integer(state.id))
+    org.forgetRequests()
+    #expect(try await device.manager.cleanResyncGhosts(forId: state.id) == 0)
+    #expect(org.requests.isEmpty)
+    #expect(try await device.rows().count == 1)
+  }
+
+  @Test func `MS-140 MS-266 MS-267 the stored form reads back equal, the object is required`()
+    throws
+  {
+    let target = try MetadataSyncDownTarget(objectType: "Account")
+    #expect(
+      JSONValue.object(target.json) == [
+        "sobjectType": "Account", "type": "metadata", "iOSImpl": "SFMetadataSyncDownTarget",
+        "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+      ])
+    #expect(try MetadataSyncDownTarget(configuration: target.json) == target)
+    #expect {
+      try MetadataSyncDownTarget(configuration: [:])
+    } throws: {
+      ($0 as? SyncError)?.message.contains("'sobjectType'") == true
+    }
+  }
+
+  @Test func `MS-297 the three modes ask the cache and the server in their order`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let metadata = MetadataSyncManager(device.manager)
+    #expect(try await metadata.fetchMetadata(forObject: "Account", mode: .cacheOnly) == nil)
+    #expect(org.requests.isEmpty)
+    #expect(try await metadata.fetchMetadata(forObject: "Account")?.name == "Account")
+    #expect(try await metadata.fetchMetadata(forObject: "Account")?.name == "Account")
+    #expect(org.requests.count == 1)
+    _ = try await metadata.fetchMetadata(forObject: "Account", mode: .serverFirst)
+    #expect(org.requests.count == 2)
+    #expect(
+      try await metadata.fetchMetadata(forObject: "Account", mode: .cacheOnly)?.name == "Account")
+    #expect(org.requests.count == 2)
+  }
+
+  @Test func `MS-296 MS-300 MS-301 one row a key, no sync stays behind, one index`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let metadata = MetadataSyncManager(device.manager)
+    for object in ["Account", "Contact", "Account"] {
+      _ = try await metadata.fetchMetadata(forObject: object, mode: .serverFirst)
+    }
+    let rows = try await device.store.query(
+      "SELECT {sfdcMetadata:Id} FROM {sfdcMetadata} ORDER BY {sfdcMetadata:Id}")
+    #expect(rows == [["Account"], ["Contact"]])
+    #expect(try await device.manager.syncs().isEmpty)
+    let indexes = try await device.store.indices(forSoupNamed: "sfdcMetadata")
+    #expect(indexes.map(\.path) == ["Id"] && indexes.map(\.type) == [.json1])
+  }
+
+  @Test func `MS-299 the cached entry is used when the server is away, else the error is thrown`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let metadata = MetadataSyncManager(device.manager)
+    _ = try await metadata.fetchMetadata(forObject: "Account")
+    org.intervene { _, _ in .unreachable }
+    #expect(
+      try await metadata.fetchMetadata(forObject: "Account", mode: .serverFirst)?.name == "Account")
+    for mode in [FetchMode.cacheFirst, .serverFirst] {
+      #expect(
+        await syncErrorCode {
+          _ = try await metadata.fetchMetadata(forObject: "Contact", mode: mode)
+        } == .failed)
+    }
+    #expect(try await device.manager.syncs().isEmpty)
+  }
+
+  @Test func `MS-300 a sync that a crash left behind goes with the next fetch`() async throws {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    _ = try await MetadataSyncManager(device.manager).fetchMetadata(forObject: "Account")
+    let sync = try await device.manager.createSyncDown(
+      target: try MetadataSyncDownTarget(objectType: "Contact"),
+      soupName: MetadataSyncManager.soupName)
+    try await device.changeStoredSync(sync.id, ["status": "RUNNING"])
+    try await device.restartProcess()
+    #expect(try await device.manager.syncs().count == 1)
+    _ = try await MetadataSyncManager(device.manager)
+      .fetchMetadata(forObject: "Contact", mode: .serverFirst)
+    #expect(try await device.manager.syncs().isEmpty)
+  }
+
+  @Test func `MS-302 flags are read by their values`() throws {
+    let metadata = Metadata(
+      rawData: try JSONSlice(
+        parsing: #"{"name":"Account","createable":false,"custom":true,"fields":[{"name":"Id"}]}"#))
+    #expect(!metadata.createable && metadata.custom && !metadata.queryable)
+    #expect(metadata.fields.first?["name"]?.string == "Id" && metadata.childRelationships.isEmpty)
+  }
+}

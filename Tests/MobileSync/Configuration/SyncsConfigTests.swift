@@ -1,0 +1,181 @@
+import CollectionSyncUp
+import Foundation
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import StandardSyncTargets
+import Testing
+
+/// What does a file of syncs make, and what does it say when it is wrong?
+@Suite struct SyncsConfigTests {
+  private func registry() throws -> SyncTargetRegistry {
+    let registry = SyncTargetRegistry()
+    try StandardSyncTargets.register(into: registry)
+    return registry
+  }
+
+  private func config(_ text: String) throws -> SyncsConfig {
+    SyncsConfig(parsing: Array(text.utf8), file: "usersyncs.json", registry: try registry())
+  }
+
+  private static let everyTarget = """
+    {"syncs": [
+      {"syncName": "soql", "syncType": "syncDown", "soupName": "accounts",
+       "target": {"type": "soql", "query": "SELECT Name FROM Account", "maxBatchSize": 200},
+       "options": {"mergeMode": "OVERWRITE"}},
+      {"syncName": "soql2", "syncType": "syncDown", "soupName": "accounts",
+       "target": {"type": "soql", "query": "SELECT Name FROM Account"}},
+      {"syncName": "sosl", "syncType": "syncDown", "soupName": "accounts",
+       "target": {"type": "sosl", "query": "FIND {a}"}, "options": {"mergeMode": "LEAVE_IF_CHANGED"}},
+      {"syncName": "mru", "syncType": "syncDown", "soupName": "accounts",
+       "target": {"type": "mru", "sobjectType": "Account", "fieldlist": ["Name"]}},
+      {"syncName": "refresh", "syncType": "syncDown", "soupName": "accounts",
+       "target": {"type": "refresh", "soupName": "accounts", "sobjectType": "Account", "fieldlist": ["Name"]}},
+      {"syncName": "layout", "syncType": "syncDown", "soupName": "accounts",
+       "target": {"type": "layout", "sobjectType": "Account", "formFactor": "Large"}},
+      {"syncName": "metadata", "syncType": "syncDown", "soupName": "accounts",
+       "target": {"type": "metadata", "sobjectType": "Account"}},
+      {"syncName": "tree", "syncType": "syncDown", "soupName": "accounts",
+       "target": {"type": "parent_children", "relationshipType": "LOOKUP",
+         "parent": {"sobjectType": "Account", "soupName": "accounts"}, "parentFieldlist": ["Name"],
+         "parentSoqlFilter": "",
+         "children": {"sobjectType": "Contact", "sobjectTypePlural": "Contacts",
+           "soupName": "contacts", "parentIdFieldName": "AccountId"}, "childrenFieldlist": ["LastName"]}},
+      {"syncName": "briefcase", "syncType": "syncDown", "soupName": "ignored",
+       "target": {"type": "briefcase", "infos": [
+         {"sobjectType": "Account", "soupName": "accounts", "fieldlist": ["Name"]}]}},
+      {"syncName": "basic", "syncType": "syncUp", "soupName": "accounts",
+       "target": {"iOSImpl": "SFSyncUpTarget", "createFieldlist": ["Name"]},
+       "options": {"fieldlist": ["Name"], "mergeMode": "LEAVE_IF_CHANGED"}},
+      {"syncName": "batch", "syncType": "syncUp", "soupName": "accounts",
+       "target": {"androidImpl": "com.salesforce.androidsdk.mobilesync.target.BatchSyncUpTarget"},
+       "options": {"fieldlist": ["Name"]}},
+      {"syncName": "default", "syncType": "syncUp", "soupName": "accounts",
+       "target": {}, "options": {"fieldlist": ["Name"]}},
+      {"syncName": "tree up", "syncType": "syncUp", "soupName": "accounts",
+       "target": {"iOSImpl": "SFParentChildrenSyncUpTarget", "relationshipType": "MASTER_DETAIL",
+         "createFieldlist": ["Name"], "updateFieldlist": ["Name"],
+         "parent": {"sobjectType": "Account", "soupName": "accounts"},
+         "children": {"sobjectType": "Contact", "sobjectTypePlural": "Contacts",
+           "soupName": "contacts", "parentIdFieldName": "AccountId"}}}
+    ]}
+    """
+
+  @Test func `MS-276 a file with every target loads, and a second time changes nothing`()
+    async throws
+  {
+    let config = try config(Self.everyTarget)
+    #expect(config.problems.isEmpty, "\(config.problems)")
+    #expect(config.entries.count == 13)
+    let device = try await Device.open(InMemoryOrg())
+    let loaded = try await device.manager.load(config)
+    #expect(loaded.created.map(\.name) == config.entries.map(\.syncName))
+    for sync in loaded.created {
+      #expect(sync.status == .new && sync.progress == 0 && sync.totalSize == -1)
+      let stored = try #require(
+        try await device.manager.syncStatus(forName: sync.name ?? ""))
+      #expect(stored == sync)
+      let target =
+        sync.type == .syncDown
+        ? try device.registry.downTarget(from: stored.target).json
+        : try device.registry.upTarget(from: stored.target).json
+      #expect(target == stored.target)
+    }
+    let impl = try await device.manager.syncStatus(forName: "default")?.target["iOSImpl"]
+    #expect(impl == "SFCollectionSyncUpTarget")
+    let again = try await device.manager.load(config)
+    #expect(again.created.isEmpty && again.existing.count == 13)
+    #expect(try await device.manager.syncs() == loaded.created)
+    #expect(device.org.requests.isEmpty)
+  }
+
+  @Test(arguments: ["", " \n", "{}", #"{"syncs": []}"#, #"{"syncs": null}"#])
+  func `MS-272 nothing to load is no problem`(text: String) throws {
+    let config = try config(text)
+    #expect(config.entries.isEmpty && config.problems.isEmpty)
+  }
+
+  @Test func `MS-273 BX-71 a problem names file, line, column, place and remedy`() throws {
+    let config = try config(
+      """
+      {
+        "syncs": [
+          {"syncName": "good", "syncType": "syncDown", "soupName": "accounts",
+           "target": {"type": "metadata", "sobjectType": "Account"}},
+          {"syncName": "bad", "syncType": "syncDown", "soupName": "accounts",
+           "target": {"type": "soql", "quary": "SELECT"}}
+        ]
+      }
+      """)
+    #expect(config.entries.map(\.syncName) == ["good"])
+    let problem = try #require(config.problems.first)
+    #expect(config.problems.count == 1 && problem.code == .invalidTarget)
+    #expect((problem.line, problem.column) == (6, 16))
+    #expect(problem.path == "syncs[1].target" && problem.message.contains("'query'"))
+    #expect(problem.description.hasPrefix("usersyncs.json:6:16: error: "))
+  }
+
+  @Test(arguments: [
+    (#"{"syncs": [}"#, "notJSON", ""), ("[]", "wrongForm", ""),
+    (#"{"syncs": {}}"#, "wrongForm", "syncs"), (#"{"syncs": [5]}"#, "wrongForm", "syncs[0]"),
+    (#"{"sinks": []}"#, "unknownKey", "sinks"),
+    (#"{"syncs": [{"syncType": "syncUp", "soupName": "a", "options": {"fieldlist": []}}]}"#, "missingKey", "syncs[0]"),
+    (#"{"syncs": [{"syncName": "a", "syncType": "down", "soupName": "a"}]}"#, "unknownSyncType", "syncs[0].syncType"),
+    (#"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a"}]}"#, "missingKey", "syncs[0]"),
+    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": ""}]}"#, "wrongForm", "syncs[0].soupName"),
+    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "option": {}, "options": {"fieldlist": []}}]}"#, "unknownKey", "syncs[0].option"),
+    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"fieldlist": ["Name", "__local__"]}}]}"#, "bookkeepingField", "syncs[0].options.fieldlist"),
+    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"createFieldlist": ["_soupEntryId"]}, "options": {"fieldlist": []}}]}"#, "bookkeepingField", "syncs[0].target.createFieldlist"),
+    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": "MINE", "fieldlist": []}}]}"#, "unknownMergeMode", "syncs[0].options.mergeMode"),
+    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a"}]}"#, "noFields", "syncs[0]"),
+    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"type": "mine"}}]}"#, "invalidTarget", "syncs[0].target"),
+  ])
+  func `MS-209 MS-273 every problem is told by its code and place`(
+    text: String, code: String, path: String
+  ) throws {
+    let problems = try config(text).problems
+    #expect(problems.contains { "\($0.code)" == code && $0.path == path }, "\(problems)")
+    let isWarning = ["unknownKey", "unknownMergeMode", "noFields"].contains(code)
+    #expect(problems.allSatisfy { $0.isWarning == isWarning })
+  }
+
+  @Test func `MS-273 of two syncs with one name the first is made`() throws {
+    let config = try config(
+      """
+      {"syncs": [
+      {"syncName": "a", "syncType": "syncUp", "soupName": "one", "options": {"fieldlist": []}},
+      {"syncName": "a", "syncType": "syncUp", "soupName": "two", "options": {"fieldlist": []}}]}
+      """)
+    #expect(config.entries.map(\.soupName) == ["one"])
+    #expect(config.problems.map(\.code) == [.nameTwice] && config.problems[0].line == 3)
+  }
+
+  @Test func `MS-269 MS-271 MS-274 the user's file is found, and existing syncs stay as they are`()
+    async throws
+  {
+    let device = try await Device.open(InMemoryOrg())
+    let text = #"""
+      {"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "missing",
+      "options": {"fieldlist": ["Name"]}}]}
+      """#
+    let files = StoreConfigurationSource { file in
+      file == (device.store.isGlobal ? "globalsyncs.json" : "usersyncs.json")
+        ? Array(text.utf8) : nil
+    }
+    let loaded = try await device.manager.setupSyncsFromDefaultConfig(from: files)
+    #expect(loaded.created.map(\.soupName) == ["missing"])
+    let changed = StoreConfigurationSource { _ in
+      Array(text.replacing("missing", with: "other").utf8)
+    }
+    let again = try await device.manager.setupSyncsFromDefaultConfig(from: changed)
+    #expect(again.existing == ["a"] && again.created.isEmpty)
+    #expect(try await device.manager.syncStatus(forName: "a")?.soupName == "missing")
+    let none = try await device.manager.setupSyncsFromDefaultConfig(
+      from: StoreConfigurationSource { _ in nil })
+    #expect(none.created.isEmpty && none.problems.isEmpty)
+    let broken = try await device.manager.setupSyncsFromDefaultConfig(
+      from: StoreConfigurationSource { _ in throw CocoaError(.fileReadNoPermission) })
+    #expect(broken.problems.map(\.code) == [.unreadable])
+  }
+}

@@ -1,0 +1,168 @@
+import BasicSyncUp
+import BatchSyncUp
+import BriefcaseSyncDown
+import CollectionSyncUp
+import MobileSync
+import MobileSyncTestSupport
+import MruSyncDown
+import ParentChildrenSync
+import RefreshSyncDown
+import SalesforceSDKCommon
+import SoqlSyncDown
+import SoslSyncDown
+import Testing
+
+/// Do the targets of the package keep what every target has to keep?
+@Suite struct StandardTargetConformanceTests {
+  private static let accounts = ParentInfo(sobjectType: "Account", soupName: Device.soup)
+  private static let contacts = ChildrenInfo(
+    sobjectType: "Contact", sobjectTypePlural: "Contacts", soupName: "contacts",
+    parentIdFieldName: "AccountId")
+
+  /// How many batches `count` records make.
+  private static func batches(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
+
+  @Test(
+    arguments: SyncUpConformance(CollectionSyncUpTarget()) { count, mode in
+      batches(count, of: 200) + (mode == .leaveIfChanged ? 1 : 0)
+    }.cases)
+  func `MS-228 the collection target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: SyncUpConformance(BatchSyncUpTarget()) { count, mode in
+      batches(count, of: 25) + (mode == .leaveIfChanged ? 1 : 0)
+    }.cases)
+  func `MS-222 the batch target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: SyncUpConformance(BasicSyncUpTarget()) { count, mode in
+      count * (mode == .leaveIfChanged ? 2 : 1)
+    }.cases)
+  func `MS-181 the basic target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: SyncUpConformance(
+      ParentChildrenSyncUpTarget(
+        parent: accounts, children: contacts, relationshipType: .masterDetail),
+      requests: { count, mode in count * (mode == .leaveIfChanged ? 2 : 1) },
+      prepare: { try await $0.prepareTrees() }
+    ).cases)
+  func `MS-241 the parent-children target upwards`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: try SyncDownConformance(SoqlSyncDownTarget(query: "select Name from Account")) {
+      count in batches(count, of: 2_000)
+    }.cases)
+  func `MS-104 the SOQL target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: try SyncDownConformance(
+      SoslSyncDownTarget(query: "FIND {a} RETURNING Account(Id, Name, LastModifiedDate)"),
+      requests: { _ in 1 }, prepare: { device, ids in device.org.setFound(ids) }
+    ).cases)
+  func `MS-118 the SOSL target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: try SyncDownConformance(
+      MruSyncDownTarget(objectType: "Account", fieldlist: ["Name"]),
+      requests: { 1 + batches($0, of: 500) },
+      prepare: { device, ids in device.org.setRecent(ids) }
+    ).cases)
+  func `MS-122 the MRU target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: try SyncDownConformance(
+      RefreshSyncDownTarget(
+        soupName: Device.soup, objectType: "Account", fieldlist: ["Name"]),
+      requests: { batches($0, of: 500) },
+      prepare: { device, ids in try await device.download(ids) }
+    ).cases)
+  func `MS-128 the refresh target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: SyncDownConformance(
+      BriefcaseSyncDownTarget(infos: [
+        BriefcaseObjectInfo(sobjectType: "Account", soupName: Device.soup, fieldlist: ["Name"])
+      ]),
+      requests: { 2 * batches($0, of: 2_000) },
+      prepare: { device, ids in device.org.setBriefcase(["Account": ids]) }
+    ).cases)
+  func `MS-163 the briefcase target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: SyncDownConformance(
+      ParentChildrenSyncDownTarget(
+        parent: accounts, parentFieldlist: ["Name"], children: contacts,
+        childrenFieldlist: ["LastName"], relationshipType: .masterDetail),
+      requests: { batches($0, of: 2_000) },
+      prepare: { device, _ in try await device.prepareTrees() }
+    ).cases)
+  func `MS-147 the parent-children target downwards`(
+    _ guarantee: SyncConformanceCase
+  ) async throws {
+    try await guarantee.check()
+  }
+
+  // MARK: The suite itself
+
+  /// A target that forgets the mark, doubles records and tells lies, so that the suite is seen to fail.
+  private struct BrokenTarget: SyncUpTarget {
+    static let kind = SyncTargetKind(.syncUp, typeName: "broken", implementationName: "Broken")
+    let fields = SyncUpFields()
+    init() {}
+    init(configuration: JSONObject) throws {}
+    var configuration: JSONObject { [:] }
+    func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome] {
+      group.map { _ in .succeeded(id: "001") }
+    }
+    func remoteDates(
+      of records: [SyncUpRecord], in context: SyncContext
+    ) async throws -> [RemoteDate] { records.map { _ in .modified(0) } }
+  }
+
+  @Test func `a target that does nothing fails by the names of its guarantees`() async throws {
+    do {
+      try await SyncUpConformance(BrokenTarget()).check()
+      Issue.record("the broken target passed")
+    } catch let failure as ConformanceFailure {
+      for guarantee in [
+        "What was made, edited and deleted here is so on the server",
+        "A newer record on the server is left alone", "A refused record keeps the server's words",
+      ] {
+        #expect(failure.description.contains(guarantee))
+      }
+    }
+  }
+
+  @Test func `a guarantee that cannot be proved says why`() {
+    let skipped = SyncUpConformance(BrokenTarget()).cases.filter { $0.skipped != nil }
+    #expect(skipped.count == 3)
+    #expect(skipped.contains { $0.description.contains("LostCreateFinding") })
+  }
+}
+
+extension Device {
+  /// Gives the org accounts with contacts, and the device a soup for the latter.
+  fileprivate func prepareTrees() async throws {
+    org.relate("Contacts", parent: "Account", child: "Contact", by: "AccountId", cascades: true)
+    try await registerSoup("contacts", "AccountId")
+  }
+}

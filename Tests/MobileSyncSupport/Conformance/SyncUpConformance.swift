@@ -1,0 +1,326 @@
+public import MobileSync
+import SalesforceSDKCommon
+import SmartStore
+
+/// Proves that a sync up target keeps what sync guarantees, in one line:
+///
+/// ```swift
+/// try await SyncUpConformance(MyTarget()).check()
+/// ```
+///
+/// Each guarantee is a case of ``cases``. They run against an ``InMemoryOrg``; a target that talks to
+/// an endpoint of its own gives the org that endpoint in `prepare`.
+public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
+  private let target: Target
+  /// The object whose records are sent.
+  public var objectType = "Account"
+  /// A field of them that takes texts.
+  public var field = "Name"
+  /// A text that the server refuses in that field; nil if it takes every text.
+  public var refusedText: String? = ""
+  /// How many requests sending `count` edits costs in a merge mode; nil leaves that unproved.
+  public var requests: (@Sendable (_ count: Int, _ mode: SyncMergeMode) -> Int)?
+  private let prepare: @Sendable (Device) async throws -> Void
+
+  /// Takes a target.
+  ///
+  /// - Parameters:
+  ///   - requests: See ``requests-swift.property``.
+  ///   - prepare: Gives the device further soups and its org further endpoints.
+  public init(
+    _ target: Target, requests: (@Sendable (_ count: Int, _ mode: SyncMergeMode) -> Int)? = nil,
+    prepare: @escaping @Sendable (Device) async throws -> Void = { _ in }
+  ) {
+    self.target = target
+    self.requests = requests
+    self.prepare = prepare
+  }
+
+  /// Proves all guarantees.
+  ///
+  /// - Returns: Those that this target gives no means to prove, with the reasons.
+  /// - Throws: ``ConformanceFailure``, which names every guarantee that does not hold.
+  @discardableResult
+  public func check() async throws -> [String] { try await SyncConformanceCase.check(cases) }
+
+  /// The guarantees, each with its proof.
+  public var cases: [SyncConformanceCase] {
+    let lostCreates =
+      target is any LostCreateFinding || target.fields.externalIdFieldName != nil
+      ? nil : "the target is no LostCreateFinding, so a create that was not answered is sent again"
+    return [
+      SyncConformanceCase("What was made, edited and deleted here is so on the server", everything),
+      SyncConformanceCase("Nothing to send costs no request", nothing),
+      SyncConformanceCase("Every request carries the mark of sync", mark),
+      SyncConformanceCase("The stored form reads back as the same target", storedForm),
+      SyncConformanceCase(
+        "An edit made at any step of a run stays and goes up next time", editsUnderWay),
+      SyncConformanceCase("A failure at any step leaves what the next run settles", failures),
+      SyncConformanceCase("A record whose answer was lost is not made twice", unless: lostCreates) {
+        try await ends(afterAnswer: true, kills: false)
+      },
+      SyncConformanceCase("A process that ends before any request loses nothing") {
+        try await ends(afterAnswer: false, kills: true)
+      },
+      SyncConformanceCase(
+        "A process that ends after any request loses and doubles nothing", unless: lostCreates
+      ) {
+        try await ends(afterAnswer: true, kills: true)
+      },
+      SyncConformanceCase("A stop at any step is followed by the rest, without doubles", stops),
+      SyncConformanceCase("A newer record on the server is left alone and told as a conflict", conflict),
+      SyncConformanceCase("A deletion of what is gone already removes the row", deletionOfGone),
+      SyncConformanceCase(
+        "A refused record keeps the server's words and stays dirty, others go up",
+        unless: refusedText == nil ? "the server takes every text" : nil, refusal),
+      SyncConformanceCase(
+        "A run costs the requests that it is said to cost",
+        unless: requests == nil ? "no cost is given" : nil, costs),
+    ]
+  }
+
+  // MARK: The world of a case
+
+  private func device(records count: Int) async throws -> (Device, [String]) {
+    let org = InMemoryOrg()
+    org.setClock(SyncEnvironment().now())
+    let device = try await Device.open(org) { registry in try registry.register(Target.self) }
+    try await prepare(device)
+    let ids = (0..<count).map { org.create(objectType, [field: .string("there \($0)")]) }
+    try await device.download(ids, type: objectType)
+    return (device, ids)
+  }
+
+  private func send(
+    _ device: Device, _ mode: SyncMergeMode = .overwrite
+  ) async throws -> SyncState? {
+    try await device.settle { manager in
+      try await manager.syncUp(
+        target: target, options: SyncOptions(mergeMode: mode, fieldlist: [field]),
+        soupName: Device.soup)
+    }
+  }
+
+  /// A device with a record made, one edited and one deleted here.
+  private func worked() async throws -> (Device, [String]) {
+    let (device, ids) = try await device(records: 3)
+    try await device.create([[field: "made"]], type: objectType)
+    try await device.edit(ids[0], [field: "edited"])
+    try await device.delete(ids[1])
+    return (device, ids)
+  }
+
+  /// Both sides agree on what ``worked()`` did.
+  private func proveWorked(_ device: Device, _ step: String) async throws {
+    let there = texts(device.org.records(objectType).map { .object($0) })
+    try prove(there == ["edited", "made", "there 2"], "\(step): the server has \(there)")
+    let here = texts(try await device.rows())
+    try prove(here == there, "\(step): the soup has \(here), the server \(there)")
+    let dirty = try await device.dirtyRows().count
+    try prove(dirty == 0, "\(step): \(dirty) rows are dirty")
+    let ids = Set(try await device.rows().compactMap { $0[target.idFieldName]?.string })
+    let known = Set(
+      device.org.records(objectType).compactMap { $0[target.idFieldName]?.string })
+    try prove(ids == known, "\(step): the rows' ids are not the server's")
+  }
+
+  private func texts(_ records: [JSONValue]) -> [String] {
+    records.compactMap { $0[field]?.string }.sorted()
+  }
+
+  /// How many requests the run of ``worked()`` takes.
+  private func steps() async throws -> Int {
+    let (device, _) = try await worked()
+    _ = try await send(device)
+    return device.org.requests.count
+  }
+
+  /// Runs until nothing is dirty, a few times at most.
+  private func settle(_ device: Device) async throws {
+    for _ in 0..<3 where try await !device.dirtyRows().isEmpty { _ = try await send(device) }
+  }
+
+  // MARK: Guarantees
+
+  private func everything() async throws {
+    let (device, _) = try await worked()
+    let state = try await send(device)
+    try prove(state?.status == .done, "the run ended as \(state.map { "\($0.status)" } ?? "none")")
+    try prove(state?.totalSize == 3, "the run counted \(state?.totalSize ?? -1) records of 3")
+    try await proveWorked(device, "after the run")
+  }
+
+  private func nothing() async throws {
+    let (device, _) = try await device(records: 1)
+    _ = try await send(device, .leaveIfChanged)
+    let lines = device.org.lines
+    try prove(lines.isEmpty, "sent \(lines)")
+  }
+
+  private func mark() async throws {
+    let (device, _) = try await worked()
+    _ = try await send(device, .leaveIfChanged)
+    let lacking = device.org.requests.filter { $0.qualifier != "MobileSync" }.map(\.line)
+    try prove(lacking.isEmpty, "without the mark: \(lacking)")
+  }
+
+  private func storedForm() async throws {
+    let (device, _) = try await device(records: 0)
+    let read = try device.registry.upTarget(from: target.json)
+    try prove(read is Target, "it reads back as \(type(of: read))")
+    try prove(read.json == target.json, "\(target.json) reads back as \(read.json)")
+  }
+
+  private func editsUnderWay() async throws {
+    for step in 1...max(try await steps(), 1) {
+      let (device, ids) = try await worked()
+      let made = try await device.row(field, "made")?[target.idFieldName]?.string ?? ""
+      let field = field
+      device.org.intervene { number, _ in
+        if number == step {
+          try? await device.edit(made, [field: "made again"])
+          try? await device.edit(ids[0], [field: "edited again"])
+          try? await device.edit(ids[2], [field: "edited at last"])
+        }
+        return .none
+      }
+      _ = try await send(device)
+      let kept = texts(try await device.rows())
+      // What was already taken is under its new id, which the edit did not find.
+      let expected = ["edited again", "edited at last"]
+      try prove(
+        expected.allSatisfy(kept.contains), "at request \(step): the soup has \(kept) after the run")
+      device.org.intervene(nil)
+      try await settle(device)
+      let there = texts(device.org.records(objectType).map { .object($0) })
+      let here = texts(try await device.rows())
+      try prove(
+        there == here && expected.allSatisfy(there.contains) && there.count == 3,
+        "at request \(step): the server has \(there), the soup \(here)")
+      let dirty = try await device.dirtyRows().count
+      try prove(dirty == 0, "at request \(step): \(dirty) rows are dirty in the end")
+    }
+  }
+
+  private func failures() async throws {
+    let ways: [(String, InMemoryOrg.Intervention)] = [
+      ("no network", .unreachable), ("503", .answer(status: 503, body: "[]")),
+      ("401", .answer(status: 401, body: "[]")),
+    ]
+    for step in 1...max(try await steps(), 1) {
+      for (name, way) in ways {
+        let (device, _) = try await worked()
+        device.org.intervene { number, _ in number == step ? way : .none }
+        let state = try await send(device)
+        try prove(
+          state?.status == .failed, "\(name) at request \(step): the run did not fail")
+        try prove(state?.error.isEmpty == false, "\(name) at request \(step): no reason is stored")
+        device.org.intervene(nil)
+        try await settle(device)
+        try await proveWorked(device, "\(name) at request \(step)")
+      }
+    }
+  }
+
+  /// The connection, or the process, ends at each request in turn.
+  private func ends(afterAnswer: Bool, kills: Bool) async throws {
+    for step in 1...max(try await steps(), 1) {
+      let (device, _) = try await worked()
+      if kills {
+        device.endProcess(at: step, afterAnswer: afterAnswer)
+      } else {
+        device.org.intervene { number, _ in number == step ? .dropAnswer : .none }
+      }
+      _ = try await send(device)
+      device.org.intervene(nil)
+      if kills { try await device.restartProcess() }
+      try await settle(device)
+      try await proveWorked(device, "at request \(step)")
+    }
+  }
+
+  private func stops() async throws {
+    for step in 1...max(try await steps(), 1) {
+      let (device, _) = try await worked()
+      device.org.intervene { number, _ in
+        if number == step { await device.manager.stop() }
+        return .none
+      }
+      let state = try await send(device)
+      try prove(
+        state?.status == .stopped || state?.status == .done,
+        "at request \(step): the run ended as \(state.map { "\($0.status)" } ?? "none")")
+      device.org.intervene(nil)
+      try await device.manager.restart(restartStoppedSyncs: false)
+      try await settle(device)
+      try await proveWorked(device, "at request \(step)")
+    }
+  }
+
+  private func conflict() async throws {
+    let (device, ids) = try await device(records: 2)
+    for id in ids { try await device.edit(id, [field: .string("here \(id)")]) }
+    device.org.update(objectType, ids[0], [field: "newer there"])
+    let state = try await send(device, .leaveIfChanged)
+    try prove(state?.status == .done, "the run ended as \(state.map { "\($0.status)" } ?? "none")")
+    let texts = ids.map { device.org.record(objectType, $0)?[field]?.string ?? "" }
+    try prove(texts[0] == "newer there", "the newer record was overwritten with \(texts[0])")
+    try prove(texts[1] == "here \(ids[1])", "the other record did not go up")
+    let dirty = try await device.dirtyRows().compactMap { $0[target.idFieldName]?.string }
+    try prove(dirty == [ids[0]], "dirty are \(dirty)")
+    let kinds = try await device.manager.outcomes(forId: state?.id ?? -1)
+      .filter { $0.kind == .conflict }.count
+    try prove(kinds == 1, "\(kinds) conflicts are told")
+  }
+
+  private func deletionOfGone() async throws {
+    let (device, ids) = try await device(records: 1)
+    try await device.delete(ids[0])
+    device.org.delete(objectType, ids[0])
+    let state = try await send(device)
+    try prove(state?.status == .done, "the run ended as \(state.map { "\($0.status)" } ?? "none")")
+    let rows = try await device.rows().count
+    try prove(rows == 0, "\(rows) rows are left")
+  }
+
+  private func refusal() async throws {
+    let (device, _) = try await device(records: 0)
+    let refused = refusedText ?? ""
+    try await device.create(
+      [[field: "one"], [field: .string(refused)], [field: "two"]], type: objectType)
+    let state = try await send(device)
+    try prove(state?.status == .done, "the run ended as \(state.map { "\($0.status)" } ?? "none")")
+    let there = texts(device.org.records(objectType).map { .object($0) })
+    try prove(there == ["one", "two"], "the server has \(there)")
+    let dirty = try await device.dirtyRows()
+    try prove(
+      dirty.count == 1 && dirty[0][field]?.string == refused
+        && dirty[0][SyncKeys.lastError]?.string?.isEmpty == false,
+      "\(dirty.count) rows are dirty, or the server's words are not kept")
+    let counts = try await device.manager.outcomeCounts(forId: state?.id ?? -1)
+    try prove(counts.succeeded == 2 && counts.failed == 1, "the outcomes are \(counts)")
+  }
+
+  private func costs() async throws {
+    for (count, mode) in [
+      (1, SyncMergeMode.overwrite), (25, .overwrite), (26, .overwrite), (200, .overwrite),
+      (201, .overwrite), (1, .leaveIfChanged), (201, .leaveIfChanged),
+    ] {
+      let (device, _) = try await device(records: count)
+      let rows = try await device.rows().map { row in
+        var row = row
+        row[field] = "edited"
+        row[SyncKeys.local] = true
+        row[SyncKeys.locallyUpdated] = true
+        return row
+      }
+      try await device.store.upsert(entries: rows, forSoupNamed: Device.soup)
+      _ = try await send(device, mode)
+      let cost = device.org.requests.count
+      let expected = requests?(count, mode) ?? cost
+      try prove(cost == expected, "\(count) edits in mode \(mode) cost \(cost) requests, not \(expected)")
+      let dirty = try await device.dirtyRows().count
+      try prove(dirty == 0, "\(dirty) of \(count) rows are dirty")
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Foundation
+import MobileSync
+import SalesforceSDKCommon
+import StandardSyncTargets
+
+/// `fieldforce sync load`: makes the syncs of a file, or checks it.
+struct SyncLoadCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "load", abstract: "Make the syncs that a file defines, or check the file.",
+    discussion: """
+      Syncs whose names are in use stay as they are. With --check nothing is made, and no login or
+      store is needed.
+      Example: fieldforce sync load usersyncs.json --check
+      """)
+
+  @Argument(help: "The file, such as usersyncs.json.", completion: .file()) var file: String
+  @Flag(help: "Only say what is wrong with the file.") var check = false
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let registry = SyncTargetRegistry()
+    try StandardSyncTargets.register(into: registry)
+    let config = SyncsConfig(
+      parsing: try InputFile.read(URL(fileURLWithPath: file)), file: file, registry: registry)
+    if check {
+      show(config.problems, extra: ["usable": .integer(Int64(config.entries.count))]) {
+        ["\(config.entries.count) syncs can be made"]
+      }
+      return try fail(config.problems)
+    }
+    try await store.withSyncManager { manager in
+      let loaded = try await manager.load(config)
+      let created = loaded.created.compactMap(\.name)
+      show(
+        loaded.problems,
+        extra: [
+          "created": .array(created.map { .string($0) }),
+          "existing": .array(loaded.existing.map { .string($0) }),
+        ]
+      ) { created.map { "made \($0)" } + loaded.existing.map { "\($0) exists already" } }
+    }
+    try fail(config.problems)
+  }
+
+  private func show(
+    _ problems: [SyncsConfigProblem], extra: JSONObject, _ lines: () -> [String]
+  ) {
+    var document = extra
+    document["problems"] = .array(
+      problems.map { problem in
+        [
+          "code": .string("\(problem.code)"), "file": .string(problem.file),
+          "line": .integer(Int64(problem.line)), "column": .integer(Int64(problem.column)),
+          "path": .string(problem.path), "message": .string(problem.message),
+          "warning": .bool(problem.isWarning),
+        ]
+      })
+    output.print(.object(document)) { problems.map(\.description) + lines() }
+  }
+
+  private func fail(_ problems: [SyncsConfigProblem]) throws {
+    let errors = problems.filter { !$0.isWarning }
+    guard let first = errors.first else { return }
+    throw CommandFailure(
+      "\(first.code)",
+      "\(errors.count) things in \(file) are wrong. Correct them and load it again.")
+  }
+}
