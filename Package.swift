@@ -285,8 +285,10 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
-        "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
-        "SalesforceMockOrg", "TestSupport",
+        "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
+        "MetadataSyncDown", "LayoutSyncDown", "BriefcaseSyncDown", "ParentChildrenSync",
+        "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp", "LoopbackLogin", "SalesforceMockOrg",
+        "TestSupport",
       ],
       path: "Tests/Integration", swiftSettings: settings),
     .target(

@@ -1,3 +1,4 @@
+import Foundation
 import MobileSync
 import SalesforceSDKCommon
 import SalesforceSDKCore
@@ -25,7 +26,8 @@ extension InMemoryOrg.State {
     case ("POST", "composite") where place.count == 1:
       return ok(try composite(request))
     case (_, "sobjects") where place.count > 1:
-      return try record(method, Array(place.dropFirst()), request)
+      return try record(
+        method, place.dropFirst().map { $0.removingPercentEncoding ?? $0 }, request)
     case ("POST", "composite") where place.count == 2:
       return ok(try write(request) { state, type, record in state.createChecked(type, record) })
     case ("PATCH", "composite") where place.count == 2:

@@ -54,7 +54,7 @@ extension InMemoryOrg {
   }
 
   /// The org's records, in the hands of an endpoint of a test.
-  public struct Records {
+  public struct Records: Sendable {
     var state: State
 
     /// All records of a type, by id.
@@ -94,7 +94,7 @@ extension InMemoryOrg.State {
     let all = briefcase.sorted { $0.key < $1.key }.flatMap { type, ids in
       ids.filter { id in
         let date = objects[type]?[id]?["LastModifiedDate"]?.string.flatMap(SalesforceDate.parse)
-        return (date?.milliseconds ?? .max) > since
+        return date.map { $0.milliseconds > since } ?? false
       }.map { (type, $0) }
     }
     let start = request.query["relayToken"].flatMap { Int($0) } ?? 0

@@ -60,7 +60,8 @@ import Testing
     tree.serverTree("a", children: 5)
     tree.serverTree("b", children: 2)
     try await tree.syncDown()
-    #expect(tree.org.requests.count == 3)
+    // What is left of the first parent's children comes with one more request.
+    #expect(tree.org.requests.count == 2)
     #expect(try await tree.localTrees() == tree.serverTrees())
   }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds and runs the packages under Docs/Examples as an outsider would, and proves that a program
-# that depends on SmartStore alone builds neither the mock org nor an HTTP server.
+# Builds the packages under Docs/Examples as an outsider would, runs their programs and tests, and
+# proves that a program that depends on SmartStore alone builds neither the mock org nor an HTTP
+# server. Arguments name examples; none means all.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 for example in Docs/Examples/*/; do
   name=$(basename "$example")
+  if [ $# -gt 0 ] && [[ " $* " != *" $name "* ]]; then continue; fi
   scratch="$PWD/.build-examples/$name"
   echo "-- $name" >&2
   tests=()
@@ -22,7 +24,8 @@ for example in Docs/Examples/*/; do
       fi
     done
   fi
-  "$bin/$name"
+  # A package of a library has no program.
+  if [ -x "$bin/$name" ]; then "$bin/$name"; fi
   if [ ${#tests[@]} -gt 0 ]; then
     swift test --package-path "$example" --scratch-path "$scratch" --skip-build >&2
   fi

@@ -120,16 +120,46 @@ import Testing
     (#"{"syncs": [}"#, "notJSON", ""), ("[]", "wrongForm", ""),
     (#"{"syncs": {}}"#, "wrongForm", "syncs"), (#"{"syncs": [5]}"#, "wrongForm", "syncs[0]"),
     (#"{"sinks": []}"#, "unknownKey", "sinks"),
-    (#"{"syncs": [{"syncType": "syncUp", "soupName": "a", "options": {"fieldlist": []}}]}"#, "missingKey", "syncs[0]"),
-    (#"{"syncs": [{"syncName": "a", "syncType": "down", "soupName": "a"}]}"#, "unknownSyncType", "syncs[0].syncType"),
-    (#"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a"}]}"#, "missingKey", "syncs[0]"),
-    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": ""}]}"#, "wrongForm", "syncs[0].soupName"),
-    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "option": {}, "options": {"fieldlist": []}}]}"#, "unknownKey", "syncs[0].option"),
-    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"fieldlist": ["Name", "__local__"]}}]}"#, "bookkeepingField", "syncs[0].options.fieldlist"),
-    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"createFieldlist": ["_soupEntryId"]}, "options": {"fieldlist": []}}]}"#, "bookkeepingField", "syncs[0].target.createFieldlist"),
-    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": "MINE", "fieldlist": []}}]}"#, "unknownMergeMode", "syncs[0].options.mergeMode"),
-    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a"}]}"#, "noFields", "syncs[0]"),
-    (#"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"type": "mine"}}]}"#, "invalidTarget", "syncs[0].target"),
+    (
+      #"{"syncs": [{"syncType": "syncUp", "soupName": "a", "options": {"fieldlist": []}}]}"#,
+      "missingKey", "syncs[0]"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "down", "soupName": "a"}]}"#, "unknownSyncType",
+      "syncs[0].syncType"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a"}]}"#, "missingKey",
+      "syncs[0]"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "", "options": {"fieldlist": []}}]}"#, "wrongForm",
+      "syncs[0].soupName"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "option": {}, "options": {"fieldlist": []}}]}"#,
+      "unknownKey", "syncs[0].option"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"fieldlist": ["Name", "__local__"]}}]}"#,
+      "bookkeepingField", "syncs[0].options.fieldlist"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"createFieldlist": ["_soupEntryId"]}, "options": {"fieldlist": []}}]}"#,
+      "bookkeepingField", "syncs[0].target.createFieldlist"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": "MINE", "fieldlist": []}}]}"#,
+      "unknownMergeMode", "syncs[0].options.mergeMode"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a"}]}"#, "noFields",
+      "syncs[0]"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"type": "mine"}}]}"#,
+      "invalidTarget", "syncs[0].target"
+    ),
   ])
   func `MS-209 MS-273 every problem is told by its code and place`(
     text: String, code: String, path: String

@@ -62,8 +62,9 @@ import Testing
     #expect(
       try SOSLBuilder.withSearchTerm(#"a\b+c^~'-[]{}()&:!*?""#).build()
         == #"find {a\\b\+c\^\~\'\-\[\]\{\}\(\)\&\:\!*?"}"#)
-    for broken in [SOSLBuilder.withSearchTerm(""), .withSearchTerm("a").returning(.withObjectName(""))]
-    {
+    for broken in [
+      SOSLBuilder.withSearchTerm(""), .withSearchTerm("a").returning(.withObjectName("")),
+    ] {
       #expect {
         try broken.build()
       } throws: {

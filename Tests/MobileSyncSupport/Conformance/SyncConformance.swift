@@ -92,7 +92,8 @@ extension Device {
         cancelled.open()
       }
       _ = closing
-      return afterAnswer ? .dropAnswer : .unreachable
+      // Cancelled, both end without an answer.
+      return afterAnswer ? .dropAnswer : .none
     }
   }
 

@@ -68,7 +68,8 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
         try await ends(afterAnswer: true, kills: true)
       },
       SyncConformanceCase("A stop at any step is followed by the rest, without doubles", stops),
-      SyncConformanceCase("A newer record on the server is left alone and told as a conflict", conflict),
+      SyncConformanceCase(
+        "A newer record on the server is left alone and told as a conflict", conflict),
       SyncConformanceCase("A deletion of what is gone already removes the row", deletionOfGone),
       SyncConformanceCase(
         "A refused record keeps the server's words and stays dirty, others go up",
@@ -189,7 +190,8 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
       // What was already taken is under its new id, which the edit did not find.
       let expected = ["edited again", "edited at last"]
       try prove(
-        expected.allSatisfy(kept.contains), "at request \(step): the soup has \(kept) after the run")
+        expected.allSatisfy(kept.contains), "at request \(step): the soup has \(kept) after the run"
+      )
       device.org.intervene(nil)
       try await settle(device)
       let there = texts(device.org.records(objectType).map { .object($0) })
@@ -318,7 +320,8 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
       _ = try await send(device, mode)
       let cost = device.org.requests.count
       let expected = requests?(count, mode) ?? cost
-      try prove(cost == expected, "\(count) edits in mode \(mode) cost \(cost) requests, not \(expected)")
+      try prove(
+        cost == expected, "\(count) edits in mode \(mode) cost \(cost) requests, not \(expected)")
       let dirty = try await device.dirtyRows().count
       try prove(dirty == 0, "\(dirty) of \(count) rows are dirty")
     }

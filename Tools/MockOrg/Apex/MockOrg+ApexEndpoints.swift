@@ -89,7 +89,8 @@ final class ApexEndpoints: Sendable {
     else {
       return OrgAnswer(
         ServerError(
-          status: 404, "NOT_FOUND", "Could not find a match for URL /\(path.joined(separator: "/"))"))
+          status: 404, "NOT_FOUND", "Could not find a match for URL /\(path.joined(separator: "/"))"
+        ))
     }
     do {
       let answer = try await endpoint(

@@ -1,0 +1,152 @@
+import ApexSyncTarget
+import Foundation
+import MobileSync
+import SalesforceMockOrg
+import SalesforceSDKCommon
+import SalesforceSDKCore
+import SmartStore
+import Testing
+
+/// The targets at work: an app loads its file of syncs and talks to an org over a socket.
+@Suite struct StoryTests {
+  @Test func `customers come down, are edited offline, and go up again`() async throws {
+    try await withMockOrg { org, server in
+      org.setApexEndpoint("Customers", CustomersService.answer)
+      for name in ["Acme", "Globex"] { try await org.create("Account", ["Name": .string(name)]) }
+      let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let store = try await SmartStore.open(at: folder, encryption: .plaintext)
+      try await store.registerSoup(
+        withName: "customers",
+        withIndices: [
+          SoupIndex(path: "Id", type: .string), SoupIndex(path: SyncKeys.local, type: .string),
+          SoupIndex(path: SyncKeys.syncId, type: .integer),
+        ])
+      let manager = try await manager(store, server)
+
+      // The syncs come from the file that the app ships.
+      let file = try #require(Bundle.module.url(forResource: "usersyncs", withExtension: "json"))
+      let files = StoreConfigurationSource { name in
+        name == "usersyncs.json" ? Array(try Data(contentsOf: file)) : nil
+      }
+      let loaded = try await manager.setupSyncsFromDefaultConfig(from: files)
+      #expect(loaded.problems.isEmpty && loaded.created.count == 2)
+
+      let down = try await manager.reSync(named: "customers down").finished()
+      #expect(down.totalSize == 2)
+      var rows = try await self.rows(store)
+      #expect(rows.compactMap { $0["Name"]?.string } == ["Acme", "Globex"])
+
+      rows[0]["Phone"] = "555-0100"
+      rows[0][SyncKeys.local] = true
+      rows[0][SyncKeys.locallyUpdated] = true
+      let made: JSONValue = [
+        "Id": .string(manager.createLocalId()), "Name": "Initech",
+        "attributes": ["type": "Account"],
+        "__local__": true, "__locally_created__": true,
+      ]
+      try await store.upsert(entries: [rows[0], made], forSoupNamed: "customers")
+
+      // The answer gets lost on the way: the customers are on the server, and nobody knows here.
+      org.add(MockOrgFault(path: "apexrest/Customers", skipping: 1, action: .dropAfterCommit))
+      let lost = try await manager.reSync(named: "customers up")
+      await #expect(throws: SyncError.self) { try await lost.finished() }
+      _ = try await manager.reSync(named: "customers up").finished()
+
+      let there = try await org.query("SELECT Name, Phone FROM Account ORDER BY Name")
+      #expect(there.compactMap { $0["Name"]?.string } == ["Acme", "Globex", "Initech"])
+      #expect(there[0]["Phone"]?.string == "555-0100")
+      #expect(try await manager.unsyncedRecords().isEmpty)
+
+      try await org.delete("Account", id: try #require(rows[1]["Id"]?.string))
+      _ = try await manager.reSync(named: "customers down").finished()
+      #expect(try await manager.cleanResyncGhosts(forName: "customers down") == 1)
+      #expect(try await self.rows(store).compactMap { $0["Name"]?.string } == ["Acme", "Initech"])
+      await manager.close()
+      try await store.close()
+    }
+  }
+
+  private func rows(_ store: SmartStore) async throws -> [JSONValue] {
+    try await store.query(
+      using: .buildAllQuerySpec(soupName: "customers", orderPath: "_soupEntryId", pageSize: 100))
+  }
+
+  private func manager(_ store: SmartStore, _ server: MockOrgServer) async throws -> SyncManager {
+    let transport = URLSessionTransport()
+    let accounts = try await UserAccountManager(
+      persister: InMemoryAccountPersister(), transport: transport)
+    let account = try await accounts.logIn(
+      accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
+      app: ConnectedApp(clientId: server.info.clientId, redirectURI: server.info.redirectUri))
+    let registry = SyncTargetRegistry()
+    try registry.register(CustomersDownTarget.self)
+    try registry.register(CustomersUpTarget.self)
+    return try await SyncManager(
+      store: store,
+      sender: RestClient(account: account, accounts: accounts, transport: transport),
+      registry: registry)
+  }
+}
+
+/// The class in Apex that the org would have.
+enum CustomersService {
+  @Sendable static func answer(
+    _ request: MockOrgApexRequest, _ org: MockOrg
+  ) async throws -> MockOrgApexAnswer {
+    switch (request.method, request.path.first) {
+    case ("GET", "ids"):
+      let found = try await org.query("SELECT Id FROM Account")
+      return MockOrgApexAnswer(json: .array(found.compactMap { $0["Id"]?.value }))
+    case ("GET", _):
+      let since = request[query: "since"].map { " WHERE LastModifiedDate > \($0)" } ?? ""
+      let found = try await org.query(
+        "SELECT Id, Name, Phone, LastModifiedDate FROM Account\(since) ORDER BY LastModifiedDate")
+      return MockOrgApexAnswer(
+        json: [
+          "customers": .array(found.map(\.value)), "total": .integer(Int64(found.count)),
+          "after": nil,
+        ])
+    case ("POST", "dates"):
+      var dates = JSONObject()
+      for id in try request.json()["ids"]?.elements.compactMap(\.string) ?? [] {
+        let found = try await org.query("SELECT LastModifiedDate FROM Account WHERE Id = '\(id)'")
+        dates[id] = found.first?["LastModifiedDate"]?.value
+      }
+      return MockOrgApexAnswer(json: .object(dates))
+    case ("POST", "made"):
+      var made = JSONObject()
+      for key in try request.json()["keys"]?.elements.compactMap(\.string) ?? [] {
+        let found = try await org.query("SELECT Id FROM Account WHERE AccountNumber = '\(key)'")
+        made[key] = found.first?["Id"]?.value
+      }
+      return MockOrgApexAnswer(json: .object(made))
+    default:
+      var results: [JSONValue] = []
+      for change in try request.json()["changes"]?.elements.map(\.value) ?? [] {
+        results.append(await apply(change, org))
+      }
+      return MockOrgApexAnswer(json: ["results": .array(results)])
+    }
+  }
+
+  private static func apply(_ change: JSONValue, _ org: MockOrg) async -> JSONValue {
+    var fields = change["fields"] ?? [:]
+    let id = change["id"]?.string ?? ""
+    do {
+      switch change["kind"]?.string {
+      case "create":
+        fields["AccountNumber"] = change["key"]
+        return ["status": "done", "id": .string(try await org.create("Account", fields))]
+      case "update": try await org.update("Account", id: id, fields)
+      default: try await org.delete("Account", id: id)
+      }
+      return ["status": "done", "id": .string(id)]
+    } catch {
+      let isGone = error.message.hasPrefix("ENTITY_IS_DELETED")
+      return [
+        "status": isGone ? "gone" : "refused", "error": ["message": .string(error.message)],
+      ]
+    }
+  }
+}
