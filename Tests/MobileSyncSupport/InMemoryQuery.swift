@@ -3,11 +3,11 @@ import SalesforceSDKCommon
 /// A query of tests, taken apart: one object, one level of children, conditions joined with `and`,
 /// one order, a limit.
 struct InMemoryQuery {
-  /// `field op value`; a list has several values.
+  /// `field op value`; a list has several values, and may be long.
   struct Condition {
     let field: String
     let sign: String
-    let values: [String]
+    let values: Set<String>
   }
 
   /// A sub-select.
@@ -65,7 +65,7 @@ struct InMemoryQuery {
     let values =
       value.hasPrefix("(")
       ? Self.tokens(String(value.dropFirst().dropLast())).filter { $0 != "," } : [value]
-    return [Condition(field: field, sign: sign, values: values.map(unquoted))]
+    return [Condition(field: field, sign: sign, values: Set(values.map(unquoted)))]
   }
 
   private static func unquoted(_ text: String) -> String {
