@@ -133,7 +133,8 @@ import Testing
       "syncs[0]"
     ),
     (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "", "options": {"fieldlist": []}}]}"#, "wrongForm",
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "", "options": {"fieldlist": []}}]}"#,
+      "wrongForm",
       "syncs[0].soupName"
     ),
     (
