@@ -59,7 +59,10 @@ extension SmartStoreManager {
     for soup in soups {
       do {
         try await store.registerSoup(withName: soup.name, withIndices: soup.indexes)
-      } catch let error as SmartStoreError where error.code == .invalidIndexSpec {
+      } catch let error as SmartStoreError
+        where error.code == .invalidIndexSpec || error.code == .sql
+      {
+        // SQLite refuses, for one, more columns than a table may have.
         logger.error("A soup of a configuration file is left out.", error: error)
       }
     }

@@ -133,6 +133,20 @@ import Testing
     }
   }
 
+  @Test func `SS-87 a soup that SQLite refuses is left out and the others are made`() async throws {
+    let wide = (0..<2100).map { #"{"path":"p\#($0)","type":"string"}"# }.joined(separator: ",")
+    let content = """
+      {"soups":[{"soupName":"wide","indexes":[\(wide)]},
+        {"soupName":"good","indexes":[{"path":"s","type":"string"}]}]}
+      """
+    try await withManager { manager, log async throws in
+      try await manager.setupGlobalStoreFromDefaultConfig(
+        from: source(["globalstore.json": content]))
+      #expect(try await manager.sharedGlobal().allSoupNames() == ["good"])
+      #expect(log.lines.filter { $0.hasPrefix("error") }.count == 1)
+    }
+  }
+
   @Test func `SS-86 files lie in a folder, or nowhere`() async throws {
     try await withManager { manager, _ async throws in
       try await TemporaryFolder.with { folder in
