@@ -45,7 +45,7 @@ final class ReaderThreads: Sendable {
         try Task.checkCancellation()
         return try pool.unsafeRead { database in
           try self.prepare(database)
-          interruption.begin(database)
+          try interruption.begin(database)
           defer { interruption.end() }
           return try database.withSnapshot { try work(database) }
         }
@@ -125,19 +125,31 @@ private final class ReadInterruption: Sendable {
     let handle: SQLiteConnection
   }
 
-  private let connection = Mutex<Connection?>(nil)
+  private enum State {
+    case waiting, reading(Connection), ended, interrupted
+  }
 
-  func begin(_ database: Database) {
-    connection.withLock { $0 = database.sqliteConnection.map(Connection.init) }
+  private let state = Mutex(State.waiting)
+
+  /// - Throws: `CancellationError` if the interruption came first.
+  func begin(_ database: Database) throws {
+    let handle = database.sqliteConnection.map(Connection.init)
+    let isInterrupted = state.withLock { state in
+      if case .interrupted = state { return true }
+      if let handle { state = .reading(handle) }
+      return false
+    }
+    if isInterrupted { throw CancellationError() }
   }
 
   func end() {
-    connection.withLock { $0 = nil }
+    state.withLock { $0 = .ended }
   }
 
   func interrupt() {
-    connection.withLock { connection in
-      if let connection { sqlite3_interrupt(connection.handle) }
+    state.withLock { state in
+      if case .reading(let connection) = state { sqlite3_interrupt(connection.handle) }
+      state = .interrupted
     }
   }
 }
