@@ -95,6 +95,11 @@ public final class SmartStore: Sendable {
     files = ExternalFiles(
       database: database.url.path,
       sealer: database.sealed.map { ExternalFileSealer(store: $0) })
+    if let damage = database.logDamage {
+      options.logger.error(
+        "The log of store '\(name)' was damaged outside the store: \(damage.transactions) or more "
+          + "transactions are lost. A copy of it is kept in the store's folder.")
+    }
     do {
       if options.isReadOnly {
         try checkReadable()

@@ -7,8 +7,8 @@
 #endif
 
 /// The right to change something, held by at most one holder among the threads of this process and
-/// all others. It is the system's lock on a file of its own, and ends with the value or the process,
-/// whichever way that ends.
+/// all others, or shared by several who rely on nobody having it. It is the system's lock on a file
+/// of its own, and ends with the value or the process, whichever way that ends.
 package struct FileLock: ~Copyable, Sendable {
   private let file: Int32
 
@@ -30,17 +30,19 @@ package struct FileLock: ~Copyable, Sendable {
   /// Only its holder may remove or move the file, and only while it holds the lock: who waits for it
   /// sees that and takes the lock on the file that has the name then.
   ///
-  /// - Parameter patience: How long to wait for another holder. Default: not at all.
+  /// - Parameters:
+  ///   - isShared: Whether others may share it. Who asks for it unshared waits for all of them.
+  ///   - patience: How long to wait for another holder. Default: not at all.
   /// - Returns: nil if another holder keeps it for longer.
   package static func take(
-    _ path: String, patience: Duration = .zero
+    _ path: String, isShared: Bool = false, patience: Duration = .zero
   ) throws(FileFailure) -> FileLock? {
     let start = ContinuousClock.now
     while true {
       let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard file >= 0 else { throw FileFailure("opened", path, errno: errno) }
       let lock = FileLock(file: file)
-      while flock(file, LOCK_EX | LOCK_NB) != 0 {
+      while flock(file, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
         let reason = errno
         if reason == EINTR { continue }
         guard reason == EWOULDBLOCK else { throw FileFailure("locked", path, errno: reason) }

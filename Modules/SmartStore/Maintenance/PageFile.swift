@@ -8,8 +8,8 @@ import SalesforceSDKCommon
   import Darwin
 #endif
 
-/// A database file as a sequence of pages, past SQLite. Only while no connection of this process has
-/// it open: closing it drops SQLite's locks.
+/// A database file as a sequence of pages, or its log, past SQLite. Of a database only while no
+/// connection of this process has it open: closing it drops SQLite's locks.
 struct PageFile: ~Copyable {
   private let file: Int32
   private let path: String
@@ -34,10 +34,18 @@ struct PageFile: ~Copyable {
   ///
   /// - Returns: How many bytes there were: 0 at the end of the file, fewer than a page if it was cut.
   func read(_ number: UInt32, into buffer: UnsafeMutableRawPointer) throws(FileFailure) -> Int {
-    let start = off_t(number - 1) * off_t(PageFormat.pageSize)
+    try read(PageFormat.pageSize, at: Int(number - 1) * PageFormat.pageSize, into: buffer)
+  }
+
+  /// Reads `size` bytes at `offset` into `buffer`.
+  ///
+  /// - Returns: How many bytes there were.
+  func read(
+    _ size: Int, at offset: Int, into buffer: UnsafeMutableRawPointer
+  ) throws(FileFailure) -> Int {
     var done = 0
-    while done < PageFormat.pageSize {
-      let count = pread(file, buffer + done, PageFormat.pageSize - done, start + off_t(done))
+    while done < size {
+      let count = pread(file, buffer + done, size - done, off_t(offset + done))
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw FileFailure("read", path, errno: errno) }
       if count == 0 { break }

@@ -29,6 +29,7 @@ struct StoreConversion {
   func encrypt(
     _ provider: some StoreKeyProvider, lock given: consuming FileLock? = nil
   ) throws(SmartStoreError) -> FileLock {
+    let readers = try opening.takeReadersLock(isShared: false)
     let database = try opening.open(.plaintext, lock: given)
     try settleExternalFiles(of: database)
     try export(database)
@@ -39,6 +40,7 @@ struct StoreConversion {
         try seal(with: provider)
       }
     }
+    _ = consume readers
     return lock
   }
 
@@ -64,12 +66,14 @@ struct StoreConversion {
 
   /// Opens every page of an encrypted store for good.
   func decrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
+    let readers = try opening.takeReadersLock(isShared: false)
     let database = try opening.open(.encrypted(provider))
     try settleExternalFiles(of: database)
     let lock = try database.closeKeepingLock()
     try lock.whileHeld { () throws(SmartStoreError) in
       try settling { () throws(SmartStoreError) in try unseal(with: provider) }
     }
+    _ = consume readers
   }
 
   private func unseal(with provider: some StoreKeyProvider) throws(SmartStoreError) {
@@ -101,6 +105,7 @@ struct StoreConversion {
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
     // A run that was interrupted has left a store that the new key opens.
+    let readers = try opening.takeReadersLock(isShared: false)
     let isBegun = (try? StoreKeyring.open(paths, provider: new)) != nil
     let database = try opening.open(.encrypted(isBegun ? new : old))
     try settleExternalFiles(of: database)
@@ -108,6 +113,7 @@ struct StoreConversion {
     try lock.whileHeld { () throws(SmartStoreError) in
       try settling { () throws(SmartStoreError) in try sealAnew(from: old, to: new) }
     }
+    _ = consume readers
   }
 
   private func sealAnew(

@@ -10,6 +10,8 @@ public struct StoreReport: Sendable {
 
       /// A page was changed outside the store, or belongs to another place or store.
       public static let page = Kind(rawValue: "page")
+      /// The log was damaged outside the store, and transactions in it are lost.
+      public static let log = Kind(rawValue: "log")
       /// SQLite cannot open the database, or finds its structure broken.
       public static let structure = Kind(rawValue: "structure")
       /// The tables that describe soups contradict the tables that hold them.

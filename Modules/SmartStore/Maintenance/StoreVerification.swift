@@ -67,6 +67,7 @@ extension StoreDatabase {
   ) throws(SmartStoreError) {
     var found = report
     defer { report = found }
+    checkDamagedLogs(into: &found)
     do {
       try pool.writeWithoutTransaction { database in
         try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
@@ -87,6 +88,20 @@ extension StoreDatabase {
       let failure = SmartStoreError(storage: error, at: url.path)
       guard failure.code == .corrupt else { throw failure }
       found.add(.init(kind: .structure, detail: failure.message))
+    }
+  }
+
+  /// The copies that openings made of damaged logs: what is in them is not in the database.
+  private func checkDamagedLogs(into report: inout StoreReport) {
+    let paths = StorePaths(directory: url.deletingLastPathComponent())
+    var number = 1
+    while DurableFile(path: paths.damagedLog(number)).exists {
+      report.add(
+        .init(
+          kind: .log,
+          detail: "the log was damaged outside the store, and its last transactions are lost; "
+            + "\(paths.damagedLog(number)) is what was found of it"))
+      number += 1
     }
   }
 }

@@ -43,6 +43,58 @@ enum LogFormat {
     return (try? AES.inversePermute(&block, key: key)) != nil
   }
 
+  /// SQLite's checksum: two sums that go on from one frame to the next.
+  struct Sums: Equatable {
+    let first: UInt32
+    let second: UInt32
+  }
+
+  /// What the first frame behind a stored log header goes on from; nil if the header is damaged.
+  static func header(
+    _ header: UnsafeMutableRawPointer
+  ) -> (salts: UInt64, sums: Sums, isBigEndian: Bool)? {
+    restoreHeader(header)
+    let isBigEndian = header.load(fromByteOffset: 3, as: UInt8.self) & 1 == 1
+    guard loadVersion(header) == sqliteVersion else { return nil }
+    return (
+      (header + 16).loadUnaligned(as: UInt64.self), sums(header + checkedSize - 16), isBigEndian
+    )
+  }
+
+  /// The salts in a restored frame header.
+  static func salts(_ frame: UnsafeRawPointer) -> UInt64 {
+    (frame + 8).loadUnaligned(as: UInt64.self)
+  }
+
+  /// The checksum in a restored frame header.
+  static func sums(_ frame: UnsafeRawPointer) -> Sums {
+    Sums(
+      first: UInt32(bigEndian: (frame + 16).loadUnaligned(as: UInt32.self)),
+      second: UInt32(bigEndian: (frame + 20).loadUnaligned(as: UInt32.self)))
+  }
+
+  /// Whether a frame ends a transaction: then its header holds the size of the database.
+  static func isCommit(_ frame: UnsafeRawPointer) -> Bool {
+    (frame + 4).loadUnaligned(as: UInt32.self) != 0
+  }
+
+  /// The checksum that goes on from `sums` over `bytes`, a whole number of pairs of words.
+  static func continued(
+    _ sums: Sums, over bytes: Slice<UnsafeRawBufferPointer>, isBigEndian: Bool
+  ) -> Sums {
+    var (first, second) = (sums.first, sums.second)
+    UnsafeRawBufferPointer(rebasing: bytes).withMemoryRebound(to: UInt32.self) { words in
+      var position = 0
+      while position &+ 1 < words.count {
+        let (even, odd) = (words[position], words[position &+ 1])
+        first &+= (isBigEndian ? even.bigEndian : even.littleEndian) &+ second
+        second &+= (isBigEndian ? odd.bigEndian : odd.littleEndian) &+ first
+        position &+= 2
+      }
+    }
+    return Sums(first: first, second: second)
+  }
+
   /// The page number in a frame header.
   static func pageNumber(_ frame: UnsafeRawPointer) -> UInt32 {
     UInt32(bigEndian: frame.loadUnaligned(as: UInt32.self))

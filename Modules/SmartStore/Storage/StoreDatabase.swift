@@ -11,6 +11,8 @@ package struct StoreDatabase: Sendable {
   private let session: StoreSession
   /// The keys in use; nil for a plaintext store.
   let sealed: SealedStore?
+  /// What was lost of the log before it was opened; a copy is kept.
+  let logDamage: LogDamage?
 
   /// Opens the store in the folder `directory`, or creates both.
   ///
@@ -26,8 +28,12 @@ package struct StoreDatabase: Sendable {
       .open(encryption)
   }
 
-  init(pool: DatabasePool, paths: StorePaths, session: StoreSession, sealed: SealedStore?) {
+  init(
+    pool: DatabasePool, paths: StorePaths, session: StoreSession, sealed: SealedStore?,
+    logDamage: LogDamage?
+  ) {
     self.pool = pool
+    self.logDamage = logDamage
     url = URL(fileURLWithPath: paths.database)
     self.session = session
     self.sealed = sealed

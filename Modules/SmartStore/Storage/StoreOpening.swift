@@ -12,7 +12,9 @@ struct StoreOpening {
   func open(
     _ encryption: StoreEncryption, lock: consuming FileLock? = nil
   ) throws(SmartStoreError) -> StoreDatabase {
-    guard options.access == .readWrite else { return try open(encryption, StoreSession(lock: nil)) }
+    guard options.access == .readWrite else {
+      return try open(encryption, StoreSession(lock: try takeReadersLock(isShared: true)))
+    }
     let madeDirectory = try makeDirectory()
     let session: StoreSession
     switch consume lock {
@@ -41,6 +43,7 @@ struct StoreOpening {
   ) throws(SmartStoreError) -> StoreDatabase {
     let location: String
     var store: SealedStore?
+    var logDamage: LogDamage?
     let isNew = try isNewStore(encryption)
     switch encryption {
     case .plaintext:
@@ -55,6 +58,7 @@ struct StoreOpening {
           .io, "This SQLite cannot open a database by URI, so stores cannot be encrypted with it")
       }
       let sealed = try sealedStore(provider, isNew: isNew)
+      if options.access == .readWrite { logDamage = try keepDamagedLog(of: sealed) }
       location = vfs.uri(path: paths.database, token: session.register(sealed))
       store = sealed
     }
@@ -72,7 +76,8 @@ struct StoreOpening {
       try? pool.close()
       throw SmartStoreError(storage: error, at: paths.created)
     }
-    return StoreDatabase(pool: pool, paths: paths, session: session, sealed: store)
+    return StoreDatabase(
+      pool: pool, paths: paths, session: session, sealed: store, logDamage: logDamage)
   }
 
   /// Reads the whole schema over a read-only connection first. Until that worked the VFS takes no
@@ -155,6 +160,20 @@ struct StoreOpening {
       }
     }
     return store
+  }
+
+  /// Copies a log that holds transactions which SQLite will not find, and will write over.
+  private func keepDamagedLog(of store: SealedStore) throws(SmartStoreError) -> LogDamage? {
+    do {
+      let damage = try LogDamage.find(in: paths.log, keys: store.keys, cipher: store.cipher)
+      guard let damage, let bytes = try DurableFile(path: paths.log).read() else { return nil }
+      var number = 1
+      while DurableFile(path: paths.damagedLog(number)).exists { number += 1 }
+      try DurableFile(path: paths.damagedLog(number)).replace(with: bytes)
+      return damage
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.log)
+    }
   }
 
   private func writeEmptyDatabase(_ store: SealedStore) throws(SmartStoreError) {
@@ -258,6 +277,33 @@ struct StoreOpening {
         .busyOtherProcess,
         "The store at \(paths.directory) is open for writing elsewhere. Close it there, or open it "
           + "read-only")
+    }
+    return lock
+  }
+
+  /// The promise that nobody exchanges the files, for a reader, or that nobody reads them, for who
+  /// does. The writer needs neither: it has the lock that such work begins with.
+  ///
+  /// - Returns: Nil if there is no store to read, or it lies where nobody may write.
+  /// - Throws: ``SmartStoreError`` `busyOtherProcess` to a reader, `busy` to others.
+  func takeReadersLock(isShared: Bool) throws(SmartStoreError) -> FileLock? {
+    guard try size(paths.database) != nil else { return nil }
+    let lock: FileLock?
+    do {
+      lock = try FileLock.take(
+        paths.readers, isShared: isShared, patience: StorePaths.lockPatience)
+    } catch {
+      if isShared, error.isForbidden { return nil }
+      throw SmartStoreError(storage: error, at: paths.readers)
+    }
+    guard let lock else {
+      throw isShared
+        ? SmartStoreError(
+          .busyOtherProcess,
+          "The files of the store at \(paths.directory) are being rewritten. Try again when that is "
+            + "done.")
+        : SmartStoreError(
+          .busy, "The store at \(paths.directory) is open elsewhere. Close it there and try again.")
     }
     return lock
   }

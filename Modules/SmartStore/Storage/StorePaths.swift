@@ -19,8 +19,13 @@ struct StorePaths: Sendable {
   var keyFile: String { directory + "/store.key" }
   /// Locked by the one writer; empty.
   var lock: String { directory + "/store.lock" }
+  /// Shared by those who only read, so that the files are not exchanged under them; empty.
+  var readers: String { directory + "/store.readers" }
   /// Made once the database is there, to tell one that was lost from one that never was; empty.
   var created: String { directory + "/store.created" }
+
+  /// The copies of logs that were found damaged, beginning with 1.
+  func damagedLog(_ number: Int) -> String { "\(log).damaged-\(number)" }
 
   /// How long to wait for the lock: a program that this process starts holds a copy of it until it
   /// runs, even after the store was closed here.

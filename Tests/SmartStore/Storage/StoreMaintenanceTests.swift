@@ -78,7 +78,8 @@ struct StoreMaintenanceTests {
     try files.reencrypt(from: old, to: new)
     #expect(failure { _ = try count(.encrypted(old)) } == .wrongKey)
     #expect(try count(.encrypted(new)) == 270)
-    #expect(try names() == ["store.created", "store.key", "store.lock", "store.sqlite"])
+    #expect(
+      try names() == ["store.created", "store.key", "store.lock", "store.readers", "store.sqlite"])
     let after = try folder.contents()
     #expect(after["store.key"]?.count == before["store.key"]?.count)
     // The old data key opens nothing any more.
@@ -105,6 +106,45 @@ struct StoreMaintenanceTests {
     #expect(try store.count() == 20)
     try store.close()
     #expect(try count(.encrypted(old)) == 20)
+  }
+
+  @Test func `SS-35 nobody reads a store while its files are exchanged, nor the other way round`()
+    throws
+  {
+    try makeStore()
+    var options = StoreDatabaseOptions()
+    options.access = .readOnly
+    let reader = try folder.open(options)
+    #expect(failure { try files.reencrypt(from: old, to: new) } == .busy)
+    #expect(failure { try files.decrypt(old) } == .busy)
+    #expect(try reader.count() == 270)
+    // Readers do not keep each other, or the writer.
+    let second = try folder.open(options)
+    let writer = try folder.open()
+    try writer.fill(5)
+    #expect(try second.count() == 275)
+    try writer.close()
+    try second.close()
+    try reader.close()
+
+    // One that comes in the middle would read pages of the old file and of the new log.
+    var watched = files
+    let outcomes = Mutex<[SmartStoreError.Code?]>([])
+    watched.didTake = { [folder, options] step in
+      guard step == .copied || step == .replaced else { return }
+      do {
+        try folder.open(options).close()
+        outcomes.withLock { $0.append(nil) }
+      } catch {
+        outcomes.withLock { $0.append((error as? SmartStoreError)?.code) }
+      }
+    }
+    try watched.reencrypt(from: old, to: new)
+    #expect(outcomes.withLock { $0 } == [.busyOtherProcess, .busyOtherProcess])
+    let after = try StoreDatabase.open(
+      at: folder.store, encryption: .encrypted(new), options: options)
+    #expect(try after.count() == 275)
+    try after.close()
   }
 
   @Test func `SS-36 the key of a store depends on nothing but its provider`() throws {
@@ -138,7 +178,8 @@ struct StoreMaintenanceTests {
     try makeStore(.plaintext)
     #expect(throws: SmartStoreError.self) { try files.decrypt(old) }
     try files.encrypt(old)
-    #expect(try names() == ["store.created", "store.key", "store.lock", "store.sqlite"])
+    #expect(
+      try names() == ["store.created", "store.key", "store.lock", "store.readers", "store.sqlite"])
     let sealed = try Data(contentsOf: folder.file("store.sqlite"))
     #expect(sealed.prefix(15) == Data("Fieldforce seal".utf8))
     #expect(sealed.range(of: Data("abcdefgh".utf8)) == nil)
@@ -148,7 +189,7 @@ struct StoreMaintenanceTests {
     #expect(failure { try files.encrypt(old) } == .wrongKey)
 
     try files.decrypt(old)
-    #expect(try names() == ["store.created", "store.lock", "store.sqlite"])
+    #expect(try names() == ["store.created", "store.lock", "store.readers", "store.sqlite"])
     #expect(failure { _ = try count(.encrypted(old)) } == .keyMissing)
     #expect(try count(.plaintext) == 270)
     // Any program reads it.
@@ -228,7 +269,7 @@ struct StoreMaintenanceTests {
       let names = try FileManager.default.contentsOfDirectory(atPath: copy.path)
       #expect(
         names.allSatisfy {
-          ["store.created", "store.key", "store.lock", "store.sqlite"].contains($0)
+          ["store.created", "store.key", "store.lock", "store.readers", "store.sqlite"].contains($0)
         },
         "after \(step): \(names)")
       // And what was interrupted can be done again.

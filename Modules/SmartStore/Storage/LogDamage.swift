@@ -1,0 +1,127 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// Transactions in a log that recovery will not reach.
+///
+/// Recovery takes the first frame that does not fit for the end of the log, because that is what a
+/// torn write leaves. But a transaction is on disk before the next one is written: where two follow
+/// such a frame, it was whole once, and what is behind it was acknowledged. The log's header is on
+/// disk before any frame.
+///
+/// What cannot be told from a torn write is damage to the last transaction.
+struct LogDamage: Equatable {
+  /// The first frame that does not fit, counted from 1; 0 for the log's header.
+  let frame: Int
+  /// How many transactions behind it can still be read, at least.
+  let transactions: Int
+
+  /// Looks at the log of a store that nobody writes to.
+  ///
+  /// - Returns: Nil if recovery reaches everything, or stops where a crash may have torn the log.
+  static func find(
+    in path: String, keys: StoreKeys, cipher: any StoreCipher
+  ) throws(FileFailure) -> LogDamage? {
+    guard DurableFile(path: path).exists else { return nil }
+    var frames = FramesOnDisk(try PageFile(reading: path), keys: keys, cipher: cipher)
+    try frames.readHeader()
+    var expected = frames.header?.sums
+    var broken = frames.header == nil ? 0 : nil
+    // What the next frame of the same run may continue from.
+    var ends: [LogFormat.Sums] = []
+    var run = 0
+    var longest = 0
+    while let frame = try frames.next() {
+      let isOfLog = frame.salts != nil && (frames.header.map { $0.salts == frame.salts } ?? true)
+      if broken == nil, let sums = expected {
+        let found = frame.isWhole ? frames.sums(after: sums) : nil
+        if isOfLog, found == frame.sums {
+          expected = found
+          continue
+        }
+        broken = frame.number
+        // What is left of it says where the next frame goes on, and whether it ended a transaction:
+        // its page, if the rest of the header is damaged, else the other way round.
+        ends = (isOfLog ? [frame.sums] : []) + [found].compactMap { $0 }
+        run = frame.isCommit && ends.count == 1 ? 1 : 0
+        continue
+      }
+      guard isOfLog, frame.isWhole else {
+        (ends, run) = ([], 0)
+        continue
+      }
+      if !ends.contains(where: { frames.sums(after: $0) == frame.sums }) { run = 0 }
+      if frame.isCommit { run += 1 }
+      longest = max(longest, run)
+      ends = [frame.sums]
+    }
+    guard let broken, longest >= (frames.header == nil ? 1 : 2) else { return nil }
+    return LogDamage(frame: broken, transactions: longest)
+  }
+}
+
+/// The frames of a log, one after another.
+private struct FramesOnDisk: ~Copyable {
+  /// What a frame says of itself.
+  struct Frame {
+    /// Counted from 1.
+    let number: Int
+    /// Nil if the frame names a key that the store does not have.
+    let salts: UInt64?
+    let sums: LogFormat.Sums
+    let isCommit: Bool
+    /// Whether its page is one of this store.
+    let isWhole: Bool
+  }
+
+  /// The salts and checksum that the first frame goes on from; nil if the header is damaged.
+  private(set) var header: (salts: UInt64, sums: LogFormat.Sums, isBigEndian: Bool)?
+
+  private let file: PageFile
+  private let sealer: PageSealer
+  /// The frame read last, its page in plaintext.
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: PageFormat.frameSize, alignment: 16)
+  private var number = 0
+
+  init(_ file: consuming PageFile, keys: StoreKeys, cipher: any StoreCipher) {
+    self.file = file
+    sealer = PageSealer(keys: keys, cipher: cipher)
+  }
+
+  deinit { buffer.deallocate() }
+
+  mutating func readHeader() throws(FileFailure) {
+    let size = PageFormat.logHeaderSize
+    guard let place = buffer.baseAddress, try file.read(size, at: 0, into: place) == size else {
+      return
+    }
+    header = LogFormat.header(place)
+  }
+
+  /// The next frame; nil at the end. A part of one is none.
+  mutating func next() throws(FileFailure) -> Frame? {
+    guard let place = buffer.baseAddress else { return nil }
+    let offset = PageFormat.logHeaderSize + number * PageFormat.frameSize
+    guard
+      try file.read(PageFormat.frameSize, at: offset, into: sealer.frameBytes)
+        == PageFormat.frameSize
+    else { return nil }
+    number += 1
+    place.copyMemory(from: sealer.frameBytes, byteCount: PageFormat.frameHeaderSize)
+    let isKnown = sealer.pageEpoch.map { LogFormat.restoreFrame(place, key: $0.frameKey) } == true
+    let page = place + PageFormat.frameHeaderSize
+    return Frame(
+      number: number, salts: isKnown ? LogFormat.salts(place) : nil, sums: LogFormat.sums(place),
+      isCommit: LogFormat.isCommit(place),
+      isWhole: sealer.open(number: LogFormat.pageNumber(place), into: page) != nil)
+  }
+
+  /// The checksum that the frame read last has if it goes on from `sums`.
+  func sums(after sums: LogFormat.Sums) -> LogFormat.Sums {
+    let isBigEndian = header?.isBigEndian ?? false
+    let bytes = UnsafeRawBufferPointer(buffer)
+    let start = LogFormat.continued(sums, over: bytes.prefix(8), isBigEndian: isBigEndian)
+    return LogFormat.continued(
+      start, over: bytes.dropFirst(PageFormat.frameHeaderSize), isBigEndian: isBigEndian)
+  }
+}

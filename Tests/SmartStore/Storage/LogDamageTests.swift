@@ -1,0 +1,136 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// Is a log that was damaged told from one that a crash has torn?
+struct LogDamageTests {
+  private let folder: StoreFolder
+
+  init() throws { folder = try StoreFolder() }
+
+  /// A store as a crash leaves it, with a log of `transactions` small transactions.
+  private func crashed(_ transactions: Int) throws -> URL {
+    let store = try folder.open()
+    try store.fill(1)
+    _ = try store.checkpoint()
+    for _ in 0..<transactions { try store.fill(1) }
+    let copy = try folder.snapshot()
+    try store.close()
+    return copy
+  }
+
+  private func log(in directory: URL) -> URL { directory.appending(path: "store.sqlite-wal") }
+
+  /// What is found in the log after `change`, and how many rows are left.
+  private func outcome(
+    _ directory: URL, _ change: (inout Data) -> Void
+  ) throws -> (damage: LogDamage?, rows: Int) {
+    var bytes = (try? Data(contentsOf: log(in: directory))) ?? Data()
+    change(&bytes)
+    try bytes.write(to: log(in: directory))
+    let store = try folder.open(at: directory)
+    defer { try? store.close() }
+    return (store.logDamage, try store.count())
+  }
+
+  private func frames(_ bytes: Data) -> Int {
+    (bytes.count - PageFormat.logHeaderSize) / PageFormat.frameSize
+  }
+
+  private func offset(ofFrame number: Int) -> Int {
+    PageFormat.logHeaderSize + (number - 1) * PageFormat.frameSize
+  }
+
+  @Test func `a whole log, a torn one and none are no damage`() throws {
+    let crashed = try crashed(10)
+    let whole = try Data(contentsOf: log(in: crashed))
+    let last = frames(whole)
+    #expect(try outcome(try folder.snapshot(of: crashed)) { _ in } == (nil, 11))
+    for size in [0, 10, 32, whole.count - 5000, whole.count - 1] {
+      let torn = try folder.snapshot(of: crashed)
+      let found = try outcome(torn) { $0 = whole.prefix(size) }
+      #expect(found.damage == nil, "\(size) bytes")
+    }
+    // The last transaction, in any of its parts.
+    for place in [0, 4, 8, 16, 24, 4000, 4119] {
+      let torn = try folder.snapshot(of: crashed)
+      let found = try outcome(torn) {
+        $0 = whole; $0[offset(ofFrame: last) + place] ^= 0x10
+      }
+      #expect(found.damage == nil, "byte \(place)")
+      #expect(found.rows == 10)
+    }
+  }
+
+  /// Where one bit is changed, and the first frame that does not fit then.
+  @Test(arguments: [0, 4, 8, 16, 24, 4000, 4119])
+  func `SS-26 a damaged frame before the last transactions is found and the log kept`(
+    place: Int
+  ) throws {
+    let crashed = try crashed(10)
+    let whole = try Data(contentsOf: log(in: crashed))
+    for frame in [1, 2, 3] {
+      let damaged = try folder.snapshot(of: crashed)
+      var bytes = whole
+      bytes[offset(ofFrame: frame) + place] ^= 0x10
+      let found = try outcome(damaged) { $0 = bytes }
+      #expect(found.damage?.frame == frame)
+      #expect(found.damage.map { $0.transactions >= 7 } == true, "\(frame)")
+      let kept = damaged.appending(path: "store.sqlite-wal.damaged-1")
+      #expect(try Data(contentsOf: kept) == bytes)
+    }
+  }
+
+  @Test(arguments: [0, 3, 5, 8, 12, 17, 31])
+  func `SS-26 a damaged header of the log is found and the log kept`(place: Int) throws {
+    let crashed = try crashed(3)
+    let found = try outcome(crashed) { $0[place] ^= 1 }
+    #expect(found.damage == LogDamage(frame: 0, transactions: 3))
+    #expect(found.rows == 1)
+  }
+
+  @Test func `frames of an earlier log behind the end are no damage`() throws {
+    let store = try folder.open()
+    for _ in 0..<10 { try store.fill(1) }
+    try store.pool.writeWithoutTransaction {
+      try $0.execute(sql: "PRAGMA wal_checkpoint(RESTART)")
+    }
+    try store.fill(1)
+    let copy = try folder.snapshot()
+    try store.close()
+    #expect(frames(try Data(contentsOf: log(in: copy))) > 10)
+    #expect(try outcome(copy) { _ in } == (nil, 11))
+    // Nor is a log that belongs to another store.
+    let other = try folder.snapshot(of: copy)
+    let found = try outcome(other) { $0 = Data(repeating: 7, count: 50_000) }
+    #expect(found.damage == nil)
+  }
+
+  @Test func `transactions that were rolled back or not ended are no damage`() throws {
+    var options = StoreDatabaseOptions()
+    options.writerCacheBytes = 20 << 10
+    let store = try folder.open(options)
+    try store.fill(1)
+    for ending in [Database.TransactionCompletion.rollback, .commit, .rollback] {
+      try store.pool.writeWithoutTransaction { database in
+        try database.inTransaction {
+          // More than the cache holds, so that pages go to the log before the end.
+          for _ in 0..<400 {
+            try database.execute(
+              sql: "INSERT INTO entry (body, rank) VALUES (hex(randomblob(500)), 1)")
+          }
+          let copy = try folder.snapshot()
+          #expect(frames(try Data(contentsOf: log(in: copy))) > 20)
+          #expect(try outcome(copy) { _ in }.damage == nil)
+          return ending
+        }
+      }
+      try store.fill(1)
+      #expect(try outcome(try folder.snapshot()) { _ in }.damage == nil)
+    }
+    try store.close()
+  }
+}
