@@ -4,9 +4,11 @@ extension SmartStore {
   ///
   /// Reads go on meanwhile, writes wait: about a second for 200 MB.
   ///
-  /// - Throws: ``SmartStoreError`` `closed`, `io` if the check could not be made.
+  /// - Throws: ``SmartStoreError`` `closed`, `io` if the check could not be made; `readOnly` for a
+  ///   store that was opened to be read, of which the writer alone can check full text and pages.
   public func verify() async throws(SmartStoreError) -> StoreReport {
     try checkOpen()
+    try checkWritable()
     let result = await StoreQueue.run { [database, diagnostics, files] in
       Result { () throws(SmartStoreError) in
         var report = StoreReport()

@@ -62,7 +62,8 @@ import Testing
         { try await mark(store, "b") },
         { try await store.upsert(entries: [["x": "3"]], forSoupNamed: "a") },
         { try await store.clearSoup("a") }, { try await store.inTransaction { _ in } },
-        { try await readers.removeSharedGlobal() }, { try await readers.removeAllGlobal() },
+        { _ = try await store.verify() }, { try await readers.removeSharedGlobal() },
+        { try await readers.removeAllGlobal() },
       ]
       for call in calls { await expectFailure(.readOnly, "", call) }
       #expect(try await store.query("select count(*) from {a}") == [[2]])
