@@ -71,6 +71,48 @@ import Testing
     #expect(result.errors.contains("Rule 1"))
   }
 
+  @Test func `users, profiles, sharing and a project's objects come from files`() async throws {
+    let tool = try Tool()
+    let folder = try TemporaryFolder()
+    let project = folder.file("objects/Trip__c")
+    try FileManager.default.createDirectory(at: project, withIntermediateDirectories: true)
+    let definition = """
+      <CustomObject xmlns="http://soap.sforce.com/2006/04/metadata"><label>Trip</label>
+      <sharingModel>Private</sharingModel></CustomObject>
+      """
+    try Data(definition.utf8).write(to: project.appending(path: "Trip__c.object-meta.xml"))
+    let setup = try tool.file(
+      "setup.json",
+      #"""
+      {"profiles":[{"name":"Driver","modifiesAllData":false,"hiddenObjects":["Lead"]}],
+      "users":[{"username":"dora@x.example","password":"pw","profile":"Driver"}]}
+      """#)
+    try await withServer([
+      "--source", folder.url.path, "--setup", setup,
+      "--generate", "Trip__c=3", "--apex-clauses", "--redirect", "https://app.example/done",
+    ]) { info in
+      let count = "/services/data/v66.0/query?q=SELECT+COUNT()+FROM+Trip__c+ALL+ROWS"
+      let all = try await get(info, count)
+      #expect(try JSONSlice(parsing: all.text)["totalSize"]?.int64 == 3)
+      let login = try await get(
+        info,
+        "/services/oauth2/token?grant_type=password&client_id=a&username=dora%40x.example&password=pw"
+      )
+      let token = try JSONSlice(parsing: login.text)["access_token"]?.string
+      let hers = try await get(info, count, token: token)
+      #expect(try JSONSlice(parsing: hers.text)["totalSize"]?.int64 == 0)
+      let hidden = try await get(info, "/services/data/v66.0/sobjects/Lead/describe", token: token)
+      #expect(hidden.status == 404)
+      let redirect = "/services/oauth2/authorize?response_type=code&client_id=a&redirect_uri="
+      #expect(try await get(info, redirect + "https%3A%2F%2Fapp.example%2Fdone").status == 200)
+      #expect(try await get(info, redirect + "https%3A%2F%2Fevil.example%2F").status == 400)
+    }
+    let broken = try tool.file("broken.json", #"{"sharing":{"Nothing__c":"Private"}}"#)
+    let result = try await tool.run(["org", "serve", "--setup", broken])
+    #expect(result.status == 1)
+    #expect(result.errors.contains("Nothing__c"))
+  }
+
   @Test func `a taken port is told`() async throws {
     try await withServer([]) { info in
       let port = try #require(URL(string: info["url"]?.string ?? "")?.port)

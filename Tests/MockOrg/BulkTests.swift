@@ -27,6 +27,7 @@ import Testing
         + "\"Thr\"\"ee, or so\",,#N/A\n")
     #expect(job.json?["state"]?.string == "JobComplete")
     #expect(job.json?["numberRecordsProcessed"]?.int64 == 4)
+    #expect(job.json?["apiVersion"]?.description == "66.0")
     #expect(job.json?["numberRecordsFailed"]?.int64 == 2)
     #expect(try await org.org.count("Contact") == 2)
     let good = await org.send("GET", "/jobs/ingest/\(job.id)/successfulResults")

@@ -5,6 +5,22 @@ import Testing
 @testable import SalesforceMockOrg
 
 @Suite struct ConnectTests {
+  @Test func `CO-139 a device registers for pushes, again, and takes itself off`() async throws {
+    let org = try OrgUnderTest()
+    let body =
+      #"{"ConnectionToken":"0a1b","ServiceType":"Apple","ApplicationBundle":"com.example.app","CipherName":"RSA_OAEP_SHA256"}"#
+    let made = await org.send("POST", "/sobjects/MobilePushServiceDevice", body)
+    #expect(made.status == 201)
+    let again = await org.send("POST", "/sobjects/MobilePushServiceDevice", body)
+    #expect(again.status == 201)
+    let path = "/sobjects/MobilePushServiceDevice/\(made.id)"
+    #expect(await org.send("DELETE", path).status == 204)
+    let wrong = await org.send(
+      "POST", "/sobjects/MobilePushServiceDevice", #"{"ConnectionToken":"x","ServiceType":"Pager"}"#
+    )
+    #expect(wrong.errorCode == "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST")
+  }
+
   // MARK: Briefcase
 
   @Test func `CO-134 priming records come page by page, by object and record type`() async throws {

@@ -50,7 +50,10 @@ import TestSupport
     }
   }
 
-  @Test(arguments: ["{}", "[{}]", "[1]", #"[{"status":99}]"#, #"[{"drop":"maybe"}]"#, "["])
+  @Test(arguments: [
+    "{}", "[{}]", "[1]", #"[{"status":99}]"#, #"[{"drop":"maybe"}]"#, "[",
+    #"[{"status":500,"paht":"/query"}]"#,
+  ])
   func `a file that is none is refused and adds nothing`(text: String) throws {
     let folder = try TemporaryFolder()
     let file = folder.file("faults.json")

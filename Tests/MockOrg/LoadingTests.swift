@@ -23,10 +23,39 @@ import TestSupport
     """#
   private let vans = #"""
     {"records":[{"attributes":{"type":"Van__c","referenceId":"V1"},"Name":"one","Depot__c":"@D1",
-    "Bought__c":"2024-02-29","Seen__c":"2026-05-01T08:30:00.000+0000","Load__c":12,"Mail__c":"@home",
+    "Bought__c":"2024-02-29","Seen__c":"2026-05-01T08:30:00.000+0000","Load__c":12,"Mail__c":"at @home",
     "Next__c":"@V2"},
     {"attributes":{"type":"Van__c","referenceId":"V2"},"Name":"two","Depot__c":"@D2","Load__c":1.125}]}
     """#
+
+  @Test func `a reference to nothing in a field that nobody has described is refused`() async throws
+  {
+    let org = try OrgUnderTest()
+    let folder = try folder([
+      "vans.json":
+        #"{"records":[{"attributes":{"type":"Van__c"},"Name":"one","Home__c":"@nowhere"}]}"#
+    ])
+    let error = await #expect(throws: MockOrgError.self) {
+      try await org.org.load(plan: folder.file("vans.json"))
+    }
+    #expect(error?.code == .invalidData)
+    #expect(error?.message.contains("'@nowhere' in Home__c of Van__c") == true)
+    // Somebody has said that this one is a text.
+    let known = try self.folder([
+      "a.json": #"{"records":[{"attributes":{"type":"Account"},"Name":"@nowhere"}]}"#
+    ])
+    try await org.org.load(plan: known.file("a.json"))
+    #expect(try await org.org.query("SELECT Id FROM Account WHERE Name = '@nowhere'").count == 1)
+  }
+
+  @Test func `a byte order mark is named`() async throws {
+    let org = try OrgUnderTest()
+    let folder = try folder(["a.json": "\u{FEFF}[]"])
+    let error = await #expect(throws: MockOrgError.self) {
+      try await org.org.load(plan: folder.file("a.json"))
+    }
+    #expect(error?.message == "a.json begins with a byte order mark. Save it as UTF-8 without one.")
+  }
 
   @Test func `a plan brings objects that nobody has described`() async throws {
     let org = try OrgUnderTest()
@@ -46,8 +75,7 @@ import TestSupport
     #expect(rows[0]["Seen__c"]?.string == "2026-05-01T08:30:00.000+0000")
     #expect(rows[0]["Load__c"]?.double == 12)
     #expect(rows[1]["Load__c"]?.double == 1.125)
-    // A text that begins with @ is a reference only if something is called that.
-    #expect(rows[0]["Mail__c"]?.string == "@home")
+    #expect(rows[0]["Mail__c"]?.string == "at @home")
     // A reference may point forward.
     #expect(rows[0]["Next__r"]?["Name"]?.string == "two")
     #expect(rows[0]["Owner"]?["Name"]?.string == "Ada Admin")

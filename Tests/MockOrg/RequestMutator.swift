@@ -95,6 +95,18 @@ struct RequestMutator {
         "POST", "/composite/batch",
         #"{"batchRequests":[{"method":"GET","url":"v66.0/sobjects/Account/describe"},{"method":"PATCH","url":"v66.0/sobjects/Contact/\#(contact)","richInput":{"LastName":"v"}}]}"#
       ),
+      request(
+        "GET",
+        "/query?explain=\(PercentEncoding.encode("SELECT Id FROM Account a, a.Contacts c WHERE Name = 'a'"))"
+      ),
+      request("GET", "/sobjects/Account/\(account)/Contacts?fields=LastName,Account.Owner.Name"),
+      request(
+        "GET",
+        "/sobjects/Contact/updated?start=2026-05-15T11%3A00%3A00Z&end=2026-05-15T13%3A00%3A00Z"),
+      request("GET", "/ui-api/records/\(contact)?fields=Contact.LastName,Contact.Account.Name"),
+      request("GET", "/search/suggestions?q=ab&sobject=Account,Contact"),
+      request(
+        "POST", "/jobs/query", #"{"operation":"query","query":"SELECT Name FROM Account"}"#),
     ]
   }
 
@@ -109,8 +121,10 @@ struct RequestMutator {
         pick([
           "content-type", "if-modified-since", "if-unmodified-since", "if-none-match",
           "sforce-query-options", "sforce-call-options", "content-encoding", "accept",
+          "sforce-duplicate-rule-header",
         ])] = pick([
           "", "application/xml", "text/csv", "batchSize=-1", "batchSize=9e9", "gzip",
+          "allowSave=true; includeRecordDetails=true", "allowSave==;;",
           "Fri, 99 Foo 2026 00:00:00 GMT", "Thu, 01 Jan 2026 00:00:00 GMT", "\u{0}", "é", "*",
         ])
     case 5: break

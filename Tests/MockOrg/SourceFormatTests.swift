@@ -118,6 +118,58 @@ import TestSupport
     _ = second
   }
 
+  @Test func `a roll-up counts the children that its filters choose, and those that were there`()
+    async throws
+  {
+    let org = try OrgUnderTest()
+    let first = try trip()
+    defer { withExtendedLifetime(first) {} }
+    try await org.org.load(sourceFormat: first.url)
+    let trip = try await org.made("Trip__c", [:])
+    for (km, kind) in [(1.0, "Load"), (2, "Rest"), (10, "Load")] {
+      try await org.made(
+        "Stop__c", ["Trip__c": .string(trip), "Km__c": .double(km), "Kind__c": .string(kind)])
+    }
+    func item(_ field: String, _ operation: String, _ value: String) -> String {
+      "<summaryFilterItems><field>Stop__c.\(field)</field><operation>\(operation)</operation>"
+        + "<value>\(value)</value></summaryFilterItems>"
+    }
+    let key =
+      "<summaryForeignKey>Stop__c.Trip__c</summaryForeignKey><summarizedField>Stop__c.Km__c</summarizedField>"
+    let second = try project([
+      "Trip__c/fields/Loads__c.field-meta.xml": field(
+        "Loads__c", "Summary",
+        key + "<summaryOperation>count</summaryOperation>"
+          + item("Kind__c", "equals", "Load, Other")),
+      "Trip__c/fields/Far__c.field-meta.xml": field(
+        "Far__c", "Summary",
+        key + "<summaryOperation>sum</summaryOperation>" + item("Km__c", "greaterThan", "1")
+          + item("Kind__c", "notEqual", "")),
+    ])
+    defer { withExtendedLifetime(second) {} }
+    try await org.org.load(sourceFormat: second.url)
+    func sums() async throws -> [Double?] {
+      let row = try await org.org.query("SELECT Loads__c, Far__c, Stops__c FROM Trip__c")[0]
+      return ["Loads__c", "Far__c", "Stops__c"].map { row[$0]?.double }
+    }
+    #expect(try await sums() == [2, 12, 3])
+    let rows = try await org.org.query("SELECT Id FROM Stop__c WHERE Km__c = 2")
+    try await org.org.update(
+      "Stop__c", id: rows[0]["Id"]?.string ?? "", ["Km__c": 1, "Kind__c": "Load"])
+    #expect(try await sums() == [3, 10, 3])
+  }
+
+  @Test func `a definition says how open its records are`() async throws {
+    let org = try OrgUnderTest()
+    let project = try project([
+      "Note__c/Note__c.object-meta.xml":
+        "<CustomObject><label>Note</label><sharingModel>Private</sharingModel></CustomObject>"
+    ])
+    defer { withExtendedLifetime(project) {} }
+    try await org.org.load(sourceFormat: project.url)
+    #expect(org.org.schema.object(named: "Note__c")?.sharing == .private)
+  }
+
   @Test func `what is no definition is refused`() async throws {
     let org = try OrgUnderTest()
     let empty = try TemporaryFolder()

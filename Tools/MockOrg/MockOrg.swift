@@ -31,6 +31,7 @@ public final class MockOrg: Sendable {
   let notifications = Notifications()
   let briefcaseRules = BriefcaseRules()
   let apexEndpoints = ApexEndpoints()
+  let duplicateRules = DuplicateRules()
   let sessions: Sessions
   let keys = SigningKeys()
   let script = FaultScript()
@@ -80,10 +81,12 @@ public final class MockOrg: Sendable {
   }
 
   private static func openDatabase(_ options: MockOrgOptions) throws -> DatabaseQueue {
+    let clock = options.clock
     var configuration = Configuration()
     configuration.prepareDatabase { database in
       // What a mock org holds can be made again; speed is worth more than a power failure.
       SOQLDatabase.prepare(database)
+      FormulaDatabase.prepare(database, clock: clock)
       try database.execute(sql: "PRAGMA synchronous = OFF")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
       try database.execute(sql: "PRAGMA cache_size = -65536")
@@ -130,10 +133,13 @@ public final class MockOrg: Sendable {
     _ database: Database, userID: String, apiVersion: Int = RESTService.versions.upperBound,
     offset: Duration = .zero
   ) -> OrgTransaction {
-    OrgTransaction(
+    var transaction = OrgTransaction(
       database: database, schema: schemas.schema(for: userID), ids: ids, userID: userID,
       organizationID: organizationID, now: options.clock.now.addingTimeInterval(offset.seconds),
       apiVersion: apiVersion, requestCount: script.requestCount)
+    transaction.acceptsApexClauses = options.acceptsApexClauses
+    transaction.duplicates.rules = duplicateRules.all
+    return transaction
   }
 
   // MARK: Answering
@@ -231,11 +237,11 @@ public final class MockOrg: Sendable {
       let isRead =
         (request.method == "GET" || request.method == "HEAD") && !request.mayMarkRecords
       let work: @Sendable (Database) throws -> OrgAnswer = { database in
-        try body(
-          RESTService(
-            transaction: self.transaction(
-              database, userID: session.userID, apiVersion: version, offset: circumstances.offset),
-            org: self, identityURL: identityURL))
+        var transaction = self.transaction(
+          database, userID: session.userID, apiVersion: version, offset: circumstances.offset)
+        transaction.duplicates.read(request)
+        return try body(
+          RESTService(transaction: transaction, org: self, identityURL: identityURL))
       }
       var answer = try await isRead ? read(work) : database.write(work)
       answer.headers.append(

@@ -48,12 +48,21 @@ public struct MockOrgOptions: Sendable {
   public var clientKeys: [String: String] = [:]
   /// Where the web server flow returns to unless the request says otherwise.
   public var redirectURI = "http://localhost:1717/OauthRedirect"
+  /// Further addresses that the connected app has registered, compared as they are written.
+  public var redirectURIs: Set<String> = []
+  /// Whether a login may also return to where no registration is needed to keep it on this machine:
+  /// loopback addresses, and schemes of apps' own such as `myapp:///done`. Other addresses have to be
+  /// registered, or the login answers `redirect_uri_mismatch`.
+  public var acceptsLocalRedirects = true
   /// How long an access token is good for.
   public var accessTokenLifetime: Duration = .seconds(7200)
   /// Whether each refresh gives a new refresh token and ends the old one.
   public var rotatesRefreshTokens = false
   /// Whether the login page asks for approval after the password.
   public var asksForApproval = false
+  /// Whether queries over REST may say what the platform takes in Apex code alone: `ALL ROWS`,
+  /// `WITH SECURITY_ENFORCED`, `WITH USER_MODE`, `WITH SYSTEM_MODE`. A real org refuses them there.
+  public var acceptsApexClauses = false
   /// How many requests a day the org allows, for its limits.
   public var dailyRequests = 15_000
   /// Whether requests beyond ``dailyRequests`` are refused.

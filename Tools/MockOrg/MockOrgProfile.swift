@@ -10,6 +10,14 @@ public struct MockOrgProfile: Sendable, Hashable {
   public var hiddenFields: [String: Set<String>] = [:]
   /// Fields that its users may only read, by object.
   public var readOnlyFields: [String: Set<String>] = [:]
+  /// Whether its users read every record, whoever owns it.
+  public var viewsAllData = true
+  /// Whether its users read, change, delete and transfer every record, whoever owns it.
+  public var modifiesAllData = true
+  /// Objects all of whose records its users read, where they do not view all data.
+  public var viewsAllOf: Set<String> = []
+  /// Objects with all of whose records its users do everything, where they do not modify all data.
+  public var modifiesAllOf: Set<String> = []
 
   /// A profile that may do everything.
   public init(name: String = "System Administrator") { self.name = name }
@@ -17,6 +25,6 @@ public struct MockOrgProfile: Sendable, Hashable {
   /// Whether there is nothing that the profile hides or forbids.
   var seesEverything: Bool {
     hiddenObjects.isEmpty && readOnlyObjects.isEmpty && hiddenFields.isEmpty
-      && readOnlyFields.isEmpty
+      && readOnlyFields.isEmpty && modifiesAllData
   }
 }

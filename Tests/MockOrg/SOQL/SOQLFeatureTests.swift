@@ -286,6 +286,91 @@ import Testing
     #expect(await org.query("SELECT Id FROM Account", all: true).json?["totalSize"]?.int64 == 1)
   }
 
+  @Test func `an org can take over REST what Apex alone may say`() async throws {
+    let org = try OrgUnderTest { $0.acceptsApexClauses = true }
+    let id = try await org.made("Account", ["Name": "a"])
+    try await org.org.delete("Account", id: id)
+    try await org.made("Account", ["Name": "b"])
+    func count(_ soql: String) async -> Int64? { await org.query(soql).json?["totalSize"]?.int64 }
+    #expect(await count("SELECT Id FROM Account ALL ROWS") == 2)
+    for mode in ["SECURITY_ENFORCED", "USER_MODE", "SYSTEM_MODE"] {
+      #expect(await count("SELECT Id FROM Account WHERE Name != 'x' WITH \(mode) LIMIT 5") == 1)
+    }
+    let job = await org.send(
+      "POST", "/jobs/query",
+      #"{"operation":"query","query":"SELECT Name FROM Account ORDER BY Name ALL ROWS"}"#)
+    let rows = await org.send("GET", "/jobs/query/\(job.id)/results")
+    #expect(rows.text == "\"Name\"\n\"a\"\n\"b\"\n")
+  }
+
+  @Test func `children can have an alias behind FROM`() async throws {
+    let account = try await org.made("Account", ["Name": "a"])
+    try await org.made("Contact", ["LastName": "x", "AccountId": .string(account)])
+    for inner in ["c", "a.Contacts c", "Account.Contacts", "Contacts"] {
+      let found = await records(
+        "SELECT a.Name, (SELECT LastName FROM \(inner)) FROM Account a, a.Contacts c")
+      #expect(found[0]["Contacts"]?["records"]?[0]?["LastName"]?.string == "x", "\(inner)")
+    }
+    let wrong = await org.query("SELECT Id FROM Account a, a.Nothing n")
+    #expect(wrong.errorCode == "INVALID_TYPE")
+    #expect(wrong.message?.contains("Didn't understand relationship 'Nothing'") == true)
+  }
+
+  @Test func `a text in a condition has at most 4,000 characters`() async throws {
+    func answer(_ count: Int) async -> OrgUnderTest.Reply {
+      let text = String(repeating: "ä", count: count)
+      return await org.query("SELECT Id FROM Account WHERE Name = '\(text)'")
+    }
+    #expect(await answer(4000).status == 200)
+    #expect(await answer(4001).errorCode == "MALFORMED_QUERY")
+  }
+
+  @Test func `a plan tells which conditions are indexed, and runs nothing`() async throws {
+    try await org.made("Account", ["Name": "a", "Phone": "1"])
+    try await org.made("Account", ["Name": "b"])
+    func explain(_ soql: String) async -> OrgUnderTest.Reply {
+      await org.send("GET", "/query?explain=\(PercentEncoding.encode(soql))")
+    }
+    let indexed = await explain("SELECT Id FROM Account WHERE Name = 'a' AND Phone = '1'")
+    let plans = indexed.json?["plans"]
+    #expect(plans?.count == 2)
+    #expect(plans?[0]?["leadingOperationType"]?.string == "Index")
+    #expect(plans?[0]?["fields"]?[0]?.string == "Name")
+    #expect(plans?[0]?["cardinality"]?.int64 == 1)
+    #expect(plans?[0]?["sobjectCardinality"]?.int64 == 2)
+    #expect(plans?[0]?["sobjectType"]?.string == "Account")
+    #expect(plans?[0]?["notes"]?[0]?["tableEnumOrId"]?.string == "Account")
+    #expect(plans?[1]?["leadingOperationType"]?.string == "TableScan")
+    #expect((plans?[1]?["relativeCost"]?.double ?? 0) > (plans?[0]?["relativeCost"]?.double ?? 9))
+    let scan = await explain("SELECT COUNT() FROM Account WHERE Phone = '1' OR Name = 'a'")
+    #expect(scan.json?["plans"]?.count == 1)
+    #expect(await explain("SELECT FROM").errorCode == "MALFORMED_QUERY")
+    #expect(await explain("SELECT Nothing FROM Account").errorCode == "INVALID_FIELD")
+  }
+
+  @Test func `the fields of a row are paths and nothing else of the language`() async throws {
+    let id = try await org.made("Account", ["Name": "a"])
+    let contact = try await org.made("Contact", ["LastName": "x", "AccountId": .string(id)])
+    func row(_ fields: String) async -> OrgUnderTest.Reply {
+      await org.send(
+        "GET", "/sobjects/Contact/\(contact)?fields=\(PercentEncoding.encode(fields))")
+    }
+    #expect(await row("Account.Name, Account.Owner.Name").json?["Account"]?["Name"]?.string == "a")
+    for fields in [
+      "Account.Name FROM Contact WHERE Name.x", "COUNT(Account.Id)",
+      "(SELECT Id FROM Account.Contacts)",
+      "Account.Name alias", "Account..Name", ".Name", "Account.Nothing", "TYPEOF Account.x",
+    ] {
+      #expect(await row(fields).errorCode == "INVALID_FIELD", "\(fields)")
+    }
+    let children = await org.send(
+      "GET", "/sobjects/Account/\(id)/Contacts?fields=LastName,Account.Name")
+    #expect(children.json?["records"]?[0]?["Account"]?["Name"]?.string == "a")
+    let injected = await org.send(
+      "GET", "/sobjects/Account/\(id)/Contacts?fields=Id+FROM+User+WHERE+Id+!%3D+null+OR+x")
+    #expect(injected.errorCode == "INVALID_FIELD")
+  }
+
   @Test func `a label finds the records whose picklist shows it`() async throws {
     let test = try SOQLTestOrg([
       "Account": [

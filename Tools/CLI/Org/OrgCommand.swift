@@ -19,12 +19,22 @@ struct OrgServeCommand: AsyncParsableCommand {
       Examples:
         fieldforce org serve --port 8080 --data plan.json
         fieldforce org serve --generate Account=10000 --seed 7
+        fieldforce org serve --source my-project --setup users.json --redirect https://app.example/done
       """)
 
   @Option(help: "The address to listen on; loopback alone.") var host = "127.0.0.1"
   @Option(help: "The port; 0 takes a free one.") var port = 0
   @Option(help: "A file of rules by which the org misbehaves.", completion: .file())
   var faults: String?
+  @Option(
+    help: ArgumentHelp(
+      "An address that logins may return to, besides loopback and apps' own schemes; may be repeated.",
+      valueName: "url"))
+  var redirect: [String] = []
+
+  @Flag(help: "Accept ALL ROWS and WITH SECURITY_ENFORCED over REST, which a real org refuses.")
+  var apexClauses = false
+
   @OptionGroup var contents: OrgContents
 
   func validate() throws {
@@ -47,7 +57,10 @@ struct OrgServeCommand: AsyncParsableCommand {
 
   /// Loads and serves until the task is cancelled.
   private func serve() async throws {
-    let org = try await contents.makeOrg()
+    var options = MockOrgOptions()
+    options.redirectURIs = Set(redirect)
+    options.acceptsApexClauses = apexClauses
+    let org = try await contents.makeOrg(options)
     if let faults { try org.load(faults: URL(filePath: faults)) }
     let server = try await MockOrgServer.start(org, host: host, port: port)
     print(server.info.json)
@@ -67,8 +80,13 @@ struct OrgContents: ParsableArguments {
   var describe: String?
 
   @Option(
-    help: "A project in source format whose objects add to the schema.", completion: .directory)
-  var source: String?
+    help: "A project in source format whose objects and fields add to the schema; may be repeated.",
+    completion: .directory)
+  var source: [String] = []
+
+  @Option(
+    help: "A file of users, profiles, sharing and duplicate rules.", completion: .file())
+  var setup: String?
 
   @Option(help: ArgumentHelp("Records to make up; may be repeated.", valueName: "Object=count"))
   var generate: [GeneratedRecords] = []
@@ -76,10 +94,13 @@ struct OrgContents: ParsableArguments {
   @Option(help: "The seed of made-up records.") var seed: UInt64 = 1
 
   /// Makes the org and fills it; says on standard error how far it is and what came of it.
-  func makeOrg() async throws -> MockOrg {
-    let org = try MockOrg()
+  func makeOrg(_ options: MockOrgOptions = MockOrgOptions()) async throws -> MockOrg {
+    var options = options
+    let setup = try setup.map { try MockOrgSetup(file: URL(filePath: $0)) }
+    options.otherUsers += setup?.users ?? []
+    let org = try MockOrg(options)
     if let describe { try await org.load(describesIn: URL(filePath: describe)) }
-    if let source { try await org.load(sourceFormat: URL(filePath: source)) }
+    for project in source { try await org.load(sourceFormat: URL(filePath: project)) }
     for plan in data {
       let url = URL(filePath: plan)
       try await LoadingProgress(title: url.lastPathComponent).follow { progress in
@@ -95,6 +116,8 @@ struct OrgContents: ParsableArguments {
         return "\(records.count.formatted()) made up"
       }
     }
+    // Only now are all objects known that it may name.
+    if let setup { try await org.apply(setup) }
     return org
   }
 }

@@ -137,7 +137,7 @@ struct BulkRows {
       return RecordResult(
         id: try writer.create(rest, externalID: (field, value)), created: true)
     case 1:
-      try writer.update(id: found[0], rest)
+      try writer.updateFound(id: found[0], rest)
       return RecordResult(id: found[0], created: false)
     default:
       throw ServerError(

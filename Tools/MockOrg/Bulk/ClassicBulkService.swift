@@ -121,7 +121,7 @@ struct ClassicBulkService {
   }
 
   private func job(_ id: String) throws(ServerError) -> ClassicJob {
-    guard let job = jobs.classicJob(id) else {
+    guard let job = jobs.classicJob(id), transaction.sees(jobOf: job.userID) else {
       throw ServerError("InvalidJob", "Unable to find job: \(id)")
     }
     return job

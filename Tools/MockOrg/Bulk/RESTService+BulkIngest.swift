@@ -28,7 +28,9 @@ extension RESTService {
   }
 
   private func job(_ id: String, _ kind: BulkJob.Kind) throws(ServerError) -> BulkJob {
-    guard let job = org.jobs.job(id), job.kind == kind else { throw .notFound() }
+    guard let job = org.jobs.job(id), job.kind == kind, transaction.sees(jobOf: job.userID) else {
+      throw .notFound()
+    }
     return job
   }
 
@@ -95,7 +97,9 @@ extension RESTService {
 
   private func jobList(_ kind: BulkJob.Kind, _ request: OrgRequest) -> OrgAnswer {
     let type = request[query: "jobType"]
-    let jobs = org.jobs.jobs(kind).filter { type == nil || $0.kind.rawValue == type }
+    let jobs = org.jobs.jobs(kind).filter {
+      (type == nil || $0.kind.rawValue == type) && transaction.sees(jobOf: $0.userID)
+    }
     return .json { writer in
       writer.beginObject()
       writer.key("done")

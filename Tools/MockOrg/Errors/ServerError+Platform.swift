@@ -12,6 +12,12 @@ extension ServerError {
     ServerError("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", fields: [])
   }
 
+  static func insufficientCrossReference(_ id: String) -> ServerError {
+    ServerError(
+      "INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY",
+      "insufficient access rights on cross-reference id: \(id.prefix(15))", fields: [])
+  }
+
   static func malformedID(_ text: String) -> ServerError {
     ServerError("MALFORMED_ID", "malformed id \(text)", fields: ["Id"])
   }

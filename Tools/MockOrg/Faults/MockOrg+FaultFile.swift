@@ -40,6 +40,8 @@ extension MockOrg {
     }
     var faults: [MockOrgFault] = []
     for (index, rule) in json.elements.enumerated() {
+      try rule.check(
+        keys: MockOrgFault.keys, of: "Rule \(index + 1) of \(source)")
       guard rule.kind == .object, let fault = MockOrgFault(json: rule) else {
         throw MockOrgError(
           .invalidData,
@@ -54,6 +56,13 @@ extension MockOrg {
 }
 
 extension MockOrgFault {
+  /// What the object of a rule may hold.
+  fileprivate static let keys: Set<String> = [
+    "method", "path", "object", "probability", "seed", "skip", "count", "status", "body", "headers",
+    "delayMilliseconds", "drop", "truncateAt", "trickleBytes", "everyMilliseconds", "replaceBody",
+    "session", "refuse", "lateCommitMilliseconds", "clockSkewMilliseconds",
+  ]
+
   /// Reads a rule; nil if it does not say what happens.
   init?(json rule: JSONSlice) {
     guard let action = Self.action(of: rule) else { return nil }

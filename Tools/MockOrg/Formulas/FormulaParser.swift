@@ -1,13 +1,17 @@
 /// Reads a formula from left to right and writes the SQL of what it has read.
 struct FormulaParser {
   private let tokens: [FormulaToken]
-  private let fields: [FieldSchema]
+  private let names: FormulaNames
   private let treatsNullAsZero: Bool
   private var position = 0
+  private var depth = 0
 
-  init(_ tokens: [FormulaToken], fields: [FieldSchema], treatsNullAsZero: Bool) {
+  /// Parentheses deeper than this make no formula: SQLite's parser has its limits too.
+  private static let maxDepth = 30
+
+  init(_ tokens: [FormulaToken], names: FormulaNames, treatsNullAsZero: Bool) {
     self.tokens = tokens
-    self.fields = fields
+    self.names = names
     self.treatsNullAsZero = treatsNullAsZero
   }
 
@@ -26,7 +30,9 @@ struct FormulaParser {
   ]
 
   private mutating func expression(_ least: Int) -> FormulaValue? {
-    guard var left = operand() else { return nil }
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.maxDepth, var left = operand() else { return nil }
     while position < tokens.count, case .sign(let sign) = tokens[position],
       let strength = Self.strengths[sign], strength >= least
     {
@@ -52,17 +58,19 @@ struct FormulaParser {
     case "&": return FormulaValue("(\(left.filled) || \(right.filled))", .text)
     case "+" where left.kind == .text || right.kind == .text:
       return FormulaValue("(\(left.filled) || \(right.filled))", .text)
-    case "+" where left.kind == .date, "-" where left.kind == .date && right.kind == .number:
-      return FormulaValue(
-        "date(\(left.sql), CAST(CAST(\(sign)(\(right.sql)) AS INTEGER) AS TEXT) || ' days')", .date)
-    case "-" where left.kind == .date && right.kind == .date:
-      return FormulaValue("(julianday(\(left.sql)) - julianday(\(right.sql)))", .number)
-    case "+", "-", "*":
+    case "+", "-":
+      if let moved = FormulaDates.moved(left, sign, right) { return moved }
       guard left.kind == .number, right.kind == .number else { return nil }
       return FormulaValue("(\(left.sql) \(sign) \(right.sql))", .number)
+    case "*":
+      guard left.kind == .number, right.kind == .number else { return nil }
+      return FormulaValue("(\(left.sql) * \(right.sql))", .number)
     case "/":
       guard left.kind == .number, right.kind == .number else { return nil }
       return FormulaValue("(\(left.sql) * 1.0 / NULLIF(\(right.sql), 0))", .number)
+    case "^":
+      guard left.kind == .number, right.kind == .number else { return nil }
+      return FormulaValue("\(FormulaDatabase.power)(\(left.sql), \(right.sql))", .number)
     default: return nil
     }
   }
@@ -73,7 +81,7 @@ struct FormulaParser {
     position += 1
     switch token {
     case .number(let text): return Double(text).map { FormulaValue("\($0)", .number) }
-    case .text(let text): return FormulaValue(Self.quoted(text), .text)
+    case .text(let text): return FormulaValue(SOQLFragment.quoted(text), .text)
     case .sign("("):
       guard let inner = expression(0), take(")") else { return nil }
       return FormulaValue("(\(inner.sql))", inner.kind)
@@ -91,10 +99,7 @@ struct FormulaParser {
       case "NULL": return FormulaValue("NULL", .null)
       default: break
       }
-      guard let field = fields.first(where: { $0.name.lowercased() == name.lowercased() }) else {
-        return nil
-      }
-      return .field(field, treatsNullAsZero: treatsNullAsZero)
+      return names.value(of: name, treatsNullAsZero: treatsNullAsZero)
     }
   }
 
@@ -102,10 +107,6 @@ struct FormulaParser {
     guard position < tokens.count, tokens[position] == .sign(sign) else { return false }
     position += 1
     return true
-  }
-
-  private static func quoted(_ text: String) -> String {
-    "'" + text.replacing("'", with: "''") + "'"
   }
 
   // MARK: Functions
@@ -119,96 +120,9 @@ struct FormulaParser {
       } while take(",")
       guard take(")") else { return nil }
     }
-    return Self.result(of: name, arguments)
-  }
-
-  private static func result(of name: String, _ values: [FormulaValue]) -> FormulaValue? {
-    let sql = values.map(\.sql)
-    switch (name, values.count) {
-    case ("IF", 3):
-      return FormulaValue(
-        "CASE WHEN \(sql[0]) THEN \(sql[1]) ELSE \(sql[2]) END",
-        values[1].kind == .null ? values[2].kind : values[1].kind)
-    case ("CASE", 4...) where values.count.isMultiple(of: 2):
-      var text = "CASE"
-      for index in stride(from: 1, to: values.count - 1, by: 2) {
-        text += " WHEN \(values[0].filled) IS \(values[index].filled) THEN \(sql[index + 1])"
-      }
-      return FormulaValue("\(text) ELSE \(sql[values.count - 1]) END", values[2].kind)
-    case ("AND", 1...): return FormulaValue("(\(sql.joined(separator: " AND ")))", .boolean)
-    case ("OR", 1...): return FormulaValue("(\(sql.joined(separator: " OR ")))", .boolean)
-    case ("NOT", 1): return FormulaValue("(NOT \(sql[0]))", .boolean)
-    case ("ISBLANK", 1), ("ISNULL", 1): return FormulaValue("(\(sql[0]) IS NULL)", .boolean)
-    case ("BLANKVALUE", 2), ("NULLVALUE", 2):
-      return FormulaValue("IFNULL(\(sql[0]), \(sql[1]))", values[0].kind)
-    case ("ISPICKVAL", 2):
-      return FormulaValue("(\(values[0].filled) IS \(values[1].filled))", .boolean)
-    case ("INCLUDES", 2):
-      return FormulaValue(
-        "(INSTR(';' || \(values[0].filled) || ';', ';' || \(values[1].filled) || ';') > 0)",
-        .boolean)
-    case ("CONTAINS", 2):
-      return FormulaValue("(INSTR(\(values[0].filled), \(values[1].filled)) > 0)", .boolean)
-    case ("BEGINS", 2):
-      return FormulaValue("(INSTR(\(values[0].filled), \(values[1].filled)) = 1)", .boolean)
-    default: return texts(name, values) ?? numbers(name, values)
-    }
-  }
-
-  private static func texts(_ name: String, _ values: [FormulaValue]) -> FormulaValue? {
-    let sql = values.map(\.sql)
-    let first = values.first?.filled ?? ""
-    switch (name, values.count) {
-    case ("TEXT", 1):
-      guard values[0].kind == .number else { return FormulaValue(first, .text) }
-      // A whole number is shown without a point.
-      return FormulaValue(
-        "CASE WHEN \(sql[0]) = CAST(\(sql[0]) AS INTEGER) "
-          + "THEN CAST(CAST(\(sql[0]) AS INTEGER) AS TEXT) ELSE CAST(\(sql[0]) AS TEXT) END", .text)
-    case ("LEN", 1): return FormulaValue("LENGTH(\(first))", .number)
-    case ("UPPER", 1): return FormulaValue("UPPER(\(first))", .text)
-    case ("LOWER", 1): return FormulaValue("LOWER(\(first))", .text)
-    case ("TRIM", 1): return FormulaValue("TRIM(\(first))", .text)
-    case ("LEFT", 2): return FormulaValue("SUBSTR(\(first), 1, \(sql[1]))", .text)
-    case ("RIGHT", 2): return FormulaValue("SUBSTR(\(first), -(\(sql[1])))", .text)
-    case ("MID", 3): return FormulaValue("SUBSTR(\(first), \(sql[1]), \(sql[2]))", .text)
-    case ("SUBSTITUTE", 3):
-      return FormulaValue("REPLACE(\(first), \(values[1].filled), \(values[2].filled))", .text)
-    case ("FIND", 2): return FormulaValue("INSTR(\(values[1].filled), \(first))", .number)
-    case ("VALUE", 1): return FormulaValue("CAST(\(sql[0]) AS REAL)", .number)
-    case ("BR", 0): return FormulaValue("CHAR(10)", .text)
-    case ("HYPERLINK", 2...3):
-      let text =
-        "'<a href=\"' || \(first) || '\" target=\"_blank\">' || \(values[1].filled) || '</a>'"
-      return FormulaValue("(\(text))", .text)
-    default: return nil
-    }
-  }
-
-  private static func numbers(_ name: String, _ values: [FormulaValue]) -> FormulaValue? {
-    let sql = values.map(\.sql)
-    switch (name, values.count) {
-    case ("ROUND", 2): return FormulaValue("ROUND(\(sql[0]), \(sql[1]))", .number)
-    case ("ABS", 1): return FormulaValue("ABS(\(sql[0]))", .number)
-    case ("FLOOR", 1):
-      return FormulaValue(
-        "(CAST(\(sql[0]) AS INTEGER) - (\(sql[0]) < CAST(\(sql[0]) AS INTEGER)))", .number)
-    case ("CEILING", 1):
-      return FormulaValue(
-        "(CAST(\(sql[0]) AS INTEGER) + (\(sql[0]) > CAST(\(sql[0]) AS INTEGER)))", .number)
-    case ("MOD", 2):
-      return FormulaValue("(\(sql[0]) % NULLIF(\(sql[1]), 0))", .number)
-    // With one argument SQLite's functions of these names would be aggregates.
-    case ("MAX", 2...), ("MIN", 2...):
-      return FormulaValue("\(name)(\(sql.joined(separator: ", ")))", .number)
-    case ("YEAR", 1): return FormulaValue("CAST(SUBSTR(\(sql[0]), 1, 4) AS INTEGER)", .number)
-    case ("MONTH", 1): return FormulaValue("CAST(SUBSTR(\(sql[0]), 6, 2) AS INTEGER)", .number)
-    case ("DAY", 1): return FormulaValue("CAST(SUBSTR(\(sql[0]), 9, 2) AS INTEGER)", .number)
-    case ("DATE", 3):
-      return FormulaValue(
-        "printf('%04d-%02d-%02d', \(sql.joined(separator: ", ")))", .date)
-    case ("DATEVALUE", 1): return FormulaValue("SUBSTR(\(sql[0]), 1, 10)", .date)
-    default: return nil
-    }
+    return FormulaLogic.result(of: name, arguments)
+      ?? FormulaTexts.result(of: name, arguments)
+      ?? FormulaNumbers.result(of: name, arguments)
+      ?? FormulaDates.result(of: name, arguments, knowsTime: names.org != nil)
   }
 }

@@ -37,7 +37,7 @@ extension MockOrg {
     let data = try TreeData(plan: plan)
     let references = TreeReferences(data)
     var inference = SchemaInference(schema: schema)
-    inference.fit(data) { references.object(of: $0, from: $1, in: data) }
+    try inference.fit(data) { references.object(of: $0, from: $1, in: data) }
     try await change(to: inference.schema, names: inference.changed)
     let loader = TreeLoader(data: data, references: references, inference: inference)
     do {
@@ -60,7 +60,7 @@ extension MockOrg {
           try TableChange(object).apply(database)
           try KeptSchema.write(object, database)
         }
-        try RollUpTriggers(schema).create(database)
+        try RollUpTriggers(schema).create(database, changed: names)
       }
     } catch let error as MockOrgError {
       throw error

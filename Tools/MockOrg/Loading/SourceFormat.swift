@@ -23,6 +23,7 @@ struct SourceObject {
   let name: String
   private(set) var label: String?
   private(set) var labelPlural: String?
+  private(set) var sharing: MockOrgSharing?
   /// The name field, where the object's own definition describes it.
   private(set) var nameField: FieldSchema?
   private(set) var fields: [FieldSchema] = []
@@ -71,6 +72,7 @@ struct SourceObject {
       let root = try Self.read(definition, root: "CustomObject")
       label = root["label"]?.text
       labelPlural = root["pluralLabel"]?.text
+      sharing = root["sharingModel"].flatMap { MockOrgSharing(sharingModel: $0.text) }
       if let field = root["nameField"] {
         nameField = try SourceField(field, of: name, file: definition, isName: true).schema
       }
@@ -246,7 +248,14 @@ struct SourceField {
     else { return }
     let summed = definition["summarizedField"]?.text.split(separator: ".").last.map(String.init)
     field.rollUp = RollUp(
-      operation: operation, childObject: String(key[0]), reference: String(key[1]), field: summed)
+      operation: operation, childObject: String(key[0]), reference: String(key[1]), field: summed,
+      filters: definition.all("summaryFilterItems").compactMap { item in
+        guard let field = item["field"]?.text.split(separator: ".").last,
+          let operation = RollUpFilter.Operation(rawValue: item["operation"]?.text ?? "")
+        else { return nil }
+        return RollUpFilter(
+          field: String(field), operation: operation, value: item["value"]?.text ?? "")
+      })
     if field.precision == 0 {
       field.precision = 18
       field.scale = operation == .count ? 0 : 2

@@ -6,7 +6,7 @@ extension OrgTransaction {
   func soqlOptions(includeDeleted: Bool = false) throws -> SOQLOptions {
     SOQLOptions(
       now: now, timeZone: try userTimeZone, userID: userID, includeDeleted: includeDeleted,
-      apiVersion: apiVersion)
+      apiVersion: apiVersion, allowsApexSyntax: acceptsApexClauses)
   }
 
   /// The zone of the user's clock, UTC where the user has none.

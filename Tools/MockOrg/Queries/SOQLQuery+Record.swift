@@ -8,11 +8,11 @@ extension SOQLQuery {
     var members: [SOQLRecordShape.Member] = []
     func column(of field: FieldSchema) -> Int {
       if field.type == .id { return 0 }
-      columns.append("\(Self.rootAlias).\(RecordTable.quoted(field.name))")
+      columns.append(object.sql(of: field, as: Self.rootAlias))
       return columns.count - 1
     }
     for field in chosen ?? object.fields {
-      if field.hasColumn {
+      if !field.isCompound {
         members.append(.field(key: field.name, column: column(of: field), type: field.type))
       } else {
         let parts = object.compoundParts(of: field.name).compactMap { part in

@@ -45,6 +45,12 @@ struct SOQLQuery: Sendable {
   /// `FOR REFERENCE`: the records of the result count as referenced by the user.
   var marksReferenced = false
   var record: SOQLRecordShape
+
+  /// Adds a condition behind the others, with the values of its question marks.
+  mutating func restrict(to sql: String, _ arguments: [DatabaseValue] = []) {
+    condition = condition.map { "(\($0)) AND \(sql)" } ?? sql
+    conditionArguments += arguments
+  }
 }
 
 /// How one record of a result is written: `attributes` first, then the members in the order of SELECT.

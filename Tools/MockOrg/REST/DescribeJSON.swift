@@ -60,6 +60,10 @@ struct DescribeJSON {
     writer.endObject()
     writer.endArray()
     writeCommonMembers(of: object, to: &writer)
+    if isKept {
+      writer.key("sharingModel")
+      writer.string(orNull: object.sharing?.model)
+    }
     writer.endObject()
   }
 
@@ -227,6 +231,19 @@ struct DescribeJSON {
       writer.key(key)
       writer.string(value)
     }
+    writer.key("filters")
+    writer.beginArray()
+    for filter in rollUp.filters {
+      writer.beginObject()
+      for (key, value) in [
+        ("field", filter.field), ("operation", filter.operation.rawValue), ("value", filter.value),
+      ] {
+        writer.key(key)
+        writer.string(value)
+      }
+      writer.endObject()
+    }
+    writer.endArray()
     writer.endObject()
   }
 

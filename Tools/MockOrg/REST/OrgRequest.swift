@@ -95,6 +95,7 @@ struct OrgAnswer: Sendable {
     var writer = JSONWriter()
     writer.beginArray()
     writer.beginObject()
+    writer.duplicateResult(of: error)
     writer.key("message")
     writer.string(error.message)
     writer.key("errorCode")
@@ -120,6 +121,18 @@ struct OrgAnswer: Sendable {
 }
 
 extension JSONWriter {
+  /// Writes what a duplicate rule found, if the error tells of one.
+  ///
+  /// The platform misspells the member, and clients read it as it is sent; the right spelling stands
+  /// beside it for those who read that.
+  mutating func duplicateResult(of error: ServerError) {
+    guard let result = error.duplicateResult else { return }
+    for name in ["duplicateResut", "duplicateResult"] {
+      key(name)
+      raw(result)
+    }
+  }
+
   /// Writes an array of strings.
   mutating func strings(_ values: [String]) {
     beginArray()

@@ -24,8 +24,9 @@ extension RESTService {
     let covered = min(end, now / 60 * 60 + 60)
     let statement = try transaction.database.cachedStatement(
       sql: """
-        SELECT "Id", "SystemModstamp" FROM \(object.table.name) \
-        WHERE "SystemModstamp" >= ? AND "SystemModstamp" <= ? AND "IsDeleted" = ? ORDER BY rowid
+        SELECT "Id", "SystemModstamp" FROM \(object.table.name) AS t0 \
+        WHERE "SystemModstamp" >= ? AND "SystemModstamp" <= ? AND "IsDeleted" = ?\
+        \(transaction.schema.andCondition(.read, on: object, as: "t0")) ORDER BY rowid
         """)
     let rows = try Row.fetchAll(
       statement,

@@ -20,6 +20,7 @@ struct RecordResult {
     writer.beginArray()
     if let error {
       writer.beginObject()
+      writer.duplicateResult(of: error)
       writer.key("statusCode")
       writer.string(error.code)
       writer.key("message")
@@ -140,7 +141,7 @@ extension RESTService {
         let id = try writer.create(rest, externalID: (field, value))
         return RecordResult(id: id, created: true)
       case 1:
-        try writer.update(id: found[0], rest)
+        try writer.updateFound(id: found[0], rest)
         return RecordResult(id: found[0], created: false)
       default:
         throw ServerError(
@@ -188,8 +189,10 @@ extension RESTService {
       throw ServerError("MISSING_ARGUMENT", "The fields parameter is missing or empty.")
     }
     var query = try recordQuery(object, fields: fields.joined(separator: ","))
-    let condition = "\(SOQLQuery.rootAlias).\"Id\" = ? AND \(SOQLQuery.rootAlias).\"IsDeleted\" = 0"
-    query.condition = query.condition.map { "(\($0)) AND \(condition)" } ?? condition
+    let alias = SOQLQuery.rootAlias
+    query.restrict(
+      to: "\(alias).\"Id\" = ? AND \(alias).\"IsDeleted\" = 0"
+        + transaction.schema.andCondition(.read, on: object, as: alias))
     let statement = try transaction.database.cachedStatement(sql: query.sql)
     let json = RecordJSON(transaction: transaction)
     return try .json { writer in
@@ -305,22 +308,30 @@ extension RESTService {
 }
 
 extension RecordWriter {
-  /// ``update(id:_:unmodifiedSince:)`` with the error that a list of records has for an id that is
-  /// nowhere.
-  func updateFound(id: String, _ members: JSONSlice) throws {
+  /// ``update(id:_:conditions:)`` with the errors that a list of records has for an id that is nowhere, or
+  /// where the user does not see it.
+  func updateFound(id: String, _ members: JSONSlice, conditions: Conditions? = nil) throws {
     do {
-      try update(id: id, members)
+      try update(id: id, members, conditions: conditions)
     } catch let error as ServerError where error.code == "NOT_FOUND" {
-      throw ServerError.invalidCrossReference()
+      throw try missing(id)
     }
   }
 
-  /// ``delete(id:)`` with the error that a list of records has for an id that is nowhere.
+  /// ``delete(id:conditions:)`` with the errors that a list of records has for an id that is nowhere, or
+  /// where the user does not see it.
   func deleteFound(id: String) throws {
     do {
       try delete(id: id)
     } catch let error as ServerError where error.code == "NOT_FOUND" {
-      throw ServerError.invalidCrossReference()
+      throw try missing(id)
     }
+  }
+
+  private func missing(_ id: String) throws -> ServerError {
+    let statement = try transaction.database.cachedStatement(
+      sql: "SELECT 1 FROM \(object.table.name) WHERE \"Id\" = ?")
+    let isThere = try Int.fetchOne(statement, arguments: [id]) != nil
+    return isThere ? .insufficientCrossReference(id) : .invalidCrossReference()
   }
 }

@@ -136,6 +136,7 @@ extension RESTService {
     }
     var inner = transaction
     inner.apiVersion = version
+    inner.duplicates.read(request)
     return try RESTService(transaction: inner, org: org, identityURL: identityURL)
       .answer(request, path: Array(path))
   }

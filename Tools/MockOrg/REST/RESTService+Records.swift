@@ -66,13 +66,16 @@ extension RESTService {
       let childObject = transaction.schema.object(named: child.childObject)
     else { throw ServerError.notFound() }
     try request.allow("GET,HEAD")
-    let fields =
-      request[query: "fields"]
-      ?? childObject.fields.filter { $0.type != .base64 }.map(\.name).joined(separator: ", ")
-    let query = try SOQLQuery(
-      compiling: "SELECT \(fields) FROM \(childObject.name) WHERE \(child.field) = '\(id)'",
-      schema: transaction.schema,
-      options: transaction.soqlOptions())
+    guard let reference = childObject.field(named: child.field), reference.hasColumn else {
+      throw ServerError.notFound()
+    }
+    var query = try recordQuery(childObject, fields: request[query: "fields"])
+    let alias = SOQLQuery.rootAlias
+    query.restrict(
+      to: "\(alias).\(RecordTable.quoted(reference.name)) = ? AND \(alias).\"IsDeleted\" = 0"
+        + transaction.schema.andCondition(.read, on: childObject, as: alias),
+      [id.databaseValue])
+    query.order = "\(alias).rowid"
     return OrgAnswer(
       status: 200,
       body: try QueryRunner(transaction: transaction, cursors: cursors)
@@ -180,10 +183,8 @@ extension RESTService {
     var chosen: [FieldSchema] = []
     for name in names {
       if name.contains(".") {
-        // Fields of parents are a matter of SOQL.
         return try SOQLQuery(
-          compiling: "SELECT \(names.joined(separator: ", ")) FROM \(object.name)",
-          schema: transaction.schema,
+          fields: names, of: object, schema: transaction.schema,
           options: try transaction.soqlOptions(includeDeleted: true))
       }
       guard let field = object.field(named: name) else {
@@ -254,7 +255,7 @@ extension RESTService {
         org.recents.view(id, by: transaction.userID)
         return created(id, object, isUpsert: true)
       }
-      try writer.update(id: id, members, conditions: Conditions(request))
+      try writer.updateFound(id: id, members, conditions: Conditions(request))
       org.recents.view(id, by: transaction.userID)
       return updated(id)
     case "DELETE":

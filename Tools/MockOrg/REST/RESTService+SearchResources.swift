@@ -101,7 +101,8 @@ extension RESTService {
       let column = RecordTable.quoted(field.name)
       let statement = try transaction.database.cachedStatement(
         sql: """
-          SELECT "Id", \(column) FROM \(object.table.name) WHERE "IsDeleted" = 0 \
+          SELECT "Id", \(column) FROM \(object.table.name) AS t0 WHERE "IsDeleted" = 0\
+          \(transaction.schema.andCondition(.read, on: object, as: "t0")) \
           AND (\(column) LIKE ?1 || '%' ESCAPE '\\' OR \(column) LIKE '% ' || ?1 || '%' ESCAPE '\\') \
           ORDER BY \(column) LIMIT ?2
           """)

@@ -130,6 +130,7 @@ struct RESTService {
   // MARK: Query
 
   private func query(_ request: OrgRequest, includeDeleted: Bool) throws -> OrgAnswer {
+    if let text = request[query: "explain"] { return try explain(text) }
     guard let text = request[query: "q"], !text.trimmingBlanks().isEmpty else {
       throw ServerError("MALFORMED_QUERY", "SOQL statements cannot be empty or null")
     }

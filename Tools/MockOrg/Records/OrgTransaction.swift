@@ -23,6 +23,10 @@ struct OrgTransaction {
   var requestCount = 0
   /// The request's body, to name lines and columns in errors.
   var body: [UInt8] = []
+  /// Takes clauses of queries that the platform knows in Apex code alone.
+  var acceptsApexClauses = false
+  /// The rules that look for duplicates of what is written, and what the request says about them.
+  var duplicates = DuplicateCheck()
 
   init(
     database: Database, schema: OrgSchema, ids: IDSequence, userID: String, organizationID: String,
@@ -49,6 +53,9 @@ struct OrgTransaction {
     guard let object = schema.object(named: name) else { throw .notFound() }
     return object
   }
+
+  /// Whether the user may look at a bulk job: at their own, or at all where they may do everything.
+  func sees(jobOf userID: String) -> Bool { schema.access == nil || self.userID == userID }
 
   /// Runs `body` so that all its changes are undone if it throws.
   func atomically<T>(_ body: () throws -> T) throws -> T {

@@ -41,7 +41,7 @@ struct OriginalRecords {
   ) throws {
     guard let object = transaction.schema.object(named: name) else { return }
     var row = [DatabaseValue](repeating: .null, count: object.table.columns.count)
-    for (field, value) in values {
+    for (field, value) in values where value as? String != "" {
       guard let position = object.index(ofField: field).flatMap({ object.table.positions[$0] })
       else { continue }
       row[position] = value.databaseValue

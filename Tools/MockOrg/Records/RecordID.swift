@@ -1,3 +1,4 @@
+import SalesforceSDKCommon
 import Synchronization
 
 /// The form of record ids: 15 characters whose case matters, or 18 with a checksum of the case.
@@ -11,13 +12,7 @@ enum RecordID {
   /// The last three characters of an 18-character id repair the case of the first fifteen, so an id
   /// that went through a system without case is still the same id.
   static func normalized(_ text: some StringProtocol) -> String? {
-    var bytes = Array(text.utf8)
-    guard bytes.count == 15 || bytes.count == 18, bytes.allSatisfy(isAlphanumeric) else {
-      return nil
-    }
-    if bytes.count == 18, !repairCase(of: &bytes) { return nil }
-    let stem = bytes.prefix(15)
-    return String(decoding: stem + checksum(of: stem), as: UTF8.self)
+    SalesforceId(String(text))?.text
   }
 
   /// The id of a prefix and a running number.
@@ -66,48 +61,8 @@ enum RecordID {
     return number
   }
 
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "a")...UInt8(ascii: "z"):
-      true
-    default: false
-    }
-  }
-
   private static func isUppercase(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-  }
-
-  /// One character for each group of five: bit n says that the group's character n is a capital.
-  private static func checksum(of stem: ArraySlice<UInt8>) -> [UInt8] {
-    (0..<3).map { group in
-      var bits = 0
-      for offset in 0..<5 where isUppercase(stem[stem.startIndex + group * 5 + offset]) {
-        bits |= 1 << offset
-      }
-      return checksumDigits[bits]
-    }
-  }
-
-  /// Gives the first fifteen characters the case that the last three tell; false if they cannot.
-  private static func repairCase(of bytes: inout [UInt8]) -> Bool {
-    for group in 0..<3 {
-      let digit = bytes[15 + group]
-      let upper = digit >= UInt8(ascii: "a") ? digit - 32 : digit
-      guard let bits = checksumDigits.firstIndex(of: upper) else { return false }
-      for offset in 0..<5 {
-        let position = group * 5 + offset
-        let isLetter = bytes[position] >= UInt8(ascii: "A")
-        if bits & (1 << offset) != 0 {
-          guard isLetter else { return false }
-          bytes[position] &= ~0x20
-        } else if isLetter {
-          bytes[position] |= 0x20
-        }
-      }
-    }
-    return true
   }
 }
 

@@ -31,6 +31,7 @@ struct RecordWriter {
     try complete(&row, given: values)
     try checkReferences(in: values)
     try checkUniqueness(of: values, except: nil)
+    try checkDuplicates(of: row, changes: values.keys, except: nil)
     let id = transaction.ids.next(prefix: prefix)
     try insert(row, id: id)
     if object.name == "ContentVersion" {
@@ -96,7 +97,7 @@ struct RecordWriter {
   /// - Parameter conditions: What the record's present state has to fulfil.
   /// - Throws: ``ServerError``; then nothing was written.
   func update(id: String, _ members: JSONSlice, conditions: Conditions? = nil) throws {
-    try check(conditions, id: id)
+    try check(conditions, id: id, for: .edit)
     guard object.updateable else {
       throw ServerError(
         "INVALID_TYPE_FOR_OPERATION", "entity type cannot be updated: \(object.label)")
@@ -107,8 +108,14 @@ struct RecordWriter {
       return value.isNull && !field.nillable ? field.name : nil
     }
     if !missing.isEmpty { throw ServerError.requiredFieldsMissing(missing.sorted()) }
+    if let owner = position(of: "OwnerId"), values[owner] != nil { try permit(.transfer, on: id) }
     try checkReferences(in: values)
     try checkUniqueness(of: values, except: id)
+    if !transaction.duplicates.rules.isEmpty {
+      var row = try fullRow(id)
+      for (position, value) in values { row[position] = value }
+      try checkDuplicates(of: row, changes: values.keys, except: id)
+    }
     try write(values, id: id)
   }
 
@@ -158,7 +165,7 @@ struct RecordWriter {
 
   /// Moves a record, and those that depend on it, to the recycle bin.
   func delete(id: String, conditions: Conditions? = nil) throws {
-    try check(conditions, id: id)
+    try check(conditions, id: id, for: .all)
     guard object.deletable else {
       throw ServerError(
         "INVALID_TYPE_FOR_OPERATION", "entity type cannot be deleted: \(object.label)")
@@ -225,6 +232,7 @@ struct RecordWriter {
       throw ServerError(
         "INVALID_TYPE_FOR_OPERATION", "entity type cannot be undeleted: \(object.label)")
     }
+    try permit(.all, on: id)
     try database.execute(
       sql: """
         UPDATE \(object.table.name) SET "IsDeleted" = 0, "SystemModstamp" = ? \
@@ -235,9 +243,13 @@ struct RecordWriter {
     }
   }
 
-  /// Checks that a record is there and as its caller believes it to be.
-  private func check(_ conditions: Conditions?, id: String) throws {
+  /// Checks that a record is there, that the user may do with it what `level` says, and that it is as its
+  /// caller believes it to be.
+  private func check(
+    _ conditions: Conditions?, id: String, for level: MockOrgSharing.Level
+  ) throws {
     let stamp = try existing(id) ?? ""
+    try permit(level, on: id)
     try conditions?.check(
       modified: DateText.secondsSince1970(stamp) ?? 0, tag: Self.tag(id: id, stamp: stamp))
   }
@@ -249,18 +261,39 @@ struct RecordWriter {
 
   // MARK: Finding
 
-  /// The `SystemModstamp` of a record that is there and not deleted.
+  /// The `SystemModstamp` of a record that the user sees and that is not deleted.
   ///
   /// - Throws: ``ServerError`` `NOT_FOUND` or `ENTITY_IS_DELETED`.
   @discardableResult
   func existing(_ id: String) throws -> String? {
+    let seen = transaction.schema.andCondition(.read, on: object, as: "t0")
     let statement = try database.cachedStatement(
-      sql: "SELECT \"IsDeleted\", \"SystemModstamp\" FROM \(object.table.name) WHERE \"Id\" = ?")
+      sql: "SELECT \"IsDeleted\", \"SystemModstamp\" FROM \(object.table.name) AS t0"
+        + " WHERE \"Id\" = ?\(seen)")
     guard let row = try Row.fetchOne(statement, arguments: [id]) else {
       throw ServerError.notFound()
     }
     if row[0] as Bool { throw ServerError.deleted() }
     return row[1]
+  }
+
+  /// Whether the user may do with a record what `level` says.
+  func permits(_ level: MockOrgSharing.Level, on id: String) throws -> Bool {
+    guard let condition = transaction.schema.condition(level, on: object, as: "t0") else {
+      return true
+    }
+    let statement = try database.cachedStatement(
+      sql: "SELECT 1 FROM \(object.table.name) AS t0 WHERE \"Id\" = ? AND \(condition)")
+    return try Int.fetchOne(statement, arguments: [id]) != nil
+  }
+
+  /// - Throws: ``ServerError`` `INSUFFICIENT_ACCESS_OR_READONLY` if the user may not do with a record what
+  ///   `level` says.
+  private func permit(_ level: MockOrgSharing.Level, on id: String) throws {
+    guard try permits(level, on: id) else {
+      throw ServerError(
+        "INSUFFICIENT_ACCESS_OR_READONLY", "insufficient access rights on object id", fields: [])
+    }
   }
 
   /// The ids of the records, deleted ones left out, whose field has a value.
@@ -357,6 +390,12 @@ struct RecordWriter {
       if deleted {
         throw ServerError("ENTITY_IS_DELETED", "entity is deleted", fields: [])
       }
+      // A detail is a part of its master.
+      let level: MockOrgSharing.Level = field.cascadeDelete && !field.nillable ? .edit : .read
+      let parentWriter = RecordWriter(transaction: transaction, object: parent)
+      guard try parentWriter.permits(level, on: id) else {
+        throw ServerError.insufficientCrossReference(id)
+      }
     }
   }
 
@@ -365,9 +404,10 @@ struct RecordWriter {
       let field = object.fields[object.table.columns[position]]
       guard field.unique else { continue }
       if let other = try ids(where: field, is: value).first(where: { $0 != id }) {
+        let shown = try permits(.read, on: other) ? String(other.prefix(15)) : "<unknown>"
         throw ServerError(
           "DUPLICATE_VALUE",
-          "duplicate value found: \(field.name) duplicates value on record with id: \(other.prefix(15))",
+          "duplicate value found: \(field.name) duplicates value on record with id: \(shown)",
           fields: [])
       }
     }

@@ -68,7 +68,7 @@ extension SOQLCompiler {
     case .function: throw unexpected("(")
     }
     let field: SOQLField? = if let path { try scope.field(path) } else { nil }
-    if let field, !field.schema.hasColumn {
+    if let field, field.schema.isCompound {
       guard case .field = operand, !isFormatted else { throw unexpected("(") }
       try list.reserve(field.canonicalPath)
       let member = SOQLRecordShape.Member.compound(
@@ -170,7 +170,7 @@ extension SOQLCompiler {
       let field = try scope.field(path, of: target)
       try list.reserve(field.canonicalPath)
       let member: SOQLRecordShape.Member =
-        field.schema.hasColumn
+        !field.schema.isCompound
         ? .field(
           key: field.schema.name, column: list.columns.index(of: field.sql),
           type: field.schema.type)
@@ -187,7 +187,7 @@ extension SOQLCompiler {
   private func children(
     _ inner: SOQLStatement, level: Int
   ) throws(ServerError) -> (String, SOQLQuery) {
-    guard let relationship = object.childRelationship(named: inner.object.text),
+    guard let relationship = scope.childRelationship(inner.object.text),
       let name = relationship.relationshipName,
       let child = schema.object(named: relationship.childObject),
       let reference = child.field(named: relationship.field)
@@ -213,8 +213,7 @@ extension SOQLCompiler {
         "aggregate functions are not allowed in a query of children")
     }
     var query = try compiler.records(level: level)
-    let parent = "\(compiler.scope.rootAlias).\(RecordTable.quoted(reference.name)) = ?"
-    query.condition = query.condition.map { "(\($0)) AND \(parent)" } ?? parent
+    query.restrict(to: "\(compiler.scope.rootAlias).\(RecordTable.quoted(reference.name)) = ?")
     return (name, query)
   }
 }

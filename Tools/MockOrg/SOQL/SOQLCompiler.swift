@@ -71,6 +71,9 @@ struct SOQLCompiler {
   mutating func filter() throws(ServerError) -> SOQLFragment? {
     var parts: [SOQLFragment] = []
     if !includesDeleted { parts.append(SOQLFragment("\(scope.rootAlias).\"IsDeleted\" = 0")) }
+    if let access = schema.condition(.read, on: object, as: scope.rootAlias) {
+      parts.append(SOQLFragment(access, depth: 20))
+    }
     if let name = statement.scope, let scope = try scopeCondition(name) { parts.append(scope) }
     if let condition = statement.condition {
       parts.append(try self.condition(condition, in: .filter, level: .top))

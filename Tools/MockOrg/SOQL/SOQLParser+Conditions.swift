@@ -1,6 +1,8 @@
 extension SOQLParser {
   /// The largest number behind a date literal's colon; what is beyond means the same.
   private static let maxDateLiteralNumber = 1_000_000
+  /// The longest text that a field can be compared with.
+  private static let maxText = 4000
 
   /// Conditions joined by AND or by OR. Both in one list need parentheses.
   mutating func condition() throws(ServerError) -> SOQLCondition {
@@ -112,7 +114,13 @@ extension SOQLParser {
     let offset = token.offset
     let literal: SOQLValue.Literal
     switch token.kind {
-    case .string(let string): literal = .string(string)
+    case .string(let string):
+      guard string.text.utf8.count <= Self.maxText || string.text.utf16.count <= Self.maxText else {
+        throw source.error(
+          "MALFORMED_QUERY", at: offset,
+          "a string in a condition cannot be longer than \(Self.maxText) characters")
+      }
+      literal = .string(string)
     case .number: literal = .number(token.text)
     case .date(let date): literal = .date(date)
     case .dateTime(let milliseconds): literal = .dateTime(milliseconds: milliseconds)

@@ -15,6 +15,40 @@ extension SOQLQuery {
     let statement = try SOQLParser.parse(
       source, allowsApexSyntax: options.allowsApexSyntax)
     let object = try SOQLCompiler.object(of: statement, source: source, schema: schema)
+    try self.init(statement, object: object, source: source, schema: schema, options: options)
+  }
+
+  /// Compiles a query of some fields of an object and of its parents, without conditions.
+  ///
+  /// - Parameter fields: Paths such as `Account.Owner.Name`; nothing else of the language.
+  /// - Throws: ``ServerError`` `INVALID_FIELD`.
+  init(
+    fields: [String], of object: ObjectSchema, schema: OrgSchema, options: SOQLOptions
+  ) throws(ServerError) {
+    let source = SOQLSource(fields.joined(separator: ","))
+    var select: [SOQLSelectItem] = []
+    var offset = 0
+    for field in fields {
+      let names = field.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      guard names.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isPartOfName) }) else {
+        throw .unknownField(field, of: object.name)
+      }
+      select.append(.operand(.field(SOQLPath(names: names, offset: offset)), alias: nil))
+      offset += field.utf8.count + 1
+    }
+    try self.init(
+      SOQLStatement(select: select, object: SOQLName(text: object.name, offset: 0)),
+      object: object, source: source, schema: schema, options: options)
+  }
+
+  private static func isPartOfName(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || byte == 0x5F
+  }
+
+  private init(
+    _ statement: SOQLStatement, object: ObjectSchema, source: SOQLSource, schema: OrgSchema,
+    options: SOQLOptions
+  ) throws(ServerError) {
     var compiler = try SOQLCompiler(
       statement, object: object, source: source, schema: schema, options: options)
     if compiler.isCount {

@@ -28,8 +28,35 @@ struct SOQLScope {
     entities = ["": SOQLEntity(targets: [(object, aliasPrefix + "0")], isPolymorphic: false)]
     if let alias = statement.alias { aliases[alias.lowercased()] = [] }
     for related in statement.relatedAliases {
-      aliases[related.alias.lowercased()] = names(of: related.path)
+      let names = names(of: related.path)
+      try check(names, related.path)
+      aliases[related.alias.lowercased()] = names
     }
+  }
+
+  /// What an alias stands for leads to parents and, at its end, perhaps to children.
+  private func check(_ names: [String], _ path: SOQLPath) throws(ServerError) {
+    var object: ObjectSchema? = object
+    for (index, name) in names.enumerated() {
+      if let field = object?.parentField(relationshipName: name) {
+        object = field.referenceTo.lazy.compactMap { schema.object(named: $0) }.first
+      } else if index < names.count - 1 || object?.childRelationship(named: name) == nil {
+        throw source.error(
+          "INVALID_TYPE", at: path.offset,
+          """
+          Didn't understand relationship '\(name)' in FROM part of query call. If you are attempting \
+          to use a custom relationship, be sure to append the '__r' after the custom relationship \
+          name. Please reference your WSDL or the describe call for the appropriate names.
+          """)
+      }
+    }
+  }
+
+  /// The relationship to children that a name behind FROM stands for: `c` of `FROM Account a, a.Contacts
+  /// c`, or the name itself.
+  func childRelationship(_ name: String) -> ChildRelationship? {
+    let path = aliases[name.lowercased()] ?? [name]
+    return path.count == 1 ? object.childRelationship(named: path[0]) : nil
   }
 
   var rootAlias: String { aliasPrefix + "0" }
@@ -152,7 +179,8 @@ struct SOQLScope {
         let parentAlias = aliasPrefix + String(joins.count + 1)
         joins.append(
           "LEFT JOIN \(RecordTable.quoted(parent.name)) AS \(parentAlias)"
-            + " ON \(parentAlias).\"Id\" = \(alias).\(RecordTable.quoted(field.name))")
+            + " ON \(parentAlias).\"Id\" = \(alias).\(RecordTable.quoted(field.name))"
+            + schema.andCondition(.read, on: parent, as: parentAlias))
         targets.append((parent, parentAlias))
       }
       let parent = SOQLEntity(targets: targets, isPolymorphic: field.referenceTo.count > 1)
@@ -191,13 +219,14 @@ struct SOQLEntity {
       if name.lowercased() == "type" { return (Self.typeField, (typeName, false)) }
     }
     let found = targets.compactMap { target in
-      target.object.field(named: name).map { (schema: $0, alias: target.alias) }
+      target.object.field(named: name).map {
+        (schema: $0, sql: target.object.sql(of: $0, as: target.alias))
+      }
     }
     guard let first = found.first else { return nil }
-    let columns = found.filter(\.schema.hasColumn).map {
-      "\($0.alias).\(RecordTable.quoted($0.schema.name))"
-    }
-    return (first.schema, (Self.firstNonNull(of: columns), columns.count == 1))
+    let columns = found.filter { !$0.schema.isCompound }
+    let isColumn = columns.count == 1 && columns[0].schema.hasColumn
+    return (first.schema, (Self.firstNonNull(of: columns.map(\.sql)), isColumn))
   }
 
   /// `Owner.Type` is the name of the object, whatever fields that has.

@@ -58,6 +58,9 @@ struct FieldSchema: Sendable {
   var formula: String?
   /// A formula counts a number that is missing as 0.
   var formulaTreatsNullAsZero = true
+  /// The formula reaches beyond the record (parents, the time), so that queries work it out instead of the
+  /// table; the object's schema finds out.
+  var isComputed = false
   /// What the records of a child object add up to.
   var rollUp: RollUp?
   /// What a page shows to who asks what the field means.
@@ -80,8 +83,11 @@ struct FieldSchema: Sendable {
   /// Whether SQLite works the value out from the record's other columns.
   var isGenerated: Bool { formula != nil }
 
+  /// Whether the value is made of other fields (address, location).
+  var isCompound: Bool { type.storage == .compound }
+
   /// Whether the object's table has a column for this field.
-  var hasColumn: Bool { type.storage != .compound }
+  var hasColumn: Bool { !isCompound && !isComputed }
 }
 
 /// A part of a compound field as an answer shows it: `city` of `BillingAddress` from `BillingCity`.
@@ -104,4 +110,20 @@ struct RollUp: Sendable, Hashable {
   var reference: String
   /// The child's field that is added up; nil for a count.
   var field: String?
+  /// Which children count: those for which all of these hold.
+  var filters: [RollUpFilter] = []
+}
+
+/// A condition on the children of a roll-up.
+struct RollUpFilter: Sendable, Hashable {
+  /// By the names of the metadata.
+  enum Operation: String, Sendable {
+    case equals, notEqual, lessThan, greaterThan, lessOrEqual, greaterOrEqual, contains, notContain
+    case startsWith, includes, excludes
+  }
+
+  var field: String
+  var operation: Operation
+  /// As the definition has it: values stand behind each other with commas.
+  var value: String
 }

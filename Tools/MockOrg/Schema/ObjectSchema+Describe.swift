@@ -24,6 +24,7 @@ extension ObjectSchema {
     undeletable = describe.flag("undeletable", otherwise: true)
     queryable = describe.flag("queryable", otherwise: true)
     searchable = describe.flag("searchable", otherwise: true)
+    sharing = describe["sharingModel"]?.string.flatMap { MockOrgSharing(sharingModel: $0) }
     for child in describe.list("childRelationships") {
       guard let object = child["childSObject"]?.string, let field = child["field"]?.string else {
         continue
@@ -77,7 +78,13 @@ extension FieldSchema {
       rollUp = RollUp(
         operation: operation, childObject: kept["childObject"]?.string ?? "",
         reference: kept["reference"]?.string ?? "",
-        field: kept["field"]?.string.flatMap { $0.isEmpty ? nil : $0 })
+        field: kept["field"]?.string.flatMap { $0.isEmpty ? nil : $0 },
+        filters: kept.list("filters").compactMap { filter in
+          guard let field = filter["field"]?.string, let value = filter["value"]?.string,
+            let operation = RollUpFilter.Operation(rawValue: filter["operation"]?.string ?? "")
+          else { return nil }
+          return RollUpFilter(field: field, operation: operation, value: value)
+        })
     }
     formula = describe["calculatedFormula"]?.string
     formulaTreatsNullAsZero = describe.flag("formulaTreatNullNumberAsZero", otherwise: true)

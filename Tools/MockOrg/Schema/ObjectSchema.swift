@@ -32,11 +32,17 @@ struct ObjectSchema: Sendable {
   /// In describe order. ``init(name:label:labelPlural:keyPrefix:fields:)`` indexes them by name.
   let fields: [FieldSchema]
   var childRelationships: [ChildRelationship] = []
+  /// What everybody may do with records of others; nil where nothing says so.
+  var sharing: MockOrgSharing?
 
   /// The table that holds the object's records.
   let table: RecordTable
+  /// The formulas that no column holds, by field.
+  var formulas: [String: FormulaText] = [:] {
+    didSet { retrieval = RecordRetrieval() }
+  }
   /// Reads one record with all fields.
-  let retrieval = RecordRetrieval()
+  private(set) var retrieval = RecordRetrieval()
 
   private let indexByName: [String: Int]
   private let indexByLowercaseName: [String: Int]
@@ -47,6 +53,7 @@ struct ObjectSchema: Sendable {
     name: String, label: String, labelPlural: String? = nil, keyPrefix: String?,
     fields: [FieldSchema]
   ) {
+    let fields = Formula.markingComputed(fields)
     self.name = name
     self.label = label
     self.labelPlural = labelPlural ?? label + "s"
@@ -84,6 +91,14 @@ struct ObjectSchema: Sendable {
   /// The index in `fields` of a name in whatever case.
   func index(ofField name: String) -> Int? {
     indexByName[name] ?? indexByLowercaseName[name.lowercased()]
+  }
+
+  /// What reads a field's value: its column, or its formula; NULL for a compound field.
+  ///
+  /// - Parameter alias: What the statement calls the object's table.
+  func sql(of field: FieldSchema, as alias: String) -> String {
+    if field.isComputed { return formulas[field.name]?.sql(as: alias) ?? "NULL" }
+    return field.hasColumn ? "\(alias).\(RecordTable.quoted(field.name))" : "NULL"
   }
 
   /// The reference field whose parent SOQL calls `name`, in whatever case.

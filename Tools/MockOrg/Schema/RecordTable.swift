@@ -72,8 +72,10 @@ struct RecordTable: Sendable {
   private static func definition(of field: FieldSchema, _ fields: [FieldSchema]) -> String {
     let name = quoted(field.name)
     if let formula = field.formula {
-      let sql = Formula(formula, fields: fields, treatsNullAsZero: field.formulaTreatsNullAsZero)
-        .sql(for: field)
+      let sql = Formula(
+        formula, names: FormulaNames(fields: fields),
+        treatsNullAsZero: field.formulaTreatsNullAsZero
+      ).sql(for: field)
       return "\(name) \(typeName(of: field)) GENERATED ALWAYS AS (\(sql)) VIRTUAL"
     }
     if field.type == .id { return "\(name) TEXT NOT NULL UNIQUE" }

@@ -23,9 +23,11 @@ struct SchemaInference {
   ///
   /// - Parameter object: Gives the object of the record that a text such as `@Ref` in a record
   ///   refers to; nil if it refers to none.
+  /// - Throws: ``MockOrgError`` `invalidData` if a field that nobody has described holds a reference to a
+  ///   record that is not in the data.
   mutating func fit(
     _ data: TreeData, object parent: (_ reference: String, _ record: TreeData.Record) -> String?
-  ) {
+  ) throws(MockOrgError) {
     var order: [String] = []
     var evidence: [String: [Evidence]] = [:]
     var index: [String: [String: Int]] = [:]
@@ -51,6 +53,7 @@ struct SchemaInference {
         {
           evidence[key]?[place].parents.insert(object)
         } else {
+          try checkReference(value, name, record)
           evidence[key]?[place].values.append(value)
         }
       }
@@ -66,6 +69,21 @@ struct SchemaInference {
     }
     for name in order { fit(name, evidence[name.lowercased()] ?? []) }
     for name in order { linkParents(of: name) }
+  }
+
+  /// A text such as `@Ref` that names no record is a mistake, unless somebody has said that the field is a
+  /// text.
+  private func checkReference(
+    _ value: JSONSlice, _ field: String, _ record: TreeData.Record
+  ) throws(MockOrgError) {
+    guard let text = value.string, text.hasPrefix("@"), text.utf8.count > 1,
+      text.dropFirst().allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }),
+      schema.object(named: record.object)?.field(named: field) == nil
+    else { return }
+    throw MockOrgError(
+      .invalidData,
+      "\(record.file): '\(text)' in \(field) of \(record.object) is the reference of no record in the "
+        + "plan. Correct it, or describe the field if it holds a text.")
   }
 
   /// The reference field by which a record inside another one names it.
@@ -113,6 +131,7 @@ struct SchemaInference {
       var object = Self.rebuilt(known, fields: fields)
       if let label = source.label, !label.isEmpty { object.label = label }
       if let label = source.labelPlural, !label.isEmpty { object.labelPlural = label }
+      if let sharing = source.sharing { object.sharing = sharing }
       insert(object)
     }
     for source in objects {
@@ -193,6 +212,7 @@ struct SchemaInference {
     new.queryable = object.queryable
     new.searchable = object.searchable
     new.childRelationships = object.childRelationships
+    new.sharing = object.sharing
     return new
   }
 

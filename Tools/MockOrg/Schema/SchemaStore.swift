@@ -31,7 +31,7 @@ final class SchemaStore: Sendable {
     guard let profile = profiles[userID] else { return full }
     return state.withLock { state in
       if let known = state.restricted[userID] { return known }
-      let schema = state.full.restricted(to: profile)
+      let schema = state.full.restricted(to: profile, userID: userID)
       state.restricted[userID] = schema
       return schema
     }
@@ -66,15 +66,15 @@ final class SchemaStore: Sendable {
 
 extension OrgSchema {
   /// The schema without what a profile must not see, and without the rights that it lacks.
-  func restricted(to profile: MockOrgProfile) -> OrgSchema {
+  func restricted(to profile: MockOrgProfile, userID: String) -> OrgSchema {
     let hidden = Set(profile.hiddenObjects.map { $0.lowercased() })
     let readOnly = Set(profile.readOnlyObjects.map { $0.lowercased() })
     func names(_ fields: [String: Set<String>], _ object: ObjectSchema) -> Set<String> {
       let names = fields.first { $0.key.lowercased() == object.name.lowercased() }?.value ?? []
       return Set(names.map { $0.lowercased() })
     }
-    return OrgSchema(
-      objects.filter { !hidden.contains($0.name.lowercased()) }.map { object in
+    let visible = objects.filter { !hidden.contains($0.name.lowercased()) }
+      .map { object in
         let hiddenFields = names(profile.hiddenFields, object)
         let readOnlyFields = names(profile.readOnlyFields, object)
         var fields = object.fields.filter { field in
@@ -100,7 +100,13 @@ extension OrgSchema {
         copy.childRelationships = object.childRelationships.filter {
           !hidden.contains($0.childObject.lowercased())
         }
+        copy.sharing = object.sharing
+        // Formulas see also what the user does not.
+        copy.formulas = object.formulas
         return copy
-      })
+      }
+    return OrgSchema(
+      visible,
+      access: profile.modifiesAllData ? nil : RecordAccess(userID: userID, profile: profile))
   }
 }

@@ -48,6 +48,12 @@ enum JSONFile {
     } catch {
       throw MockOrgError(.unreadable, "Cannot read \(file.path).", cause: error)
     }
+    // A byte order mark is no part of JSON, and an editor does not show it.
+    if [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]].contains(where: { data.starts(with: $0) }) {
+      throw MockOrgError(
+        .invalidData,
+        "\(file.lastPathComponent) begins with a byte order mark. Save it as UTF-8 without one.")
+    }
     do {
       return try JSONSlice(parsing: Array(data))
     } catch {

@@ -90,16 +90,20 @@ extension LoginService {
       ])
   }
 
-  /// A loopback address, an app's own scheme, or the one that the connected app has.
+  /// An address that the connected app has registered, or, where the options say so, one that leads to
+  /// this machine: a loopback address or an app's own scheme.
   private func isAllowed(_ redirect: String) -> Bool {
-    if redirect == options.redirectURI { return true }
-    guard let url = URL(string: redirect), let scheme = url.scheme?.lowercased() else {
-      return false
+    if redirect == options.redirectURI || options.redirectURIs.contains(redirect) { return true }
+    guard options.acceptsLocalRedirects, let url = URL(string: redirect),
+      let scheme = url.scheme?.lowercased()
+    else { return false }
+    switch scheme {
+    case "http", "https":
+      return ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url.host?.lowercased() ?? "")
+    // A browser runs or shows these itself instead of handing them to an app.
+    case "javascript", "data", "vbscript", "file", "blob", "about": return false
+    default: return true
     }
-    if scheme == "http" {
-      return ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url.host ?? "")
-    }
-    return scheme != "javascript" && scheme != "data"
   }
 
   private func redirected(

@@ -9,6 +9,7 @@ public struct MockOrgSnapshot: Sendable {
   fileprivate let schema: OrgSchema
   fileprivate let ids: [String: Int]
   fileprivate let briefcase: [MockOrgBriefcaseRule]
+  fileprivate let duplicateRules: [MockOrgDuplicateRule]
 }
 
 /// Saving, restoring and resetting, so that each test starts clean. SQLite copies its pages, so this
@@ -22,7 +23,8 @@ extension MockOrg {
       let copy = try DatabaseQueue()
       try copyDatabase(from: database, to: copy)
       return MockOrgSnapshot(
-        database: copy, schema: schema, ids: ids.numbers, briefcase: briefcase)
+        database: copy, schema: schema, ids: ids.numbers, briefcase: briefcase,
+        duplicateRules: duplicateRules.all)
     } catch {
       throw MockOrgError(.storage, "The org's records cannot be copied.", cause: error)
     }
@@ -41,6 +43,7 @@ extension MockOrg {
     schemas.replace(by: snapshot.schema, at: options.clock.now)
     ids.numbers = snapshot.ids
     briefcase = snapshot.briefcase
+    duplicateRules.replace(by: snapshot.duplicateRules)
     cursors.removeAll()
     jobs.removeAll()
     recents.removeAll()

@@ -64,7 +64,8 @@ extension RESTService {
       let column = nameField.map { RecordTable.quoted($0) } ?? "NULL"
       let statement = try transaction.database.cachedStatement(
         sql: """
-          SELECT \(column) FROM \(itsObject.table.name) WHERE "Id" = ? AND "IsDeleted" = 0
+          SELECT \(column) FROM \(itsObject.table.name) AS t0 WHERE "Id" = ? AND "IsDeleted" = 0\
+          \(transaction.schema.andCondition(.read, on: itsObject, as: "t0"))
           """)
       guard let row = try Row.fetchOne(statement, arguments: [id]) else { continue }
       records.append(
