@@ -131,12 +131,26 @@ package struct DurableFile: Sendable {
 
   /// Makes a folder, and those above it, unless they exist.
   package static func makeFolder(_ path: String) throws(FileFailure) {
-    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    if try makeLastFolder(path) { return }
     let above = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    guard errno == ENOENT, above != path else { throw FileFailure("made", path, errno: errno) }
+    guard above != path else { throw FileFailure("made", path, errno: ENOENT) }
     try makeFolder(above)
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw FileFailure("made", path, errno: errno)
+    guard try makeLastFolder(path) else { throw FileFailure("made", path, errno: ENOENT) }
+  }
+
+  /// Makes a folder, unless it exists; false if the one above it does not.
+  private static func makeLastFolder(_ path: String) throws(FileFailure) -> Bool {
+    if mkdir(path, 0o700) == 0 { return true }
+    switch errno {
+    case ENOENT: return false
+    case EEXIST:
+      var found = stat()
+      guard stat(path, &found) == 0 else { throw FileFailure("made", path, errno: errno) }
+      guard found.st_mode & S_IFMT == S_IFDIR else {
+        throw FileFailure("made", path, errno: ENOTDIR)
+      }
+      return true
+    default: throw FileFailure("made", path, errno: errno)
     }
   }
 

@@ -32,7 +32,7 @@ struct ProjectionTests {
     (#"{"a":{"b":[{"c":1},{"c":2},{"d":3}]}}"#, "[1,2]"),
     (#"{"a":[{"b":{"c":0}},{"b":[{"c":1},{"c":2}]}]}"#, "[0,[1,2]]"),
   ])
-  func `SS-78 the guide's table for a.b.c`(text: String, expected: String) throws {
+  func `CA-22 SS-78 the guide's table for a.b.c`(text: String, expected: String) throws {
     #expect(try JSONSlice(parsing: text).project("a.b.c").compactText == expected)
   }
 

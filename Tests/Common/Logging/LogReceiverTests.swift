@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SalesforceSDKCommon
@@ -59,39 +60,43 @@ import Testing
       kept?.lines == [#"error LogReceiverTests.after Tag sid=******7890: a\nb"#])
   }
 
-  @Test func `CA-14 a receiver per component hears what passes the level, and not itself`() async {
-    let made = Mutex<[Kept]>([])
-    let spawned = Mutex<[Task<Void, Never>]>([])
-    SalesforceLogger.setReceivers { component in
-      let logger = SalesforceLogger(
-        component: component, level: .verbose, implementation: Kept(component))
-      let receiver = Kept(component) { record in
-        guard record.component.hasPrefix("LogReceiverTests") else { return }
-        logger.error("from inside")
-        let task = Task { logger.error("from a task") }
-        spawned.withLock { $0.append(task) }
+  @Test func `CA-14 a receiver per component hears what passes the level, and not itself`()
+    async throws
+  {
+    try await Turns.logging.run {
+      let made = Mutex<[Kept]>([])
+      let spawned = Mutex<[Task<Void, Never>]>([])
+      SalesforceLogger.setReceivers { component in
+        let logger = SalesforceLogger(
+          component: component, level: .verbose, implementation: Kept(component))
+        let receiver = Kept(component) { record in
+          guard record.component.hasPrefix("LogReceiverTests") else { return }
+          logger.error("from inside")
+          let task = Task { logger.error("from a task") }
+          spawned.withLock { $0.append(task) }
+        }
+        made.withLock { $0.append(receiver) }
+        return receiver
       }
-      made.withLock { $0.append(receiver) }
-      return receiver
+      defer { SalesforceLogger.setReceivers(nil) }
+      let kept = Kept("LogReceiverTests.one")
+      let one = SalesforceLogger(
+        component: "LogReceiverTests.one", level: .warn, implementation: kept)
+      let other = SalesforceLogger(
+        component: "LogReceiverTests.other", level: .warn,
+        implementation: Kept("LogReceiverTests.other"))
+      one.info("not written")
+      one.warning("a", tag: "T")
+      one.warning("b", error: SecretStoreError(.locked, "why"))
+      other.error("c")
+      for task in spawned.withLock({ $0 }) { await task.value }
+      let receivers = made.withLock { $0 }.filter { $0.componentName.hasPrefix("LogReceiverTests") }
+      #expect(
+        receivers.map(\.lines) == [
+          ["warn LogReceiverTests.one T a", "warn LogReceiverTests.one - b: why"],
+          ["error LogReceiverTests.other - c"],
+        ])
+      #expect(kept.lines == receivers.first?.lines)
     }
-    defer { SalesforceLogger.setReceivers(nil) }
-    let kept = Kept("LogReceiverTests.one")
-    let one = SalesforceLogger(
-      component: "LogReceiverTests.one", level: .warn, implementation: kept)
-    let other = SalesforceLogger(
-      component: "LogReceiverTests.other", level: .warn,
-      implementation: Kept("LogReceiverTests.other"))
-    one.info("not written")
-    one.warning("a", tag: "T")
-    one.warning("b", error: SecretStoreError(.locked, "why"))
-    other.error("c")
-    for task in spawned.withLock({ $0 }) { await task.value }
-    let receivers = made.withLock { $0 }.filter { $0.componentName.hasPrefix("LogReceiverTests") }
-    #expect(
-      receivers.map(\.lines) == [
-        ["warn LogReceiverTests.one T a", "warn LogReceiverTests.one - b: why"],
-        ["error LogReceiverTests.other - c"],
-      ])
-    #expect(kept.lines == receivers.first?.lines)
   }
 }

@@ -25,7 +25,7 @@ struct SecretStoreTests {
   }
 
   @Test(arguments: [true, false])
-  func `CA-1 CA-6 secrets are written, read, listed and removed`(inFile: Bool) throws {
+  func `CA-1 CA-5 CA-6 secrets are written, read, listed and removed`(inFile: Bool) throws {
     let store: any SecretStore = inFile ? fileStore() : InMemorySecretStore()
     #expect(try store.read(name) == nil && store.list().isEmpty && !store.remove(name))
     // No part of a name can be taken for another, and no account is not an empty one.
