@@ -111,6 +111,39 @@ import Testing
     )
   }
 
+  @Test func `a lost refresh is forgiven until its successor or its session was used`() async throws
+  {
+    let org = try OrgUnderTest {
+      $0.rotatesRefreshTokens = true
+      $0.forgivesLostRefreshes = true
+    }
+    let first = org.org.sessions.makeRefreshToken(userID: org.org.userID, clientID: "app")
+    func refresh(_ token: String) async throws -> (String, String) {
+      let answer = await self.token(
+        org, "grant_type=refresh_token&client_id=app&refresh_token=\(token)")
+      return (
+        try #require(answer.json?["refresh_token"]?.string),
+        try #require(answer.json?["access_token"]?.string)
+      )
+    }
+    func isGood(_ access: String) async -> Bool {
+      await org.send("GET", "/limits", headers: ["authorization": "Bearer \(access)"]).status == 200
+    }
+    let lost = try await refresh(first)
+    let second = try await refresh(first)
+    // What was lost is ended, what came instead is good.
+    #expect(await isGood(lost.1) == false)
+    #expect(await isGood(second.1))
+    // Its session was used: now the first one is a thief's, and ends everything.
+    #expect(
+      await token(org, "grant_type=refresh_token&client_id=app&refresh_token=\(first)").status
+        == 400)
+    #expect(await isGood(second.1) == false)
+    #expect(
+      await token(org, "grant_type=refresh_token&client_id=app&refresh_token=\(second.0)").status
+        == 400)
+  }
+
   @Test func `introspection and revocation know both kinds of token`() async throws {
     let org = try OrgUnderTest()
     let refresh = org.org.sessions.makeRefreshToken(userID: org.org.userID, clientID: "app")

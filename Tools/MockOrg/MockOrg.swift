@@ -47,7 +47,8 @@ public final class MockOrg: Sendable {
     organizationID = RecordID.make(prefix: "00D", number: 1)
     userID = RecordID.make(prefix: "005", number: 1)
     sessions = Sessions(
-      organizationID: organizationID, lifetime: options.accessTokenLifetime)
+      organizationID: organizationID, lifetime: options.accessTokenLifetime,
+      forgivesLostRefreshes: options.forgivesLostRefreshes)
     control = ControlState()
     users = Self.loginUsers(options)
     schemas = SchemaStore(

@@ -58,6 +58,10 @@ public struct MockOrgOptions: Sendable {
   public var accessTokenLifetime: Duration = .seconds(7200)
   /// Whether each refresh gives a new refresh token and ends the old one.
   public var rotatesRefreshTokens = false
+  /// Whether an ended refresh token is good once more while nobody has used its successor or a
+  /// session of that: whoever lost the answer is not taken for a thief. Only with
+  /// ``rotatesRefreshTokens``.
+  public var forgivesLostRefreshes = false
   /// Whether the login page asks for approval after the password.
   public var asksForApproval = false
   /// Whether queries over REST may say what the platform takes in Apex code alone: `ALL ROWS`,

@@ -58,15 +58,19 @@ final class Sessions: Sendable {
     var devices: [String: DeviceGrant] = [:]
     /// The refresh token's successors end with it when somebody uses it a second time.
     var successors: [String: String] = [:]
+    /// The refresh tokens whose answer has certainly arrived, since a session of theirs was used.
+    var arrived: Set<String> = []
   }
 
   private let state = Mutex(State())
   private let organizationID: String
   private let lifetime: Duration
+  private let forgivesLostRefreshes: Bool
 
-  init(organizationID: String, lifetime: Duration) {
+  init(organizationID: String, lifetime: Duration, forgivesLostRefreshes: Bool = false) {
     self.organizationID = organizationID
     self.lifetime = lifetime
+    self.forgivesLostRefreshes = forgivesLostRefreshes
   }
 
   // MARK: Access tokens
@@ -89,6 +93,7 @@ final class Sessions: Sendable {
   func session(_ token: String, now: Date) -> Session? {
     state.withLock { state in
       guard let session = state.sessions[token], session.expires > now else { return nil }
+      if forgivesLostRefreshes, let refresh = session.refreshToken { state.arrived.insert(refresh) }
       return session
     }
   }
@@ -128,6 +133,13 @@ final class Sessions: Sendable {
     _ token: String, clientID: String, rotating: Bool
   ) -> (userID: String, scope: String, token: String)? {
     state.withLock { state in
+      if forgivesLostRefreshes, let lost = state.successors[token], !state.arrived.contains(lost),
+        let refresh = state.refreshTokens.removeValue(forKey: lost)
+      {
+        // Nobody has used the successor: its answer was lost, and the token counts as unused.
+        state.sessions = state.sessions.filter { $0.value.refreshToken != lost }
+        state.refreshTokens[token] = refresh
+      }
       guard let refresh = state.refreshTokens[token] else {
         var stolen = state.successors[token]
         while let token = stolen {
