@@ -80,11 +80,13 @@ let package = Package(
 
     .target(
       name: "SalesforceSDKCore",
-      dependencies: ["SalesforceSDKCommon", "SalesforceAnalytics", .crypto, .httpTypes],
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceAnalytics", .crypto, .cryptoExtras, .httpTypes,
+      ],
       path: "Modules/Core", swiftSettings: settings),
     .testTarget(
       name: "CoreTests",
-      dependencies: ["SalesforceSDKCore", "TestSupport"],
+      dependencies: ["SalesforceSDKCore", "TestSupport", .crypto, .cryptoExtras],
       path: "Tests/Core", swiftSettings: settings),
 
     .target(
@@ -276,8 +278,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "fieldforce", "SalesforceSDKCommon", "SalesforceMockOrg", "TestSupport", .subprocess,
-        .system,
+        "fieldforce", "SalesforceSDKCommon", "SalesforceMockOrg", "TestSupport", .cryptoExtras,
+        .subprocess, .system,
       ],
       path: "Tests/CLI", swiftSettings: settings),
 
@@ -288,7 +290,7 @@ let package = Package(
         "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
         "MetadataSyncDown", "LayoutSyncDown", "BriefcaseSyncDown", "ParentChildrenSync",
         "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp", "LoopbackLogin", "SalesforceMockOrg",
-        "TestSupport",
+        "TestSupport", .cryptoExtras,
       ],
       path: "Tests/Integration", swiftSettings: settings),
     .target(

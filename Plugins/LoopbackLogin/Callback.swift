@@ -16,6 +16,8 @@ final class Callback: Sendable {
     case notFound
     /// Only GET leads here.
     case methodNotAllowed
+    /// The browser keeps the tokens of the user-agent flow to itself; the page has to send them.
+    case relay
   }
 
   /// The redirect, once its page was sent.
@@ -37,16 +39,23 @@ final class Callback: Sendable {
     boundPort.withLock { $0 = number }
   }
 
+  /// Whether a page may send what stood behind the redirect's `#`.
+  var takesFragments: Bool { attempt.flow == .userAgent }
+
   /// Judges a request. The first redirect of the login is taken, whatever comes after it is not.
-  func judge(isGet: Bool, path: String, query: String, redirectURI: String, expected: String)
-    -> Answer
-  {
+  ///
+  /// - Parameter fragment: What the page of the redirect sent, in the user-agent flow.
+  func judge(
+    isGet: Bool, path: String, query: String, fragment: String? = nil, redirectURI: String,
+    expected: String
+  ) -> Answer {
     guard path == expected else { return .notFound }
-    guard isGet else { return .methodNotAllowed }
-    let address = "\(redirectURI)?\(query)"
+    guard isGet || (fragment != nil && takesFragments) else { return .methodNotAllowed }
+    if isGet, query.isEmpty, takesFragments { return .relay }
+    let address = fragment.map { "\(redirectURI)#\($0)" } ?? "\(redirectURI)?\(query)"
     let isRefusal: Bool
     switch attempt.verdict(on: address, redirectURI: redirectURI) {
-    case .code: isRefusal = false
+    case .code, .tokens: isRefusal = false
     case .refused: isRefusal = true
     case .foreign: return .foreign
     }

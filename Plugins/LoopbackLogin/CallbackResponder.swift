@@ -14,14 +14,34 @@ struct CallbackResponder: HTTPResponder {
     guard let host = request.head.authority,
       expected.lowercased().hasPrefix("http://\(host.lowercased())/")
     else { return page(.foreign) }
+    let fragment: String?
+    do {
+      fragment = try await self.fragment(in: request, origin: "http://\(host.lowercased())")
+    } catch {
+      return page(.foreign)
+    }
     let answer = callback.judge(
       isGet: request.method == .get, path: request.uri.path, query: request.uri.query ?? "",
-      redirectURI: expected, expected: place.path)
+      fragment: fragment, redirectURI: expected, expected: place.path)
     return page(answer)
   }
 
+  /// No fragment with tokens is longer.
+  private static let maxFragmentBytes = 64 * 1024
+
+  /// What the page of the redirect sent from behind its `#`; `nil` if it is another request, or comes
+  /// from another page.
+  private func fragment(in request: Request, origin: String) async throws -> String? {
+    guard request.method == .post, callback.takesFragments,
+      request.headers[.origin].map({ $0.lowercased() == origin }) ?? true
+    else { return nil }
+    let body = try await request.body.collect(upTo: Self.maxFragmentBytes)
+    return String(decoding: body.readableBytesView, as: UTF8.self)
+  }
+
   private func page(_ answer: Callback.Answer) -> Response {
-    let page = CallbackPage(answer)
+    let nonce = Self.nonce()
+    let page = CallbackPage(answer, nonce: nonce)
     let bytes = ByteBuffer(string: page.html)
     var delivery: PageDelivery?
     if case .accepted = answer { delivery = PageDelivery(callback) }
@@ -30,7 +50,9 @@ struct CallbackResponder: HTTPResponder {
       headers: [
         .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
         .connection: "close",
-        .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'",
+        .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'"
+          + (answer == .relay ? "; script-src 'nonce-\(nonce)'; connect-src 'self'" : ""),
+        .referrerPolicy: "no-referrer",
       ],
       body: ResponseBody(contentLength: bytes.readableBytes) { [delivery] writer in
         try await writer.write(bytes)
@@ -38,6 +60,19 @@ struct CallbackResponder: HTTPResponder {
         delivery?.end()
       })
   }
+
+  /// Marks the one script that may run.
+  private static func nonce() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate static let referrerPolicy: HTTPField.Name = {
+    guard let name = HTTPField.Name("Referrer-Policy") else { preconditionFailure("a field name") }
+    return name
+  }()
 }
 
 /// The page that ends a login, on its way to the browser.
@@ -60,10 +95,24 @@ struct CallbackPage {
   let status: HTTPResponse.Status
   let html: String
 
-  init(_ answer: Callback.Answer) {
+  init(_ answer: Callback.Answer, nonce: String = "") {
     let title: String
     let text: String
+    var script = ""
     switch answer {
+    case .relay:
+      (status, title) = (.ok, "The login is almost done")
+      text = "This page tells the program. It needs JavaScript."
+      // The tokens leave the address at once, and never stand in one that is sent.
+      script = """
+        <script nonce="\(nonce)">
+        const fragment = location.hash.slice(1);
+        history.replaceState(null, "", location.pathname);
+        fetch(location.pathname, {method: "POST", body: fragment})
+          .then(answer => answer.text())
+          .then(page => { document.open(); document.write(page); document.close(); });
+        </script>
+        """
     case .accepted(isRefusal: false):
       (status, title) = (.ok, "You are logged in")
       text = "You can close this window and go back to the program."
@@ -88,7 +137,7 @@ struct CallbackPage {
       <html lang="en"><head><meta charset="utf-8"><title>\(title)</title>
       <style>body{font:1.1em/1.5 system-ui,sans-serif;max-width:32em;margin:20vh auto;padding:0 1em}\
       </style></head>
-      <body><h1>\(title)</h1><p>\(text)</p></body></html>
+      <body><h1>\(title)</h1><p>\(text)</p>\(script)</body></html>
 
       """
   }

@@ -44,7 +44,8 @@ public struct LoopbackLoginPresenter: LoginPresenter {
     let listener = try await listen(at: place, callback)
     let outcome: Result<LoginRedirect, any Error>
     do {
-      let page = attempt.authorizationURL(redirectURI: place.redirectURI(port: listener.port))
+      let page = try await attempt.loginPage(
+        redirectURI: place.redirectURI(port: listener.port))
       outcome = .success(try await wait(for: callback, showing: page))
     } catch {
       outcome = .failure(error)
@@ -56,15 +57,15 @@ public struct LoopbackLoginPresenter: LoginPresenter {
   /// Opens the listener, which answers until it is stopped.
   private func listen(
     at place: RedirectPlace, _ callback: Callback
-  ) async throws(OAuthError) -> LocalServer {
+  ) async throws(OAuthError) -> LocalServers {
     do {
-      return try await LocalServer.start(
-        CallbackResponder(callback: callback, place: place), host: place.bindAddress,
+      return try await LocalServers.start(
+        CallbackResponder(callback: callback, place: place), hosts: place.bindAddresses,
         port: place.port, onListening: { callback.didListen(on: $0) })
     } catch {
       throw OAuthError(
         .browserLaunchFailed,
-        "no listener could be opened at \(place.bindAddress) port \(place.port); free the port, "
+        "no listener could be opened at \(place.host) port \(place.port); free the port, "
           + "or let the connected app use port 0", cause: error)
     }
   }

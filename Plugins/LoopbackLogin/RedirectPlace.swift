@@ -28,11 +28,13 @@ struct RedirectPlace: Sendable, Equatable {
     self.path = path.isEmpty ? "/" : path
   }
 
-  /// The address to listen on.
-  var bindAddress: String {
+  /// The addresses to listen on; the first has to be there, the others where the system has them.
+  ///
+  /// A browser may take `localhost` for either, and whoever listens on the other would get the code.
+  var bindAddresses: [String] {
     switch host.lowercased() {
-    case "localhost": "127.0.0.1"
-    default: host.filter { $0 != "[" && $0 != "]" }
+    case "localhost": ["127.0.0.1", "::1"]
+    default: [host.filter { $0 != "[" && $0 != "]" }]
     }
   }
 

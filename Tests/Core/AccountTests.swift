@@ -374,9 +374,15 @@ import Testing
     #expect(error?.code == .unknownAccount)
     #expect(await manager.current == second)
     await manager.close()
-    var users: [String] = []
-    for await event in events { users.append(event.account.userId) }
-    #expect(users == [first.userId, second.userId])
+    var told: [String] = []
+    for await event in events {
+      told.append("\("\(event.kind)".prefix { $0 != "(" }) \(event.account.userId)")
+    }
+    #expect(
+      told == [
+        "willBecomeCurrent \(first.userId)", "didBecomeCurrent \(first.userId)",
+        "willBecomeCurrent \(second.userId)", "didBecomeCurrent \(second.userId)",
+      ])
   }
 
   @Test(arguments: [

@@ -85,6 +85,7 @@ import Testing
     func verdict(_ address: String) -> String {
       switch attempt.verdict(on: address) {
       case .code(let code): "code \(code)"
+      case .tokens: "tokens"
       case .refused(let error): "refused \(error.code)"
       case .foreign(let error): "foreign \(error.code)"
       }

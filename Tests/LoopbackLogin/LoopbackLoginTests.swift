@@ -224,16 +224,19 @@ import Testing
   }
 
   @Test(arguments: [
-    ("http://127.0.0.1:0/callback", "127.0.0.1", 0, "http://127.0.0.1:99/callback"),
-    ("http://localhost:1717/OauthRedirect", "127.0.0.1", 1717, "http://localhost:99/OauthRedirect"),
-    ("http://127.0.0.1", "127.0.0.1", 0, "http://127.0.0.1:99/"),
-    ("http://[::1]:8080/x", "::1", 8080, "http://[::1]:99/x"),
+    ("http://127.0.0.1:0/callback", ["127.0.0.1"], 0, "http://127.0.0.1:99/callback"),
+    (
+      "http://localhost:1717/OauthRedirect", ["127.0.0.1", "::1"], 1717,
+      "http://localhost:99/OauthRedirect"
+    ),
+    ("http://127.0.0.1", ["127.0.0.1"], 0, "http://127.0.0.1:99/"),
+    ("http://[::1]:8080/x", ["::1"], 8080, "http://[::1]:99/x"),
   ])
   func `CO-44 where the redirect is awaited`(
-    uri: String, address: String, port: Int, withPort: String
+    uri: String, addresses: [String], port: Int, withPort: String
   ) throws {
     let place = try RedirectPlace(uri)
-    #expect(place.bindAddress == address)
+    #expect(place.bindAddresses == addresses)
     #expect(place.port == port)
     #expect(place.redirectURI(port: 99) == withPort)
   }

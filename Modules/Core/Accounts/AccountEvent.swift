@@ -1,4 +1,4 @@
-import Synchronization
+import SalesforceSDKCommon
 
 /// Something that happened to an account (CO-110).
 public struct AccountEvent: Sendable {
@@ -16,6 +16,12 @@ public struct AccountEvent: Sendable {
     case willLogOut(LogoutReason)
     /// A logout ended; the account is gone.
     case didLogOut(LogoutReason)
+    /// No account of that org is left.
+    case didLogOutOrganization
+    /// Its profile was fetched anew, or what the program keeps with it was changed.
+    case didChangeProfile
+    /// The program asked to make it the current user.
+    case willBecomeCurrent(previous: UserAccountIdentity?)
     /// It became the current user.
     case didBecomeCurrent(previous: UserAccountIdentity?)
     /// Nobody is the current user any more.
@@ -26,50 +32,82 @@ public struct AccountEvent: Sendable {
   public let kind: Kind
   /// The account as it is after it.
   public let account: UserAccount
+  /// What of the account's data is different now.
+  public let changes: AccountChanges
+
+  init(kind: Kind, account: UserAccount, changes: AccountChanges = []) {
+    self.kind = kind
+    self.account = account
+    self.changes = changes
+  }
 }
 
-/// Gives every subscriber every event from its subscription on, in order.
-final class AccountEvents: Sendable {
-  private struct State {
-    var subscribers: [Int: AsyncStream<AccountEvent>.Continuation] = [:]
-    var next = 0
-    var isFinished = false
-  }
-  private let state = Mutex(State())
+/// What of an account changed, with the platform's numbers (CO-111).
+public struct AccountChanges: OptionSet, Sendable, Hashable {
+  public let rawValue: Int
 
-  /// A new subscription; it keeps what its reader has not read yet.
-  func stream() -> AsyncStream<AccountEvent> {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: AccountEvent.self, bufferingPolicy: .unbounded)
-    let id: Int? = state.withLock { state in
-      guard !state.isFinished else { return nil }
-      state.next += 1
-      state.subscribers[state.next] = continuation
-      return state.next
+  /// Takes the platform's number.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Another community.
+  public static let communityId = AccountChanges(rawValue: 2)
+  /// Another answer of the identity service.
+  public static let profile = AccountChanges(rawValue: 4)
+  /// Another server for its data.
+  public static let instanceURL = AccountChanges(rawValue: 8)
+  /// Another access token.
+  public static let accessToken = AccountChanges(rawValue: 16)
+
+  /// What differs between two values of an account; without a former one it is new, and nothing of
+  /// it changed.
+  init(from former: UserAccount?, to account: UserAccount) {
+    guard let former else {
+      self = []
+      return
     }
-    guard let id else {
-      continuation.finish()
-      return stream
+    var changes: AccountChanges = []
+    let old = former.credentials, new = account.credentials
+    if old.communityId != new.communityId || old.communityURL != new.communityURL {
+      changes.insert(.communityId)
     }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { _ = $0.subscribers.removeValue(forKey: id) }
+    if former.profile != account.profile { changes.insert(.profile) }
+    if old.instanceURL != new.instanceURL || old.apiInstanceURL != new.apiInstanceURL {
+      changes.insert(.instanceURL)
     }
-    return stream
+    if old.accessToken != new.accessToken { changes.insert(.accessToken) }
+    self = changes
+  }
+}
+
+/// What becomes of logins, before there is an account (CO-57, CO-110).
+public struct LoginEvent: Sendable {
+  /// What happened.
+  public enum Kind: Sendable {
+    /// A login begins.
+    case willLogIn
+    /// The login page is about to be shown.
+    case willShowPage
+    /// The account is on disk.
+    case didLogIn(UserAccount)
+    /// The person gave up, or the program cancelled.
+    case didCancel
+    /// It failed.
+    case didFail(any Error)
   }
 
-  /// Tells all subscribers.
-  func send(_ kind: AccountEvent.Kind, _ account: UserAccount) {
-    let subscribers = state.withLock { Array($0.subscribers.values) }
-    for subscriber in subscribers { subscriber.yield(AccountEvent(kind: kind, account: account)) }
-  }
+  /// What happened.
+  public let kind: Kind
+  /// Where the user logs in.
+  public let server: LoginServer
+  /// How.
+  public let type: LoginType
+}
 
-  /// Ends all subscriptions.
-  func finish() {
-    let subscribers = state.withLock { state in
-      state.isFinished = true
-      defer { state.subscribers = [:] }
-      return Array(state.subscribers.values)
-    }
-    for subscriber in subscribers { subscriber.finish() }
+extension EventSource<AccountEvent> {
+  /// Tells all subscribers of an account's event.
+  func send(
+    _ kind: AccountEvent.Kind, _ account: UserAccount, changes: AccountChanges = []
+  ) {
+    send(AccountEvent(kind: kind, account: account, changes: changes))
   }
 }

@@ -111,6 +111,13 @@ enum AccountDocument {
       webSession[key] = .string(value)
     }
     object["webSession"] = .object(webSession)
+    if !credentials.additionalFields.isEmpty {
+      object["additionalFields"] = .object(
+        JSONObject(
+          credentials.additionalFields.sorted { $0.key < $1.key }
+            .map { (key: $0.key, value: .string($0.value)) }))
+    }
+    if !account.customData.isEmpty { object["customData"] = .object(account.customData) }
     return try JSONValue.object(object).serialized()
   }
 
@@ -139,6 +146,9 @@ enum AccountDocument {
     for (key, value) in json["webSession"]?.members.map({ ($0.key, $0.value.string) }) ?? [] {
       credentials.webSession[key] = value
     }
+    for (key, value) in json["additionalFields"]?.members.map({ ($0.key, $0.value.string) }) ?? [] {
+      credentials.additionalFields[key] = value
+    }
     var account = UserAccount(
       identity: UserAccountIdentity(
         userId: try string("userId"), organizationId: try string("organizationId")),
@@ -146,6 +156,7 @@ enum AccountDocument {
       profile: UserProfile(
         username: try string("username"), displayName: json["displayName"]?.string,
         email: json["email"]?.string, raw: json["profile"]?.value.object ?? [:]))
+    account.customData = json["customData"]?.value.object ?? [:]
     account.loginState = UserAccount.LoginState(rawValue: try string("loginState")) ?? .notLoggedIn
     return account
   }

@@ -37,6 +37,9 @@ public struct OAuthCredentials: Sendable, Equatable {
   public var tokenFormat: String?
   /// Tokens and domains for web content, by their name on the wire; empty without hybrid grants.
   public var webSession: [String: String]
+  /// Members of token responses that the program asked to keep (CO-19); they are not treated as
+  /// secrets.
+  public var additionalFields: [String: String]
 
   /// Makes credentials.
   ///
@@ -57,6 +60,7 @@ public struct OAuthCredentials: Sendable, Equatable {
     self.identityURL = identityURL
     self.scopes = []
     self.webSession = [:]
+    self.additionalFields = [:]
   }
 
   /// The server for REST calls: the community's, else the instance (CO-109).
@@ -85,8 +89,23 @@ public struct OAuthCredentials: Sendable, Equatable {
       .contains { $0?.origin == url.origin }
   }
 
+  /// Drops the access token; a refresh token brings another (CO-64).
+  public mutating func removeAccessToken() {
+    accessToken = nil
+  }
+
+  /// Drops the tokens and all that the server told with them. What a new login needs stays:
+  /// consumer key, redirect URI and login server (CO-64).
+  public mutating func removeSession() {
+    self = OAuthCredentials(
+      identifier: identifier, clientId: clientId, redirectURI: redirectURI,
+      loginServer: loginServer, usesHybridGrants: usesHybridGrants)
+  }
+
   /// The same credentials after an answer of the token endpoint: only what it held is changed.
-  func merging(_ response: TokenResponse) -> OAuthCredentials {
+  ///
+  /// - Parameter fields: Members to keep in ``additionalFields``; an empty name is ignored.
+  func merging(_ response: TokenResponse, keeping fields: [String] = []) -> OAuthCredentials {
     var merged = self
     let values = response.values
     merged.accessToken = values["access_token"] ?? accessToken
@@ -101,6 +120,9 @@ public struct OAuthCredentials: Sendable, Equatable {
     if let text = values["token_format"] { merged.tokenFormat = text.isEmpty ? nil : text }
     for key in OAuthKeys.webSession {
       if let value = values[key] { merged.webSession[key] = value }
+    }
+    for key in fields where !key.isEmpty {
+      if let value = values[key] { merged.additionalFields[key] = value }
     }
     return merged
   }

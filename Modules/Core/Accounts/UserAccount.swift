@@ -1,3 +1,4 @@
+public import Foundation
 public import SalesforceSDKCommon
 
 /// One user of one org, with the credentials to act for them.
@@ -33,6 +34,9 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   public var credentials: OAuthCredentials
   /// What the org says about the user.
   public var profile: UserProfile
+  /// What the program keeps with the account (CO-91);
+  /// ``UserAccountManager/setCustomData(_:forKey:of:)`` changes it.
+  public internal(set) var customData: JSONObject = [:]
   /// Whether there is a session.
   public internal(set) var loginState: LoginState
 
@@ -54,6 +58,18 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   public var userId: String { identity.userId }
   /// The org's id.
   public var organizationId: String { identity.organizationId }
+  /// The community that the user logged in to; `nil` for internal users.
+  public var communityId: String? {
+    credentials.communityId.flatMap { $0 == OAuthKeys.internalCommunityId || $0.isEmpty ? nil : $0 }
+  }
+  /// Where REST requests go: the community's server, else the instance.
+  public var apiURL: URL? { credentials.apiURL }
+  /// What the tokens are good for, as granted; empty if the server did not say.
+  public var accessScopes: Set<String> { Set(credentials.scopes) }
+  /// Whether there are an access token and a profile.
+  public var isSessionValid: Bool {
+    loginState == .loggedIn && credentials.accessToken != nil && !profile.raw.isEmpty
+  }
 }
 
 /// User name and ids, never a token.
@@ -63,44 +79,4 @@ extension UserAccount: CustomStringConvertible, CustomDebugStringConvertible, Cu
   public var customMirror: Mirror {
     Mirror(self, children: ["identity": identity, "loginState": loginState])
   }
-}
-
-/// What the identity service says about a user (CO-72).
-public struct UserProfile: Sendable, Equatable {
-  /// The user name.
-  public var username: String
-  /// The name to show.
-  public var displayName: String?
-  /// The mail address.
-  public var email: String?
-  /// The whole answer, for what has no property here; an empty object if there was none.
-  public var raw: JSONObject
-
-  /// Makes a profile.
-  public init(
-    username: String, displayName: String? = nil, email: String? = nil, raw: JSONObject = [:]
-  ) {
-    self.username = username
-    self.displayName = displayName
-    self.email = email
-    self.raw = raw
-  }
-
-  /// Reads an answer of the identity service or of the userinfo endpoint, which name some members
-  /// differently.
-  init(answer json: JSONSlice) {
-    var raw = JSONObject()
-    for (key, value) in json.members { raw[key] = value.value }
-    self.init(
-      username: json["username"]?.string ?? json["preferred_username"]?.string ?? "",
-      displayName: json["display_name"]?.string ?? json["name"]?.string,
-      email: json["email"]?.string, raw: raw)
-  }
-}
-
-/// Nothing: the profile is personal data.
-extension UserProfile: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  public var description: String { "profile" }
-  public var debugDescription: String { description }
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

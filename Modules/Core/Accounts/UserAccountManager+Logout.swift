@@ -80,10 +80,14 @@ extension UserAccountManager {
     }
     drop(identity)
     let isRevoked = await revoke(credentials, reason: reason)
-    account.credentials.accessToken = nil
-    account.credentials.refreshToken = nil
-    account.credentials.webSession = [:]
+    let communityId = account.credentials.communityId
+    account.credentials.removeSession()
+    // Observers tell the user's data by it.
+    account.credentials.communityId = communityId
     eventSource.send(.didLogOut(reason), account)
+    if accounts(inOrganization: identity.organizationId).isEmpty {
+      eventSource.send(.didLogOutOrganization, account)
+    }
     return LogoutReport(
       account: account, unsyncedRecords: unsynced, failures: failures, isRevoked: isRevoked)
   }

@@ -58,38 +58,52 @@ extension UserAccountManager {
   ) async throws -> UserAccount {
     try await persister.withExclusiveAccess(to: identity) {
       try await self.saveUnsaved(identity)
-      // Another process may have refreshed, logged in again or logged out while we waited.
-      guard let stored = try await self.persister.fetch(identity), stored.loginState == .loggedIn
-      else {
-        throw AccountError(.notLoggedIn, "account \(identity) has no session any more; log in")
-      }
-      if let token = stored.credentials.accessToken, token != stale {
-        await self.adopt(stored)
-        return stored
-      }
-      return try await self.exchangeRefreshToken(of: stored)
+      return try await self.refreshStored(identity, replacing: stale)
     }
+  }
+
+  private func refreshStored(
+    _ identity: UserAccountIdentity, replacing stale: String?
+  ) async throws -> UserAccount {
+    // Another process may have refreshed, logged in again or logged out while we waited.
+    guard let stored = try await takeOver(identity), stored.loginState == .loggedIn else {
+      throw AccountError(.notLoggedIn, "account \(identity) has no session any more; log in")
+    }
+    if let token = stored.credentials.accessToken, token != stale { return stored }
+    return try await exchangeRefreshToken(of: stored)
   }
 
   private func exchangeRefreshToken(of stored: UserAccount) async throws -> UserAccount {
     let response: TokenResponse
     do {
-      response = try await service.refresh(stored.credentials)
+      response = try await newTokens(of: stored)
     } catch let error as OAuthError where error.code == .invalidGrant {
       if let newer = try newerLogin(than: stored) { return newer }
       await endSession(of: stored)
       throw error
     }
     if let newer = try newerLogin(than: stored) { return newer }
-    var account = stored
-    account.credentials = stored.credentials.merging(response)
+    // The program may have changed other parts of it while the server answered.
+    var account = try active(stored.identity)
+    account.credentials = stored.credentials.merging(
+      response, keeping: options.additionalTokenFields)
+    openIDTokens[stored.identity] = response.values["id_token"]
     try await save(account)
     CoreLogger.log.info("the token of \(account) was refreshed")
-    eventSource.send(.didRefreshToken, account)
+    eventSource.send(
+      .didRefreshToken, account, changes: AccountChanges(from: stored, to: account))
     if account.credentials.apiURL != stored.credentials.apiURL {
       eventSource.send(.didChangeInstance, account)
     }
     return account
+  }
+
+  /// New tokens by the refresh token or, without one, by the program's own grant.
+  private func newTokens(of stored: UserAccount) async throws -> TokenResponse {
+    if stored.credentials.refreshToken?.isEmpty ?? true, let grant = grants[stored.identity] {
+      return try await service.renewedTokens(by: grant, at: stored.credentials.loginServer)
+    }
+    return try await service.refresh(stored.credentials)
   }
 
   /// The account if its user logged in again while the server answered: that login wins.

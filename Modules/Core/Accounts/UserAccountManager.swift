@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 
 /// Holds the accounts of this installation: who is logged in, with which tokens, and who is the
 /// current user.
@@ -16,6 +17,20 @@ public actor UserAccountManager {
     public var observerTimeLimit: Duration
     /// How long a logout waits for the server to end the refresh token. Default: 10 seconds.
     public var revocationTimeLimit: Duration
+    /// Whether users that only integrations use are refused at their login; it costs a request
+    /// (CO-53). Default: false.
+    public var refusesIntegrationUsers = false
+    /// Whether a login is kept although the server does not say who the user is beyond the ids
+    /// (CO-71). Default: false.
+    public var keepsLoginWithoutProfile = false
+    /// Whether this device is managed: an org may let some users log in on managed devices alone
+    /// (CO-18). Default: false.
+    public var isManagedApp = false
+    /// Members of token responses to keep with the account besides those that have a property
+    /// (CO-19). Default: none.
+    public var additionalTokenFields: [String] = []
+    /// What is sent with every refresh besides what it needs (CO-19). Default: nothing.
+    public var additionalRefreshParameters: [String: String] = [:]
 
     /// Makes options.
     public init(
@@ -32,7 +47,9 @@ public actor UserAccountManager {
   let service: OAuthService
   let options: Options
   let clock: any Clock<Duration>
-  let eventSource = AccountEvents()
+  let eventSource = EventSource<AccountEvent>()
+  let loginSource = EventSource<LoginEvent>()
+  let loginHosts: LoginHosts?
   var held: [UserAccountIdentity: UserAccount] = [:]
   /// Accounts whose newest value is not on disk yet, with the number of the change that made it.
   var unsaved: [UserAccountIdentity: Int] = [:]
@@ -40,22 +57,31 @@ public actor UserAccountManager {
   private var writes: [UserAccountIdentity: Task<Result<Void, AccountError>, Never>] = [:]
   var refreshes: [UserAccountIdentity: SharedFlight<UserAccount>] = [:]
   var observers: [any LogoutObserver] = []
-  var isLoggingIn = false
+  /// How sessions without a refresh token are renewed.
+  var grants: [UserAccountIdentity: ServerGrant] = [:]
+  /// The OpenID tokens that refreshes brought last.
+  var openIDTokens: [UserAccountIdentity: String] = [:]
+  /// The login at work.
+  var login: Task<UserAccount, any Error>?
   private var isClosed = false
   private var currentIdentity: UserAccountIdentity?
   private var unreadable: [UnreadableAccount] = []
 
   /// Loads the accounts that `persister` holds; no network is used.
   ///
+  /// - Parameter loginHosts: Where the current user's login server becomes the selected one.
   /// - Parameter clock: Measures time limits.
   /// - Throws: ``AccountError`` `keyUnavailable`, `keyMissing` or `readFailed`.
   public init(
     persister: any AccountPersister, transport: any HTTPTransport,
     userAgent: UserAgent = UserAgent(), options: Options = Options(),
-    clock: any Clock<Duration> = ContinuousClock()
+    loginHosts: LoginHosts? = nil, clock: any Clock<Duration> = ContinuousClock()
   ) async throws(AccountError) {
     self.persister = persister
-    self.service = OAuthService(transport: transport, userAgent: userAgent)
+    self.service = OAuthService(
+      transport: transport, userAgent: userAgent,
+      refreshParameters: options.additionalRefreshParameters)
+    self.loginHosts = loginHosts
     self.options = options
     self.clock = clock
     adopt(try await persister.fetchAll())
@@ -68,12 +94,14 @@ public actor UserAccountManager {
     adopt(try await persister.fetchAll())
   }
 
-  /// Ends all refreshes and event streams. Further calls that need the network fail with `closed`.
+  /// Ends all refreshes, a login that is at work, and event streams. Further calls that need the network fail with `closed`.
   public func close() async {
     isClosed = true
+    cancelLogin()
     let running = Array(refreshes.values)
     for refresh in running { await refresh.cancel() }
     eventSource.finish()
+    loginSource.finish()
   }
 
   // MARK: - Finding accounts
@@ -124,6 +152,9 @@ public actor UserAccountManager {
       throw AccountError(.unknownAccount, "there is no account \(identity) to switch to; log in")
     }
     guard identity != current?.identity else { return }
+    if let account = identity.flatMap({ held[$0] }) {
+      eventSource.send(.willBecomeCurrent(previous: current?.identity), account)
+    }
     try await persister.setCurrent(identity)
     didSetCurrent(identity)
   }
@@ -134,6 +165,7 @@ public actor UserAccountManager {
     guard identity != previous?.identity else { return }
     currentIdentity = identity
     if let account = identity.flatMap({ held[$0] }) {
+      loginHosts?.follow(account.credentials.loginServer)
       eventSource.send(.didBecomeCurrent(previous: previous?.identity), account)
     } else if let previous {
       eventSource.send(.didResignCurrent, previous)
@@ -194,6 +226,23 @@ public actor UserAccountManager {
     }
   }
 
+  /// The account as it is on disk now, which this manager takes over, unless something newer waits
+  /// here to be written; `nil` if it is gone there or here. To be called with exclusive access to the
+  /// account.
+  func takeOver(_ identity: UserAccountIdentity) async throws(AccountError) -> UserAccount? {
+    while let before = held[identity] {
+      let stored = try await persister.fetch(identity)
+      // What changed here meanwhile may be newer than what was read.
+      guard held[identity] == before else { continue }
+      if unsaved[identity] != nil { return before }
+      guard let stored else { return nil }
+      guard before.loginState != .loggingOut else { return before }
+      held[identity] = stored
+      return stored
+    }
+    return nil
+  }
+
   /// Writes the newest value of an account. One write of it runs at a time, so that an older value
   /// never lands after a newer one; who waited may find that the write before took its value along.
   private func write(_ identity: UserAccountIdentity) async throws(AccountError) {
@@ -227,6 +276,8 @@ public actor UserAccountManager {
     held[identity] = nil
     unsaved[identity] = nil
     refreshes[identity] = nil
+    grants[identity] = nil
+    openIDTokens[identity] = nil
   }
 
   /// Takes over what another process wrote.

@@ -38,6 +38,47 @@ public struct UserFolders: Sendable, Hashable {
     return long == OAuthKeys.internalCommunityId ? nil : long
   }
 
+  /// Names of files and settings that belong to an org, a user or a community (CO-88).
+  public struct Scope: Sendable, Hashable {
+    fileprivate let parts: [String]
+
+    /// Of nobody in particular.
+    public static let global = Scope(parts: [])
+
+    /// Of one org.
+    public static func organization(_ organizationId: String) -> Scope {
+      Scope(parts: [UserFolders.part(organizationId)])
+    }
+
+    /// Of one user.
+    public static func user(_ identity: UserAccountIdentity) -> Scope {
+      Scope(parts: [
+        UserFolders.part(identity.organizationId), UserFolders.part(identity.userId),
+      ])
+    }
+
+    /// Of one user in the community of `account`, or `internal` without one.
+    public static func community(_ account: UserAccount) -> Scope {
+      Scope(
+        parts: user(account.identity).parts + [
+          account.communityId.map(UserFolders.part) ?? UserFolders.internalName
+        ])
+    }
+
+    /// Behind the name of a file: `_<org>_<user>_<community>`; empty for the global scope.
+    public var fileSuffix: String { parts.map { "_\($0)" }.joined() }
+
+    /// As a key: `<org>-<user>-<community>`; `-global-` for the global scope.
+    public var key: String { parts.isEmpty ? "-global-" : parts.joined(separator: "-") }
+  }
+
+  /// The folder of a scope.
+  public func folder(of scope: Scope) -> URL {
+    scope.parts.reduce(root) { $0.appending(path: $1, directoryHint: .isDirectory) }
+  }
+
+  fileprivate static let internalName = "internal"
+
   /// An id as part of a path: both forms of an id give the same, and characters that mean something
   /// in one become `_`.
   static func part(_ id: String) -> String {

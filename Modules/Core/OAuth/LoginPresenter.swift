@@ -6,7 +6,7 @@
 public protocol LoginPresenter: Sendable {
   /// Shows the page of `attempt` and waits for its redirect.
   ///
-  /// An implementation decides on the redirect URI, opens ``AuthorizationAttempt/authorizationURL(redirectURI:)``
+  /// An implementation decides on the redirect URI, opens ``AuthorizationAttempt/loginPage(redirectURI:)``
   /// and returns the first address that the attempt does not call foreign. Cancelling the task
   /// closes whatever was opened.
   ///

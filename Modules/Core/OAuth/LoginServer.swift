@@ -25,7 +25,7 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
     self.url = url
   }
 
-  private init(known host: StaticString) {
+  init(known host: StaticString) {
     guard let url = URL(string: "https://\(host)") else {
       preconditionFailure("\(host) is no host")
     }
@@ -52,9 +52,20 @@ enum OAuthPath {
   static let token = "/services/oauth2/token"
   static let revoke = "/services/oauth2/revoke"
   static let userInfo = "/services/oauth2/userinfo"
+  static let singleAccess = "/services/oauth2/singleaccess"
+  static let authConfiguration = "/.well-known/auth-configuration"
+  static let headless = "/services/auth/headless"
 }
 
 extension URL {
+  /// The address up to its path, as it is written.
+  var site: String {
+    let text = absoluteString
+    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+    return String(text[..<end])
+  }
+
   /// The address with `path` behind it, and `query` already encoded.
   ///
   /// - Precondition: Both are made of characters that an address may hold.

@@ -13,6 +13,7 @@ public struct OAuthError: Error, Sendable {
       case unknownAuthConfiguration, badManagedConfiguration, jwtLaunchFailed, cancelled
       case refreshFailed, invalidLoginURL
       case invalidCredentials, stateMismatch, identityUnavailable, serverUnavailable
+      case invalidUsername, invalidPassword, invalidEmail, managedAppRequired
     }
     private let kind: Kind
 
@@ -65,6 +66,15 @@ public struct OAuthError: Error, Sendable {
     /// The login server failed, or is closed for maintenance. Trying again may help.
     public static let serverUnavailable = Code(kind: .serverUnavailable)
 
+    /// The user name breaks a rule. Nothing was sent.
+    public static let invalidUsername = Code(kind: .invalidUsername)
+    /// The password breaks a rule. Nothing was sent.
+    public static let invalidPassword = Code(kind: .invalidPassword)
+    /// The mail address is none. Nothing was sent.
+    public static let invalidEmail = Code(kind: .invalidEmail)
+    /// The org lets this user log in on managed devices alone.
+    public static let managedAppRequired = Code(kind: .managedAppRequired)
+
     public var description: String { kind.rawValue }
 
     /// Whether the same call may succeed later.
@@ -78,7 +88,8 @@ public struct OAuthError: Error, Sendable {
     /// The number of CO-40; 666 for causes that it does not know.
     public var number: Int {
       switch kind {
-      case .unknown, .invalidCredentials, .stateMismatch, .identityUnavailable, .serverUnavailable:
+      case .unknown, .invalidCredentials, .stateMismatch, .identityUnavailable, .serverUnavailable,
+        .invalidUsername, .invalidPassword, .invalidEmail, .managedAppRequired:
         666
       case .timedOut: 667
       case .malformedResponse: 668
@@ -139,6 +150,8 @@ public struct OAuthError: Error, Sendable {
   public let serverError: String?
   /// The server's sentence.
   public let serverDescription: String?
+  /// The number of a failed identity call in `com.salesforce.Identity.ErrorDomain` (CO-70).
+  public let identityNumber: Int?
   /// The error below, where there was one.
   public let cause: (any Error)?
   /// Where it was made.
@@ -147,8 +160,10 @@ public struct OAuthError: Error, Sendable {
   /// Makes an error; a ``LoginPresenter`` of your own throws these.
   public init(
     _ code: Code, _ message: String, serverError: String? = nil, serverDescription: String? = nil,
-    cause: (any Error)? = nil, fileID: String = #fileID, line: Int = #line
+    identityNumber: Int? = nil, cause: (any Error)? = nil, fileID: String = #fileID,
+    line: Int = #line
   ) {
+    self.identityNumber = identityNumber
     self.code = code
     self.message = message
     self.serverError = serverError

@@ -10,8 +10,11 @@ enum OAuthRequests {
   static let maxResponseBytes = 1024 * 1024
 
   /// Redeems a code for tokens (CO-30). `code` is sent as it came, encoded.
+  ///
+  /// - Parameter server: Default: where the user logged in.
   static func exchange(
-    code: String, attempt: AuthorizationAttempt, redirectURI: String, userAgent: String
+    code: String, attempt: AuthorizationAttempt, redirectURI: String, at server: LoginServer? = nil,
+    userAgent: String
   ) -> TransportRequest {
     var items = [(name: "format", value: "json"), ("redirect_uri", redirectURI)]
     items.append(("client_id", attempt.app.clientId))
@@ -20,15 +23,18 @@ enum OAuthRequests {
     items.append(
       ("grant_type", attempt.app.usesHybridGrants ? "hybrid_auth_code" : "authorization_code"))
     return post(
-      attempt.server.url.appending(rawPath: OAuthPath.token),
+      (server ?? attempt.server).url.appending(rawPath: OAuthPath.token),
       PercentEncoding.form(items) + "&code=\(code)", userAgent)
   }
 
   /// Asks for a new access token (CO-31).
   ///
   /// - Throws: ``OAuthError`` `invalidCredentials` if the account lacks what a refresh needs.
+  ///
+  /// - Parameter parameters: Sent besides; one with an empty name is left out (CO-19).
   static func refresh(
-    _ credentials: OAuthCredentials, deviceId: String?, userAgent: String
+    _ credentials: OAuthCredentials, deviceId: String?, parameters: [String: String] = [:],
+    userAgent: String
   ) throws(OAuthError) -> TransportRequest {
     guard credentials.instanceURL != nil else {
       throw OAuthError(
@@ -50,6 +56,9 @@ enum OAuthRequests {
     items.append(
       ("grant_type", credentials.usesHybridGrants ? "hybrid_refresh" : "refresh_token"))
     items.append(("refresh_token", refreshToken))
+    for (name, value) in parameters.sorted(by: { $0.key < $1.key }) where !name.isEmpty {
+      items.append((name, value))
+    }
     return post(
       credentials.oauthBase.appending(rawPath: OAuthPath.token), PercentEncoding.form(items),
       userAgent)
@@ -75,7 +84,8 @@ enum OAuthRequests {
       timeout: timeout, maxResponseBytes: maxResponseBytes)
   }
 
-  private static func post(_ url: URL, _ form: String, _ userAgent: String) -> TransportRequest {
+  /// Sends a form.
+  static func post(_ url: URL, _ form: String, _ userAgent: String) -> TransportRequest {
     TransportRequest(
       method: .post, url: url,
       headers: [

@@ -12,6 +12,11 @@ struct PKCE: Sendable, Equatable {
     self.verifier = Base64URL.encode(RandomBytes.make(128))
   }
 
+  /// Takes the proof of somebody who asked for the code on this program's behalf (CO-49).
+  init(verifier: String) {
+    self.verifier = verifier
+  }
+
   /// Sent with the user: the SHA-256 of the verifier's text, in base64url.
   var challenge: String {
     Base64URL.encode(Digests.sha256(Array(verifier.utf8)))

@@ -24,14 +24,21 @@ struct TokenResponse: Sendable {
         serverError: error, description: json["error_description"]?.string, during: what)
     }
     if let error = OAuthError(unavailable: response.status, during: what) { throw error }
-    var values: [String: String] = [:]
-    for (key, value) in json.members {
-      if let text = value.string ?? value.numberText { values[key] = text }
+    let members = json.members.compactMap { key, value in
+      (value.string ?? value.numberText).map { (name: key, value: $0) }
     }
+    try self.init(members: members, during: what)
+  }
+
+  /// Takes members that came in a redirect.
+  ///
+  /// - Throws: ``OAuthError`` `malformedResponse` without an access token, or if an address among
+  ///   them is not secure.
+  init(members: [(name: String, value: String)], during what: String) throws(OAuthError) {
+    var values: [String: String] = [:]
+    for (name, value) in members where values[name] == nil { values[name] = value }
     guard let token = values["access_token"], !token.isEmpty else {
-      throw OAuthError(
-        .malformedResponse,
-        "the answer to \(what) (status \(response.status)) holds no access token")
+      throw OAuthError(.malformedResponse, "the answer to \(what) holds no access token")
     }
     for key in ["instance_url", "sfdc_community_url", "api_instance_url", "id"] {
       guard let text = values[key], !text.isEmpty else { continue }

@@ -1,0 +1,55 @@
+import Foundation
+public import SalesforceSDKCommon
+
+/// Settings of the program, of an org, of a user and of a user in a community, each in a file of its
+/// own in the folder of its owner (CO-90). Not for secrets.
+///
+/// Registered as a logout observer it removes what belongs to the user, and with the last user of an
+/// org what belongs to the org. Settings of the program stay.
+public struct ScopedPreferences: LogoutObserver {
+  /// Where the folders lie.
+  public let folders: UserFolders
+
+  private static let fileName = "Preferences.json"
+
+  /// Keeps settings below the folders of `folders`; nothing is made until one is set.
+  public init(folders: UserFolders) {
+    self.folders = folders
+  }
+
+  /// The settings of a scope. Values that are opened twice see each other's changes after
+  /// `synchronize()`.
+  ///
+  /// - Throws: `PreferencesError` `inputOutput`.
+  public func preferences(
+    for scope: UserFolders.Scope
+  ) throws(PreferencesError) -> Preferences {
+    try Preferences(file(of: scope))
+  }
+
+  /// None: settings are not synced.
+  public func unsyncedRecords(of account: UserAccount) async throws -> Int { 0 }
+
+  public func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws {
+    let home = folders.folder(of: account.identity)
+    try remove(home.appending(path: Self.fileName))
+    for community in try AccountDisk.folders(in: home) {
+      try remove(community.appending(path: Self.fileName))
+      AccountDisk.removeFolderIfEmpty(community)
+    }
+    AccountDisk.removeFolderIfEmpty(home)
+    let organization = folders.folder(ofOrganization: account.organizationId)
+    let others = try AccountDisk.folders(in: organization)
+      .filter { $0.lastPathComponent != home.lastPathComponent }
+    if others.isEmpty { try remove(file(of: .organization(account.organizationId))) }
+  }
+
+  private func file(of scope: UserFolders.Scope) -> URL {
+    folders.folder(of: scope).appending(path: Self.fileName)
+  }
+
+  private func remove(_ file: URL) throws(AccountError) {
+    try AccountDisk.remove(file)
+    try AccountDisk.remove(file.appendingPathExtension("lock"))
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// Logins without a page: by tokens from elsewhere, a program's own grant, or a code that a person
+/// enters on another device.
+extension UserAccountManager {
+  /// Makes an account from tokens that were got elsewhere; the server says whose they are.
+  ///
+  /// - Parameter refreshToken: Without one the session lasts as long as the access token.
+  /// - Parameter instance: The server that holds the org's data.
+  /// - Parameter app: The connected app that issued the tokens; needed to refresh them.
+  /// - Parameter makesCurrent: Whether the account becomes the current user. Default: true.
+  /// - Throws: ``OAuthError`` `accessDenied` if the server refuses the token; ``TransportError`` if
+  ///   it was not reached; ``AccountError`` `writeFailed`.
+  @discardableResult
+  public func logIn(
+    accessToken: String, refreshToken: String? = nil, instance: LoginServer,
+    app: ConnectedApp = ConnectedApp(clientId: "", redirectURI: ""), makesCurrent: Bool = true
+  ) async throws -> UserAccount {
+    var credentials = OAuthCredentials(
+      clientId: app.clientId, redirectURI: app.redirectURI, loginServer: instance,
+      usesHybridGrants: app.usesHybridGrants, accessToken: accessToken,
+      refreshToken: refreshToken, instanceURL: instance.url)
+    let (identity, identityURL, profile) = try await service.userInfo(of: credentials)
+    credentials.identityURL = identityURL
+    return try await enter(
+      UserAccount(identity: identity, credentials: credentials, profile: profile),
+      makesCurrent: makesCurrent)
+  }
+
+  /// Logs in by a program's own grant, such as an assertion that it signs (CO-34, BX-6).
+  ///
+  /// The session has no refresh token; as long as this manager lives, the grant renews it. After a
+  /// restart the account is there with the access token that it had; ``renew(_:with:)`` brings the
+  /// grant back.
+  ///
+  /// - Parameter server: The login server; for client credentials the org's own domain.
+  /// - Throws: ``OAuthError`` for what the server refused; ``TransportError`` if it was not reached;
+  ///   ``AccountError`` `writeFailed`; what making the assertion throws.
+  @discardableResult
+  public func logIn(
+    with grant: ServerGrant, to server: LoginServer = .production, makesCurrent: Bool = true
+  ) async throws -> UserAccount {
+    let response = try await service.tokens(by: grant, at: server)
+    return try await keep(
+      response,
+      app: ConnectedApp(clientId: grant.clientId, redirectURI: "", usesHybridGrants: false),
+      server: server, makesCurrent: makesCurrent, grant: grant)
+  }
+
+  /// Renews sessions of an account by `grant` from now on, where it has no refresh token; `nil` ends
+  /// that. Nothing of a grant is written to disk.
+  ///
+  /// - Throws: ``AccountError`` `unknownAccount`.
+  public func renew(
+    _ identity: UserAccountIdentity, with grant: ServerGrant?
+  ) throws(AccountError) {
+    guard held[identity] != nil else {
+      throw AccountError(.unknownAccount, "there is no account \(identity); log in")
+    }
+    grants[identity] = grant
+  }
+
+  /// Logs a user in on a device without browser and keyboard: a code is shown here and entered
+  /// elsewhere.
+  ///
+  /// - Parameter show: Shows the code and the address to the user; called once.
+  /// - Throws: ``OAuthError`` `accessDenied` if the user refused, `timedOut` if the code was not
+  ///   entered while it was good; besides those as a login through the browser.
+  @discardableResult
+  public func logIn(
+    to server: LoginServer = .production, app: ConnectedApp, makesCurrent: Bool = true,
+    showing show: @escaping @Sendable (DeviceCode) async throws -> Void
+  ) async throws -> UserAccount {
+    try await asLogin(.unknown, at: server) {
+      let code = try await self.service.deviceCode(for: app, at: server)
+      try await show(code)
+      let response = try await self.tokens(for: code, app, server)
+      return try await self.keep(response, app: app, server: server, makesCurrent: makesCurrent)
+    }
+  }
+
+  /// Asks as often as the server allows until the code was entered.
+  private func tokens(
+    for code: DeviceCode, _ app: ConnectedApp, _ server: LoginServer
+  ) async throws -> TokenResponse {
+    var pause = code.interval
+    var waited: Duration = .zero
+    while waited < code.lifetime {
+      try await clock.sleep(for: pause)
+      waited += pause
+      do {
+        return try await service.tokens(for: code, of: app, at: server)
+      } catch let error as OAuthError where error.serverError == "authorization_pending" {
+        continue
+      } catch let error as OAuthError where error.serverError == "slow_down" {
+        pause += code.interval
+      } catch let error as TransportError where error.code.isTransient {
+        // The person may still be typing while the network comes and goes.
+        CoreLogger.log.info("the login server was not reached", error: error)
+      }
+    }
+    throw OAuthError(
+      .timedOut, "nobody entered the code within \(code.lifetime); start the login again")
+  }
+}

@@ -1,0 +1,103 @@
+public import SalesforceSDKCommon
+
+/// What is known and kept about an account besides its tokens.
+extension UserAccountManager {
+  /// Asks the server again who the user is, and keeps the answer (CO-73). A login does so by itself,
+  /// a refresh of tokens does not.
+  ///
+  /// - Throws: ``OAuthError``, ``TransportError``; ``AccountError``.
+  @discardableResult
+  public func refreshProfile(of identity: UserAccountIdentity) async throws -> UserAccount {
+    let profile = try await withFreshSession(of: identity) { account in
+      try await self.service.identity(of: account.credentials).1
+    }
+    return try await change(identity) { $0.profile = profile }
+  }
+
+  /// Keeps a value with the account, in place of the one with the same key; `nil` removes it
+  /// (CO-91). It is on disk on return, and goes with the account at its logout.
+  ///
+  /// - Throws: ``AccountError``; `CancellationError` while another process changes the account.
+  @discardableResult
+  public func setCustomData(
+    _ value: JSONValue?, forKey key: String, of identity: UserAccountIdentity
+  ) async throws -> UserAccount {
+    try await change(identity) { $0.customData[key] = value }
+  }
+
+  /// Sets an attribute of the connected app in the kept profile, until it is fetched anew (CO-74).
+  ///
+  /// - Throws: ``AccountError``; `CancellationError` while another process changes the account.
+  @discardableResult
+  public func setCustomAttribute(
+    _ value: JSONValue?, forKey key: String, of identity: UserAccountIdentity
+  ) async throws -> UserAccount {
+    try await change(identity) { account in
+      var attributes = account.profile.customAttributes ?? [:]
+      attributes[key] = value
+      account.profile.customAttributes = attributes
+    }
+  }
+
+  /// Sets a permission of the connected app in the kept profile, until it is fetched anew (CO-74).
+  ///
+  /// - Throws: ``AccountError``; `CancellationError` while another process changes the account.
+  @discardableResult
+  public func setCustomPermission(
+    _ value: JSONValue?, forKey key: String, of identity: UserAccountIdentity
+  ) async throws -> UserAccount {
+    try await change(identity) { account in
+      var permissions = account.profile.customPermissions ?? [:]
+      permissions[key] = value
+      account.profile.customPermissions = permissions
+    }
+  }
+
+  /// The OpenID token of an account, from a refresh whose new tokens are kept as well (CO-55).
+  ///
+  /// - Returns: `nil` if the connected app has not the scope `openid`. The token is kept nowhere, and
+  ///   nobody has checked its signature.
+  /// - Throws: What a refresh throws.
+  public func openIDToken(of identity: UserAccountIdentity) async throws -> String? {
+    let account = try active(identity)
+    openIDTokens[identity] = nil
+    // A refresh that runs already brings one as well.
+    _ = try await refreshedSession(of: identity, replacing: account.credentials.accessToken)
+    return openIDTokens.removeValue(forKey: identity)
+  }
+
+  /// Changes an account on top of what is on disk now, and keeps it.
+  private func change(
+    _ identity: UserAccountIdentity, _ apply: @escaping @Sendable (inout UserAccount) -> Void
+  ) async throws -> UserAccount {
+    guard held[identity] != nil else {
+      throw AccountError(.unknownAccount, "there is no account \(identity); log in")
+    }
+    return try await persister.withExclusiveAccess(to: identity) {
+      try await self.applyChange(identity, apply)
+    }
+  }
+
+  private func applyChange(
+    _ identity: UserAccountIdentity, _ apply: @Sendable (inout UserAccount) -> Void
+  ) async throws(AccountError) -> UserAccount {
+    try await saveUnsaved(identity)
+    // Another process may have refreshed or logged out meanwhile.
+    guard let now = try await takeOver(identity), now.loginState != .loggingOut else {
+      throw AccountError(.unknownAccount, "account \(identity) was logged out; log in")
+    }
+    let change = unsaved[identity]
+    var account = now
+    apply(&account)
+    guard account != now else { return account }
+    do throws(AccountError) {
+      try await save(account)
+    } catch {
+      if held[identity] == account { restore(now, change, insteadOf: identity) }
+      throw error
+    }
+    eventSource.send(
+      .didChangeProfile, account, changes: AccountChanges(from: now, to: account))
+    return account
+  }
+}

@@ -1,0 +1,97 @@
+#if DEBUG
+  public import Foundation
+  import SalesforceSDKCommon
+
+  /// Credentials of a live org for tests, from a file that is no part of the sources (CO-21, CO-22).
+  ///
+  /// Debug builds alone have it.
+  public struct TestCredentials: Sendable {
+    /// The environment's variable that names the file.
+    public static let variable = "SALESFORCE_TEST_CREDS"
+
+    /// The connected app.
+    public let app: ConnectedApp
+    /// Where the user logged in.
+    public let server: LoginServer
+    /// The server that holds the org's data.
+    public let instance: LoginServer
+
+    let refreshToken: String
+    let identity: UserAccountIdentity
+    let identityURL: URL?
+    let username: String
+    let communityURL: URL?
+
+    /// Reads the document of `test_credentials.json`.
+    ///
+    /// - Throws: ``OAuthError`` `invalidCredentials` if it lacks what a session needs.
+    public init(parsing document: [UInt8]) throws(OAuthError) {
+      let json = try? JSONSlice(parsing: document)
+      func text(_ key: String) -> String? {
+        guard let text = json?[key]?.string?.trimmed, !text.isEmpty else { return nil }
+        return text
+      }
+      guard let client = text("test_client_id"), let domain = text("test_login_domain"),
+        let instance = text("instance_url"), let refresh = text("refresh_token"),
+        let user = text("user_id"), let org = text("organization_id")
+      else {
+        throw OAuthError(
+          .invalidCredentials,
+          "the test credentials lack one of test_client_id, test_login_domain, instance_url, "
+            + "refresh_token, user_id and organization_id")
+      }
+      app = ConnectedApp(
+        clientId: client, redirectURI: text("test_redirect_uri") ?? "",
+        scopes: Set(json?["scopes"]?.elements.compactMap(\.string) ?? []), usesHybridGrants: false)
+      server = try LoginServer(domain)
+      self.instance = try LoginServer(instance)
+      refreshToken = refresh
+      identity = UserAccountIdentity(userId: user, organizationId: org)
+      identityURL = text("identity_url").flatMap { URL(string: $0) }
+      communityURL = text("community_url").flatMap { URL(string: $0) }
+      username = text("username") ?? ""
+    }
+
+    /// The credentials that the environment names; `nil` if it names none, so that live tests can be
+    /// skipped.
+    ///
+    /// - Throws: ``OAuthError`` `invalidCredentials` if the file cannot be used.
+    public static func load(
+      environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(OAuthError) -> TestCredentials? {
+      guard let path = environment[variable], !path.isEmpty else { return nil }
+      guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
+        throw OAuthError(.invalidCredentials, "\(path) cannot be read; \(variable) names it")
+      }
+      return try TestCredentials(parsing: Array(bytes))
+    }
+  }
+
+  extension TestCredentials: CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+  {
+    /// The server alone.
+    public var description: String { "test credentials for \(instance)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["instance": instance]) }
+  }
+
+  extension UserAccountManager {
+    /// Makes an account from test credentials, with one refresh.
+    ///
+    /// - Throws: What a refresh throws; then there is no account.
+    @discardableResult
+    public func logIn(with test: TestCredentials) async throws -> UserAccount {
+      var credentials = OAuthCredentials(
+        clientId: test.app.clientId, redirectURI: test.app.redirectURI, loginServer: test.server,
+        usesHybridGrants: false, refreshToken: test.refreshToken, instanceURL: test.instance.url,
+        identityURL: test.identityURL)
+      credentials.communityURL = test.communityURL
+      credentials = credentials.merging(try await service.refresh(credentials))
+      return try await enter(
+        UserAccount(
+          identity: test.identity, credentials: credentials,
+          profile: UserProfile(username: test.username)), makesCurrent: true)
+    }
+  }
+#endif

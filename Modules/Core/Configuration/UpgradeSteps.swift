@@ -1,0 +1,73 @@
+public import SalesforceSDKCommon
+
+/// Work that is done once when the program's data comes from an older version (CO-20).
+public struct UpgradeSteps: Sendable {
+  /// One step: from versions before `version`, do `work`. It may run again after a crash.
+  public struct Step: Sendable {
+    let version: String
+    let work: @Sendable () async throws -> Void
+
+    /// Makes a step.
+    ///
+    /// - Parameter version: The first version that has no need of it, such as `2.1.0`.
+    /// - Parameter work: Called once a run, and kept as long as the step.
+    public init(before version: String, _ work: @escaping @Sendable () async throws -> Void) {
+      self.version = version
+      self.work = work
+    }
+  }
+
+  /// Where the version is noted that ran last.
+  public static let key = "com.salesforce.mobilesdk.salesforcesdkmanager.version"
+
+  private let steps: [Step]
+
+  /// Takes the steps, which run in order of their versions.
+  public init(_ steps: [Step]) {
+    self.steps = steps.sorted { Self.isOlder($0.version, $1.version) }
+  }
+
+  /// Does what is due, and notes `version`. Calling it again changes nothing; at the very first run
+  /// there is nothing to do.
+  ///
+  /// A step that fails is logged and ends the run without noting anything, so that it is tried again
+  /// next time. The program goes on.
+  ///
+  /// - Returns: Whether `version` is noted now.
+  /// - Throws: `PreferencesError` if it cannot be noted; `CancellationError`.
+  @discardableResult
+  public func run(
+    to version: String = SDKVersion.current, noting preferences: Preferences
+  ) async throws -> Bool {
+    if let last = preferences[Self.key]?.string, last != version {
+      for step in steps where Self.isOlder(last, step.version) {
+        do {
+          try await step.work()
+        } catch is CancellationError {
+          throw CancellationError()
+        } catch {
+          CoreLogger.log.error(
+            "the step from before version \(step.version) failed; it is tried again", error: error)
+          return false
+        }
+      }
+    }
+    if preferences[Self.key]?.string != version {
+      try preferences.set(.string(version), forKey: Self.key)
+    }
+    return true
+  }
+
+  /// Compares versions by their numbers: `2.10` is newer than `2.9`.
+  static func isOlder(_ left: String, _ right: String) -> Bool {
+    func numbers(_ version: String) -> [Int] {
+      version.split { !$0.isNumber }.map { Int($0) ?? 0 }
+    }
+    let old = numbers(left), new = numbers(right)
+    for index in 0..<max(old.count, new.count) {
+      let a = index < old.count ? old[index] : 0, b = index < new.count ? new[index] : 0
+      if a != b { return a < b }
+    }
+    return false
+  }
+}

@@ -1,0 +1,27 @@
+/// How a login through the browser brings its tokens home (CO-13, CO-26).
+public struct AuthorizationFlow: Sendable, Hashable, CustomStringConvertible {
+  private enum Kind: String { case webServer, userAgent }
+  private let kind: Kind
+
+  /// The redirect brings a code, which is exchanged for tokens with a proof of possession (PKCE).
+  /// Default.
+  public static let webServer = AuthorizationFlow(kind: .webServer)
+  /// The redirect brings the tokens themselves, behind its `#`. For orgs that still demand it: the
+  /// browser's history and its extensions see the tokens, and a server gives no refresh token to a
+  /// redirect that is a page.
+  public static let userAgent = AuthorizationFlow(kind: .userAgent)
+
+  public var description: String { kind.rawValue }
+}
+
+/// The tokens that a redirect of the user-agent flow brought. They are read by a login alone.
+public struct RedirectTokens: Sendable {
+  let response: TokenResponse
+}
+
+/// The names of what came, never the values.
+extension RedirectTokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  public var description: String { response.description }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

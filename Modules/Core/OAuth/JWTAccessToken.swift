@@ -1,0 +1,83 @@
+public import Foundation
+import SalesforceSDKCommon
+
+/// What an access token says of itself, where `token_format` is `jwt` (CO-54).
+///
+/// For display and for planning ahead. The signature is not checked: the server alone has a reason
+/// to.
+public struct JWTAccessToken: Sendable, Equatable {
+  /// Why a text is no such token.
+  public enum Failure: Error, Sendable, Equatable {
+    /// It has not the parts of one.
+    case invalidFormat
+    /// A part is no base64url.
+    case invalidBase64
+  }
+
+  /// The signature's algorithm, such as `RS256`.
+  public let algorithm: String?
+  /// The type, `JWT`.
+  public let type: String?
+  /// The name of the key.
+  public let keyId: String?
+  /// The token type.
+  public let tokenType: String?
+  /// The tenant key.
+  public let tenantKey: String?
+  /// The version of the token's form.
+  public let version: String?
+  /// For whom the token is.
+  public let audience: [String]
+  /// When it ends.
+  public let expires: Date?
+  /// Who made it.
+  public let issuer: String?
+  /// From when it is good.
+  public let notBefore: Date?
+  /// Whom it stands for.
+  public let subject: String?
+  /// What it is good for, separated by blanks.
+  public let scopes: [String]
+  /// The consumer key of the connected app.
+  public let clientId: String?
+
+  /// Reads a token; members that are missing are `nil` or empty.
+  public init(_ token: String) throws(Failure) {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count >= 2 else { throw .invalidFormat }
+    let header = try Self.object(parts[0]), payload = try Self.object(parts[1])
+    algorithm = header["alg"]?.string
+    type = header["typ"]?.string
+    keyId = header["kid"]?.string
+    tokenType = header["tty"]?.string
+    tenantKey = header["tnk"]?.string
+    version = header["ver"]?.string ?? header["ver"]?.numberText
+    audience = Self.texts(payload["aud"])
+    expires = Self.date(payload["exp"])
+    issuer = payload["iss"]?.string
+    notBefore = Self.date(payload["nbf"])
+    subject = payload["sub"]?.string
+    scopes = Self.texts(payload["scp"]).flatMap { $0.split(separator: " ").map(String.init) }
+    clientId = payload["client_id"]?.string
+  }
+
+  private static func object(_ part: Substring) throws(Failure) -> JSONSlice {
+    // Padding is allowed; base64url itself has none.
+    guard let bytes = Base64URL.decode(String(part.prefix { $0 != "=" })), !bytes.isEmpty else {
+      throw .invalidBase64
+    }
+    guard let json = try? JSONSlice(parsing: bytes), json.kind == .object else {
+      throw .invalidFormat
+    }
+    return json
+  }
+
+  private static func texts(_ value: JSONSlice?) -> [String] {
+    guard let value else { return [] }
+    return value.string.map { [$0] } ?? value.elements.compactMap(\.string)
+  }
+
+  private static func date(_ value: JSONSlice?) -> Date? {
+    value?.double.map { Date(timeIntervalSince1970: $0) }
+  }
+}

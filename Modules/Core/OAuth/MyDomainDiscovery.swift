@@ -1,0 +1,72 @@
+public import Foundation
+import SalesforceSDKCommon
+
+/// Finds the org of a person who does not know its address: a page asks for their mail address and
+/// leads to the org's own domain (CO-46).
+public struct MyDomainDiscovery: Sendable {
+  /// What the page found.
+  public struct Result: Sendable, Equatable {
+    /// Where the person logs in.
+    public let server: LoginServer
+    /// The user name to offer there.
+    public let loginHint: String
+  }
+
+  /// The address that the page calls at its end.
+  public static let callbackURL = "sfdc://discocallback"
+  /// The page to show.
+  public let url: URL
+
+  /// Makes the page for the app with `clientId` at a server whose path holds `/discovery`.
+  ///
+  /// - Parameter clientVersion: Default: this package's version.
+  public init(
+    server: LoginServer, clientId: String, clientVersion: String = SDKVersion.current
+  ) {
+    let query = PercentEncoding.form([
+      (name: "client_id", value: clientId), ("client_version", clientVersion),
+      ("callback_url", Self.callbackURL),
+    ])
+    var path = server.url.path(percentEncoded: true).trimmingSlashes(atEnd: true)
+    if path.isEmpty { path = LoginServer.discoveryPath }
+    let base = server.url.site
+    guard let url = URL(string: base + path + "?" + query) else {
+      preconditionFailure("\(base)\(path) is no address")
+    }
+    self.url = url
+  }
+
+  /// What the page found, if `address` is its callback with both parts of the answer; `nil` for
+  /// anything else, which is to be ignored.
+  public func result(of address: String) -> Result? {
+    guard AuthorizationAttempt.isRedirect(address, to: Self.callbackURL),
+      let query = address.split(separator: "?", maxSplits: 1).dropFirst().first
+    else { return nil }
+    let pairs = PercentEncoding.pairs(ofForm: query.prefix { $0 != "#" })
+    func value(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
+    guard let domain = value("my_domain"), let hint = value("login_hint"), !domain.isEmpty,
+      !hint.isEmpty, let server = try? LoginServer(domain)
+    else { return nil }
+    return Result(server: server, loginHint: hint)
+  }
+}
+
+/// A presenter that can also show the discovery page.
+public protocol DiscoveryPresenter: LoginPresenter {
+  /// Shows the page of `discovery` and brings back the first address that it makes a result of.
+  ///
+  /// - Throws: As ``LoginPresenter/redirect(of:)``.
+  func discover(_ discovery: MyDomainDiscovery) async throws -> MyDomainDiscovery.Result
+}
+
+extension LoginServer {
+  static let discoveryPath = "/discovery"
+
+  /// Asks for a mail address and leads to the org's own domain.
+  public static let welcome = LoginServer(known: "welcome.salesforce.com/discovery")
+
+  /// Whether this is no login server but the page that finds one.
+  public var isDiscovery: Bool {
+    url.path(percentEncoded: true).lowercased().contains(Self.discoveryPath)
+  }
+}

@@ -1,0 +1,39 @@
+/// What a failed login or refresh means for the account and the next step (CO-40, CO-41).
+public struct OAuthEffect: Sendable, Hashable, CustomStringConvertible {
+  private enum Kind: String {
+    case startAgain, sessionEnded, appChanged, tryLater, configurationWrong, silent, hostUnreachable
+  }
+  private let kind: Kind
+
+  /// Tell the person and offer the login again. An account that was there is as it was.
+  public static let startAgain = OAuthEffect(kind: .startAgain)
+  /// The credentials are used up: a login fails, a refresh ends the session and keeps the data.
+  public static let sessionEnded = OAuthEffect(kind: .sessionEnded)
+  /// The connected app has another version: tell the person, log out, log in.
+  public static let appChanged = OAuthEffect(kind: .appChanged)
+  /// The network or the server failed for now. An account goes on working with what it has.
+  public static let tryLater = OAuthEffect(kind: .tryLater)
+  /// The program's configuration makes a login impossible; a person cannot help.
+  public static let configurationWrong = OAuthEffect(kind: .configurationWrong)
+  /// The person gave up: nothing to tell.
+  public static let silent = OAuthEffect(kind: .silent)
+  /// The login server's address leads nowhere: offer the first of the list.
+  public static let hostUnreachable = OAuthEffect(kind: .hostUnreachable)
+
+  public var description: String { kind.rawValue }
+}
+
+extension OAuthError.Code {
+  /// What this failure means, row by row of CO-40.
+  public var effect: OAuthEffect {
+    switch self {
+    case .invalidGrant: .sessionEnded
+    case .wrongVersion: .appChanged
+    case .timedOut, .refreshFailed, .serverUnavailable, .rateLimitExceeded: .tryLater
+    case .badManagedConfiguration: .configurationWrong
+    case .cancelled: .silent
+    case .invalidLoginURL: .hostUnreachable
+    default: .startAgain
+    }
+  }
+}

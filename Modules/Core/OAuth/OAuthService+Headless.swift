@@ -1,0 +1,108 @@
+import Foundation
+import HTTPTypes
+import SalesforceSDKCommon
+
+/// The calls of a login without any page (CO-50).
+extension OAuthService {
+  /// What proves who asks for a code.
+  struct HeadlessProof: Sendable {
+    /// `Auth-Request-Type`.
+    let type: String
+    /// `Auth-Verification-Type`, for one-time codes.
+    var method: VerificationMethod?
+    /// User name or identifier, and password or one-time code.
+    let pair: (String, String)
+  }
+
+  /// Asks for a code with a proof, and redeems it.
+  ///
+  /// - Throws: ``OAuthError``; ``TransportError``.
+  func tokens(
+    with proof: HeadlessProof, attempt: AuthorizationAttempt
+  ) async throws -> TokenResponse {
+    let what = "the login"
+    var request = OAuthRequests.post(
+      attempt.server.url.appending(rawPath: OAuthPath.authorize),
+      PercentEncoding.form([
+        (name: "response_type", value: "code_credentials"), ("client_id", attempt.app.clientId),
+        ("redirect_uri", attempt.app.redirectURI), ("code_challenge", attempt.pkce.challenge),
+      ]), userAgent.text())
+    request.headers[.authRequestType] = proof.type
+    request.headers[.authVerificationType] = proof.method?.rawValue
+    request.headers[.authorization] =
+      "Basic " + Base64URL.encode("\(proof.pair.0):\(proof.pair.1)".utf8)
+    let json = try Self.object(try await answer(to: request, during: what), during: what)
+    guard let code = json["code"]?.string, !code.isEmpty else {
+      throw OAuthError(.malformedResponse, "the answer to \(what) holds no code")
+    }
+    var server = attempt.server
+    if let community = json["sfdc_community_url"]?.string, !community.isEmpty {
+      server = try LoginServer(community)
+    }
+    // This code came as it is, not inside an address.
+    return try await redeem(
+      code: PercentEncoding.encode(code), attempt: attempt, redirectURI: attempt.app.redirectURI,
+      at: server)
+  }
+
+  /// Sends a JSON object to one of the headless endpoints.
+  ///
+  /// - Throws: ``OAuthError``; ``TransportError``.
+  @discardableResult
+  func headless(
+    _ path: String, _ members: JSONObject, captcha: CaptchaProof?, at server: LoginServer,
+    during what: String
+  ) async throws -> JSONSlice? {
+    var members = members
+    if let captcha { members[captcha.member.name] = captcha.member.value }
+    let request = TransportRequest(
+      method: .post, url: server.url.appending(rawPath: OAuthPath.headless + path),
+      headers: [
+        .contentType: "application/json", .accept: "application/json",
+        .userAgent: userAgent.text(),
+      ],
+      body: try JSONValue.object(members).serialized(), timeout: OAuthRequests.timeout,
+      maxResponseBytes: OAuthRequests.maxResponseBytes)
+    let response = try await answer(to: request, during: what)
+    if (200...299).contains(response.status), response.body.isEmpty { return nil }
+    return try Self.object(response, during: what)
+  }
+
+  /// The object of a successful answer.
+  ///
+  /// - Throws: ``OAuthError``: what the server named, or what its status says.
+  static func object(
+    _ response: TransportResponse, during what: String
+  ) throws(OAuthError) -> JSONSlice {
+    let json = try? JSONSlice(parsing: response.body)
+    if let json, json.kind == .object, let error = json["error"]?.string {
+      throw OAuthError(
+        serverError: error, description: json["error_description"]?.string, during: what)
+    }
+    if let error = OAuthError(unavailable: response.status, during: what) { throw error }
+    guard (200...299).contains(response.status) else {
+      // REST endpoints name their errors in a list.
+      if let fault = json?[0], let code = fault["errorCode"]?.string {
+        throw OAuthError(
+          serverError: code, description: fault["message"]?.string, during: what)
+      }
+      throw OAuthError(
+        response.status == 401 || response.status == 403 ? .accessDenied : .malformedResponse,
+        "the server refused \(what) (status \(response.status)) without a reason")
+    }
+    guard let json, json.kind == .object else {
+      throw OAuthError(.malformedResponse, "the answer to \(what) is no JSON object")
+    }
+    return json
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate static let authRequestType = known("Auth-Request-Type")
+  fileprivate static let authVerificationType = known("Auth-Verification-Type")
+
+  private static func known(_ name: String) -> HTTPField.Name {
+    guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is no field name") }
+    return name
+  }
+}

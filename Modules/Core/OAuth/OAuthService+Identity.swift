@@ -1,0 +1,90 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// The identity service (CO-68 to CO-72).
+extension OAuthService {
+  /// The number of an identity failure in `com.salesforce.Identity.ErrorDomain` (CO-70).
+  enum IdentityNumber {
+    static let noData = 767
+    static let malformed = 768
+    static let badStatus = 769
+    static let missingParameters = 770
+  }
+
+  /// Asks the identity service who the user is.
+  ///
+  /// The instance is asked first, since it knows the token for certain; the address as the server
+  /// gave it is asked if there is no such page there.
+  ///
+  /// - Throws: ``OAuthError`` `identityUnavailable`, which names all that is missing; `accessDenied`
+  ///   if the token is refused; ``TransportError``.
+  func identity(
+    of credentials: OAuthCredentials
+  ) async throws -> (UserAccountIdentity, UserProfile) {
+    var missing: [String] = []
+    if credentials.accessToken?.isEmpty ?? true { missing.append("an access token") }
+    let url = credentials.identityURL
+    let identity = url.flatMap { UserAccountIdentity(identityURL: $0.absoluteString) }
+    if identity == nil { missing.append("an identity URL with two ids") }
+    if !Scope.allowsIdentity(credentials.scopes) {
+      missing.append(
+        "the scope id or full (granted: \(credentials.scopes.joined(separator: " ")))")
+    }
+    guard let token = credentials.accessToken, let url, let identity, missing.isEmpty else {
+      throw OAuthError(
+        .identityUnavailable,
+        "who the user is cannot be asked without \(missing.joined(separator: ", "))",
+        identityNumber: IdentityNumber.missingParameters)
+    }
+    let what = "the identity call"
+    var addresses = [url]
+    if let base = credentials.apiURL, base.origin != url.origin {
+      addresses.insert(base.appending(rawPath: url.path(percentEncoded: true)), at: 0)
+    }
+    var response = TransportResponse(status: 404)
+    for address in addresses where response.status == 404 {
+      response = try await answer(
+        to: OAuthRequests.get(address, token: token, userAgent: userAgent.text()), during: what)
+    }
+    return (identity, UserProfile(answer: try Self.identityAnswer(response, during: what)))
+  }
+
+  /// The object of a successful answer; the server's cause, a word in plain text, is kept.
+  static func identityAnswer(
+    _ response: TransportResponse, during what: String
+  ) throws(OAuthError) -> JSONSlice {
+    if let error = OAuthError(unavailable: response.status, during: what) { throw error }
+    let cause = response.status == 200 ? nil : word(in: response.body)
+    switch response.status {
+    case 200: break
+    case 401, 403:
+      throw OAuthError(
+        .accessDenied,
+        "the server refused the access token in \(what) (\(response.status)); it has expired, was "
+          + "revoked or belongs to another server: log in through the browser, or with a new token",
+        serverError: cause, identityNumber: IdentityNumber.badStatus)
+    default:
+      throw OAuthError(
+        .identityUnavailable, "\(what) was answered with \(response.status)", serverError: cause,
+        identityNumber: IdentityNumber.badStatus)
+    }
+    guard !response.body.isEmpty else {
+      throw OAuthError(
+        .identityUnavailable, "the answer to \(what) is empty",
+        identityNumber: IdentityNumber.noData)
+    }
+    guard let json = try? JSONSlice(parsing: response.body), json.kind == .object else {
+      throw OAuthError(
+        .malformedResponse, "the answer to \(what) is no JSON object",
+        identityNumber: IdentityNumber.malformed)
+    }
+    return json
+  }
+
+  /// A short word such as `Bad_OAuth_Token`; a page is none.
+  private static func word(in body: [UInt8]) -> String? {
+    let text = String(decoding: body.prefix(64), as: UTF8.self).trimmed
+    let isWord = !text.isEmpty && text.allSatisfy { $0.isLetter || $0 == "_" || $0 == " " }
+    return isWord && body.count <= 64 ? text : nil
+  }
+}

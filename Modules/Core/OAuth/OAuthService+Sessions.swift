@@ -1,0 +1,120 @@
+import Foundation
+import HTTPTypes
+import SalesforceSDKCommon
+
+/// The smaller calls around a login.
+extension OAuthService {
+  /// How long the org's configuration may take: a login does not wait for it longer.
+  private static let configurationTimeout: Duration = .seconds(5)
+
+  /// Gets tokens by a program's own grant.
+  ///
+  /// - Throws: ``OAuthError``; ``TransportError``.
+  func tokens(by grant: ServerGrant, at server: LoginServer) async throws -> TokenResponse {
+    let request = try await request(for: grant, at: server)
+    return try TokenResponse(try await answer(to: request, during: grant.what), during: grant.what)
+  }
+
+  /// Gets new tokens by a program's own grant.
+  ///
+  /// - Throws: ``OAuthError``.
+  func renewedTokens(by grant: ServerGrant, at server: LoginServer) async throws -> TokenResponse {
+    let request = try await request(for: grant, at: server)
+    let response = try await refreshAnswer(to: request, during: grant.what)
+    return try TokenResponse(response, during: grant.what)
+  }
+
+  private func request(
+    for grant: ServerGrant, at server: LoginServer
+  ) async throws -> TransportRequest {
+    OAuthRequests.post(
+      server.url.appending(rawPath: OAuthPath.token),
+      PercentEncoding.form(try await grant.form(server)), userAgent.text())
+  }
+
+  /// Asks for a code that a person enters elsewhere.
+  ///
+  /// - Throws: ``OAuthError``; ``TransportError``.
+  func deviceCode(for app: ConnectedApp, at server: LoginServer) async throws -> DeviceCode {
+    let what = "the request for a device code"
+    var items = [(name: "response_type", value: "device_code"), ("client_id", app.clientId)]
+    if let scope = app.scopeParameter { items.append(("scope", scope)) }
+    let response = try await answer(
+      to: OAuthRequests.post(
+        server.url.appending(rawPath: OAuthPath.token), PercentEncoding.form(items),
+        userAgent.text()), during: what)
+    return try DeviceCode(try Self.object(response, during: what))
+  }
+
+  /// Asks once whether the person has entered the code.
+  ///
+  /// - Throws: ``OAuthError``; ``TransportError``.
+  func tokens(
+    for code: DeviceCode, of app: ConnectedApp, at server: LoginServer
+  ) async throws -> TokenResponse {
+    let what = "the login with a device code"
+    let items = [
+      (name: "grant_type", value: "device"), ("client_id", app.clientId), ("code", code.deviceCode),
+    ]
+    let response = try await answer(
+      to: OAuthRequests.post(
+        server.url.appending(rawPath: OAuthPath.token), PercentEncoding.form(items),
+        userAgent.text()), during: what)
+    return try TokenResponse(response, during: what)
+  }
+
+  /// What the org says about logging in; `nil` if it says nothing, whatever the reason (CO-43).
+  ///
+  /// - Throws: `CancellationError`.
+  func configuration(of server: LoginServer) async throws -> OrgAuthConfiguration? {
+    guard OrgAuthConfiguration.isKept(by: server) else { return nil }
+    let request = TransportRequest(
+      method: .get, url: server.url.appending(rawPath: OAuthPath.authConfiguration),
+      headers: [.accept: "application/json", .userAgent: userAgent.text()],
+      timeout: Self.configurationTimeout, maxResponseBytes: OAuthRequests.maxResponseBytes)
+    do {
+      let response = try await answer(to: request, during: "the org's configuration")
+      guard (200...299).contains(response.status) else { return nil }
+      return try OrgAuthConfiguration(parsing: response.body)
+    } catch {
+      if Task.isCancelled { throw CancellationError() }
+      CoreLogger.log.info("\(server) tells no authentication configuration", error: error)
+      return nil
+    }
+  }
+
+  /// A one-time address that opens `target` with the session of `credentials` (CO-42).
+  ///
+  /// - Throws: ``OAuthError``; ``TransportError``.
+  func frontDoor(to target: String, with credentials: OAuthCredentials) async throws -> URL {
+    let what = "the request for a single access address"
+    guard let base = credentials.apiURL, let token = credentials.accessToken else {
+      throw OAuthError(.invalidCredentials, "there is no session to open a page with; log in again")
+    }
+    var request = OAuthRequests.post(
+      base.appending(rawPath: OAuthPath.singleAccess),
+      PercentEncoding.form([(name: "redirect_uri", value: target)]), userAgent.text())
+    request.headers[.authorization] = "Bearer \(token)"
+    let json = try Self.object(try await answer(to: request, during: what), during: what)
+    guard let url = json["frontdoor_uri"]?.string.flatMap({ URL(string: $0) }),
+      url.isAllowedForTransport
+    else { throw OAuthError(.malformedResponse, "the answer to \(what) holds no address") }
+    return url
+  }
+
+  /// Whether the tokens are those of a user that only integrations use (CO-53).
+  ///
+  /// - Throws: ``OAuthError``; ``TransportError``.
+  func isIntegrationUser(_ credentials: OAuthCredentials) async throws -> Bool {
+    let what = "the userinfo call"
+    guard let base = credentials.apiURL, let token = credentials.accessToken else {
+      throw OAuthError(.invalidCredentials, "there is no session to ask about")
+    }
+    let response = try await answer(
+      to: OAuthRequests.get(
+        base.appending(rawPath: OAuthPath.userInfo), token: token, userAgent: userAgent.text()),
+      during: what)
+    return try Self.identityAnswer(response, during: what)["is_salesforce_integration_user"]?.bool
+      == true
+  }
+}

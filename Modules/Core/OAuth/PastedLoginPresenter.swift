@@ -1,0 +1,56 @@
+public import Foundation
+import SalesforceSDKCommon
+
+/// A login without a browser on this machine: the page's address is shown, a person opens it
+/// anywhere and pastes the address that the browser ends at (CO-44).
+public struct PastedLoginPresenter: DiscoveryPresenter {
+  private let show: @Sendable (URL) async throws -> Void
+  private let read: @Sendable () async throws -> String?
+
+  /// Makes a presenter.
+  ///
+  /// - Parameter show: Shows an address to the person.
+  /// - Parameter read: Brings what the person pasted: the whole address, or for the web-server flow
+  ///   the code alone; `nil` if the person gave up.
+  public init(
+    show: @escaping @Sendable (URL) async throws -> Void,
+    read: @escaping @Sendable () async throws -> String?
+  ) {
+    self.show = show
+    self.read = read
+  }
+
+  /// Shows the page and reads until the address of this login is pasted.
+  ///
+  /// - Throws: ``OAuthError`` `cancelled` when the person gives up; what the closures throw.
+  public func redirect(of attempt: AuthorizationAttempt) async throws -> LoginRedirect {
+    let redirectURI = attempt.app.redirectURI
+    try await show(try await attempt.loginPage(redirectURI: redirectURI))
+    while let line = try await read() {
+      let address = Self.address(of: line.trimmed, attempt)
+      if case .foreign = attempt.verdict(on: address, redirectURI: redirectURI) { continue }
+      return LoginRedirect(address: address, redirectURI: redirectURI)
+    }
+    throw OAuthError(.cancelled, "nothing was pasted, so the login was given up")
+  }
+
+  /// Shows the page and reads until its callback is pasted.
+  public func discover(
+    _ discovery: MyDomainDiscovery
+  ) async throws -> MyDomainDiscovery.Result {
+    try await show(discovery.url)
+    while let line = try await read() {
+      if let result = discovery.result(of: line.trimmed) { return result }
+    }
+    throw OAuthError(.cancelled, "nothing was pasted, so the login was given up")
+  }
+
+  /// The address, made from a code that was pasted alone. It needs no state: a code of another login
+  /// is refused by the server, since the verifier of this one does not fit.
+  private static func address(of line: String, _ attempt: AuthorizationAttempt) -> String {
+    guard attempt.flow == .webServer, !line.isEmpty, !line.contains("://"), !line.contains("=")
+    else { return line }
+    let separator = attempt.app.redirectURI.contains("?") ? "&" : "?"
+    return "\(attempt.app.redirectURI)\(separator)code=\(line)&state=\(attempt.state)"
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// How a program without a user at hand gets tokens: by a signed assertion, or by its own secret.
+///
+/// The server gives no refresh token for these. The account manager keeps the grant for as long as
+/// the process runs and uses it again when the access token has expired.
+public struct ServerGrant: Sendable {
+  /// The consumer key of the connected app.
+  public let clientId: String
+  /// What is asked for, in words of an error message.
+  let what: String
+  /// Makes the form of one request to the token endpoint of a server.
+  let form: @Sendable (LoginServer) async throws -> [(name: String, value: String)]
+
+  /// Tokens for a user whom an assertion names, signed by `make` outside this package (CO-34).
+  ///
+  /// - Parameter make: Called for each request, since an assertion is good for minutes; kept as long
+  ///   as the grant.
+  public static func assertion(
+    clientId: String, _ make: @escaping @Sendable (LoginServer) async throws -> String
+  ) -> ServerGrant {
+    ServerGrant(clientId: clientId, what: "the exchange of the signed token") { server in
+      let assertion = try await make(server)
+      guard !assertion.isEmpty else {
+        throw OAuthError(.jwtLaunchFailed, "the signed token is empty; make one first")
+      }
+      return [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), ("assertion", assertion),
+      ]
+    }
+  }
+
+  /// Tokens for `username`, by assertions that are signed with `key`.
+  ///
+  /// The connected app must hold the key's certificate and have the user approved beforehand.
+  ///
+  /// - Parameter audience: Default: the login server's address.
+  public static func jwtBearer(
+    clientId: String, username: String, key: JWTSigningKey, audience: String? = nil
+  ) -> ServerGrant {
+    assertion(clientId: clientId) { server in
+      try key.assertion(
+        clientId: clientId, username: username, audience: audience ?? server.url.absoluteString)
+    }
+  }
+
+  /// Tokens for the user that the connected app runs as, by the app's secret.
+  ///
+  /// The login server must be the org's own domain.
+  public static func clientCredentials(clientId: String, clientSecret: String) -> ServerGrant {
+    ServerGrant(clientId: clientId, what: "the client credentials") { _ in
+      [
+        ("grant_type", "client_credentials"), ("client_id", clientId),
+        ("client_secret", clientSecret),
+      ]
+    }
+  }
+}
+
+/// The consumer key alone.
+extension ServerGrant: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  public var description: String { "grant of client \(clientId)" }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: ["clientId": clientId]) }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import HTTPTypes
+import SalesforceSDKCommon
+import Testing
+
+@testable import SalesforceSDKCore
+
+/// CO-106, CO-107, CO-109: users of communities.
+@Suite struct CommunityTests {
+  private static let site = "https://acme.my.site.com/shop"
+  private let presenter = ScriptedLoginPresenter {
+    "\($0.app.redirectURI)?code=x&state=\($0.state)"
+  }
+
+  private func stub(id: String = "0DB000000000001") -> LoginServerStub {
+    let tokens: LoginServerStub.Answer = { _ in
+      LoginServerStub.tokens([
+        "sfdc_community_id": id, "sfdc_community_url": Self.site, "refresh_token": "r",
+      ])
+    }
+    let stub = LoginServerStub([
+      "/shop/services/oauth2/token": tokens, "/services/oauth2/token": tokens,
+    ])
+    stub.set("/shop/id/00D000000000001EAA/005000000000001AAA") { _ in
+      TransportResponse(json: #"{"username":"jane@example.com"}"#)
+    }
+    return stub
+  }
+
+  @Test func `CO-106 CO-107 CO-109 a member's requests and refreshes go to the community`()
+    async throws
+  {
+    let stub = stub()
+    stub.set("/shop/services/data/v66.0/limits") { request in
+      TransportResponse(status: request.headers[.authorization] == "Bearer access-1" ? 200 : 401)
+    }
+    let transport = stub.transport()
+    let manager = try await stub.manager(transport)
+    let account = try await manager.logIn(
+      to: try LoginServer("acme.my.site.com/shop/"), app: TestOrg.app, presenter: presenter)
+    #expect(account.communityId == "0DB000000000001")
+    #expect(account.apiURL?.absoluteString == Self.site)
+    // The instance is known beside it.
+    #expect(account.credentials.instanceURL?.host() == "acme.my.salesforce.com")
+    let client = RestClient(account: account, accounts: manager, transport: transport)
+    _ = try await client.send(.limits())
+    try await manager.refresh(account.identity)
+    #expect(
+      transport.requests.map(\.url.absoluteString).allSatisfy {
+        $0.hasPrefix("\(Self.site)/services/") || $0.hasPrefix("\(Self.site)/id/")
+          || $0.hasSuffix("auth-configuration")
+      })
+  }
+
+  @Test func `CO-107 the id that stands for no community is none`() async throws {
+    let stub = stub(id: "000000000000000AAA")
+    let manager = try await stub.manager(stub.transport())
+    let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
+    #expect(account.communityId == nil)
+    #expect(account.apiURL?.host() == "acme.my.salesforce.com")
+  }
+
+  @Test func `CO-107 CO-111 a refresh that moves a user to a community is told`() async throws {
+    let stub = stub()
+    let manager = try await stub.manager(stub.transport(), [TestOrg().account()])
+    let events = await manager.events()
+    try await manager.refresh(TestOrg.identity)
+    await manager.close()
+    var changes: [AccountChanges] = []
+    for await event in events { changes.append(event.changes) }
+    #expect(changes.first?.contains(.communityId) == true)
+  }
+
+  @Test func `CO-86 CO-110 the last account of an org tells so when it goes`() async throws {
+    let stub = LoginServerStub()
+    let first = TestOrg().account(), org = first.organizationId
+    let second = TestOrg().account(
+      identity: UserAccountIdentity(userId: "005000000000002AAA", organizationId: org))
+    let manager = try await stub.manager(stub.transport(), [first, second])
+    try await manager.setCurrent(second.identity)
+    let events = await manager.events()
+    try await manager.logOut(first.identity)
+    #expect(await manager.current == second)
+    try await manager.logOut(second.identity)
+    await manager.close()
+    var kinds: [String] = []
+    for await event in events { kinds.append("\(event.kind)".prefix { $0 != "(" }.description) }
+    #expect(
+      kinds == [
+        "willLogOut", "didLogOut", "willLogOut", "didResignCurrent", "didLogOut",
+        "didLogOutOrganization",
+      ])
+  }
+}

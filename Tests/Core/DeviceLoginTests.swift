@@ -1,0 +1,82 @@
+import Foundation
+import HTTPTypes
+import SalesforceSDKCommon
+import Synchronization
+import Testing
+
+@testable import SalesforceSDKCore
+
+/// Logins with a code that a person enters elsewhere.
+@Suite struct DeviceLoginTests {
+  private static let code = TransportResponse(
+    json: """
+      {"device_code":"device-secret","user_code":"ABCD1234",
+      "verification_uri":"https://login.salesforce.com/setup/connect","interval":5}
+      """)
+
+  /// A server that gives these answers to those who ask whether the code was entered.
+  private func stub(_ answers: [TransportResponse]) -> LoginServerStub {
+    let rest = Mutex(answers[...])
+    return LoginServerStub([
+      "/services/oauth2/token": { request in
+        if form(request)["response_type"] == "device_code" { return Self.code }
+        guard form(request)["code"] == "device-secret" else {
+          return LoginServerStub.refusal("invalid_request")
+        }
+        return rest.withLock { $0.popFirst() } ?? LoginServerStub.refusal("authorization_pending")
+      }
+    ])
+  }
+
+  @Test func `CO-24 a device shows a code, asks as often as it may, and gets its tokens`()
+    async throws
+  {
+    let stub = stub([
+      LoginServerStub.refusal("authorization_pending"), LoginServerStub.refusal("slow_down"),
+      LoginServerStub.refusal("authorization_pending"),
+      LoginServerStub.tokens(["refresh_token": "refresh-1"]),
+    ])
+    let clock = PatientClock()
+    let transport = stub.transport()
+    let manager = try await stub.manager(transport, clock: clock)
+    let shown = Mutex<[String]>([])
+    let account = try await manager.logIn(app: TestOrg.app) { code in
+      shown.withLock { $0.append("\(code.userCode) \(code.verificationURL) \(code)") }
+    }
+    #expect(account.credentials.refreshToken == "refresh-1")
+    #expect(shown.withLock { $0.count } == 1)
+    #expect(
+      shown.withLock { $0[0] }.contains("ABCD1234 https://login.salesforce.com/setup/connect"))
+    #expect(!shown.withLock { $0[0] }.contains("device-secret"))
+    #expect(
+      form(transport.requests[0]) == [
+        "response_type": "device_code", "client_id": "client-1", "scope": "api id refresh_token",
+      ])
+    #expect(
+      form(transport.requests[1]) == [
+        "grant_type": "device", "client_id": "client-1", "code": "device-secret",
+      ])
+    #expect(clock.waits.withLock { $0 } == [.seconds(5), .seconds(5), .seconds(10), .seconds(10)])
+  }
+
+  @Test func `CO-40 a person who refuses ends the login of the device`() async throws {
+    let stub = stub([LoginServerStub.refusal("access_denied")])
+    let manager = try await stub.manager(stub.transport())
+    let error = await #expect(throws: OAuthError.self) {
+      try await manager.logIn(app: TestOrg.app) { _ in }
+    }
+    #expect(error?.code == .accessDenied)
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `CO-40 a code that nobody enters times out`() async throws {
+    let stub = stub([])
+    let clock = PatientClock()
+    let manager = try await stub.manager(stub.transport(), clock: clock)
+    let error = await #expect(throws: OAuthError.self) {
+      try await manager.logIn(app: TestOrg.app) { _ in }
+    }
+    #expect(error?.number == 667)
+    #expect(clock.waits.withLock { $0.count } == 120)
+  }
+}
