@@ -27,8 +27,14 @@ step "format"
 swift format lint --strict --parallel --recursive \
   Package.swift Modules Plugins Tools Tests Docs/Examples
 
+step "samples of the guides"
+Tools/Scripts/samples.py --check
+
 step "build"
 swift build --build-tests
+
+step "a login in a real browser"
+Tools/Scripts/browser-login.py
 
 step "packages of their own, as an outsider builds them"
 Tools/Scripts/examples.sh

@@ -80,6 +80,18 @@ struct Tool {
       errors: ended.standardError)
   }
 
+  /// Runs a command on the state folder and kills it after a while, if it has not ended before.
+  func kill(after delay: Duration, _ arguments: [String]) async throws {
+    _ = try await Subprocess.run(
+      .path(Self.binary()), arguments: Arguments(arguments + ["--state", state.path]), input: .none,
+      output: .discarded, error: .discarded
+    ) { execution in
+      try await Task.sleep(for: delay)
+      // It may be gone already.
+      try? execution.send(signal: .kill)
+    }
+  }
+
   /// Runs the program with exactly these arguments, gives its first line to `body`, sends `signal` and
   /// waits for its end.
   ///

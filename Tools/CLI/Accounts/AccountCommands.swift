@@ -55,34 +55,64 @@ struct LogoutCommand: AsyncParsableCommand {
     abstract: "Log out: tokens, stores and all data of the account are removed.",
     discussion: """
       Refused while records of the account are not yet synced up, unless --force is given.
-      Example: fieldforce logout --force
+      Examples:
+        fieldforce logout --force
+        fieldforce logout --all
       """)
 
   @Argument(help: "The user name or user id; without it, the current user.") var user: String?
   @Flag(help: "Log out although unsynced records are lost.") var force = false
+  @Flag(help: "Log out every account; none if one of them has unsynced records.") var all = false
   @OptionGroup var state: StateOptions
   @OptionGroup var output: OutputOptions
 
+  func validate() throws {
+    guard !all || user == nil else {
+      throw ValidationError("Give either a user or --all.")
+    }
+  }
+
   func run() async throws {
     try await state.withWorkspace { workspace in
+      if all {
+        let reports = try await workspace.accounts.logOutAll(reason: .userLogout, force: force)
+        reports.forEach(warn)
+        output.print(["accounts": .array(reports.map(\.document))]) {
+          reports.isEmpty ? ["no accounts"] : reports.map(\.line)
+        }
+        return
+      }
       let account =
         if let user { try await workspace.account(named: user) } else {
           try await workspace.currentAccount()
         }
       let report = try await workspace.accounts.logOut(
         account.identity, reason: .userLogout, force: force)
-      for failure in report.failures {
-        Console.say("warning: \(CommandFailure(failure).message)")
-      }
-      let lost = report.unsyncedRecords
-      output.print([
-        "username": .string(account.username),
-        "unsyncedRecords": lost.map { .integer(Int64($0)) } ?? .null,
-      ]) {
-        let loss = (lost ?? 0) > 0 ? ", \(lost ?? 0) unsynced records are lost" : ""
-        return ["logged out \(account.username)\(loss)"]
-      }
+      warn(report)
+      output.print(report.document) { [report.line] }
     }
+  }
+
+  private func warn(_ report: LogoutReport) {
+    for failure in report.failures {
+      Console.say("warning: \(CommandFailure(failure).message)")
+    }
+  }
+}
+
+extension LogoutReport {
+  /// `{"username", "unsyncedRecords"}`.
+  fileprivate var document: JSONValue {
+    [
+      "username": .string(account.username),
+      "unsyncedRecords": unsyncedRecords.map { .integer(Int64($0)) } ?? .null,
+    ]
+  }
+
+  fileprivate var line: String {
+    let lost = unsyncedRecords ?? 0
+    return "logged out \(account.username)"
+      + (lost > 0 ? ", \(lost) unsynced records are lost" : "")
   }
 }
 

@@ -4,14 +4,17 @@ import LoopbackLogin
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// `fieldforce login`: makes an account, through the browser or from tokens.
+/// `fieldforce login`: makes an account, in one of several ways.
 struct LoginCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login",
-    abstract: "Log in, through the browser or with tokens from elsewhere.",
+    abstract: "Log in: through the browser, with a signing key, or with tokens from elsewhere.",
     discussion: """
       Examples:
         fieldforce login --url https://acme.my.salesforce.com --browser --client-id 3MVG9...
+        fieldforce login --url https://acme.my.salesforce.com --paste --client-id 3MVG9...
+        fieldforce login --url https://login.salesforce.com --jwt-key server.key \\
+          --username job@acme.example --client-id 3MVG9...
         fieldforce login --url http://127.0.0.1:8080 --access-token 00D... --refresh-token 5Aep...
       """)
 
@@ -19,8 +22,15 @@ struct LoginCommand: AsyncParsableCommand {
     help: "The login server, or the tokens' instance. https; on this machine also http.")
   var url: String
 
-  @Flag(help: "Log in through the system's browser.")
-  var browser = false
+  @Flag
+  var way: Way?
+
+  @Option(
+    help: "A file with the private RSA key (PEM) of the connected app.", completion: .file())
+  var jwtKey: String?
+
+  @Option(help: "With --jwt-key, for whom to log in.")
+  var username: String?
 
   @Option(help: "An access token.")
   var accessToken: String?
@@ -34,15 +44,36 @@ struct LoginCommand: AsyncParsableCommand {
   @Option(help: "The connected app's callback address; port 0 takes any free port.")
   var redirectUri = "http://localhost:1717/OauthRedirect"
 
+  @Flag(help: "With --browser or --paste: the older flow, whose redirect brings the tokens.")
+  var userAgentFlow = false
+
   @OptionGroup var state: StateOptions
   @OptionGroup var output: OutputOptions
 
+  /// A login with a person in it.
+  enum Way: EnumerableFlag {
+    case browser, paste, device
+
+    static func help(for value: Way) -> ArgumentHelp? {
+      switch value {
+      case .browser: "Log in through the system's browser."
+      case .paste: "Log in with a browser elsewhere, and paste the address that it ends at."
+      case .device: "Log in with a code that is entered in a browser elsewhere."
+      }
+    }
+  }
+
   func validate() throws {
-    guard browser != (accessToken != nil) else {
-      throw ValidationError("Give either --browser or --access-token.")
+    let ways = [way != nil, jwtKey != nil, accessToken != nil].filter { $0 }
+    guard ways.count == 1 else {
+      throw ValidationError(
+        "Give one of --browser, --paste, --device, --jwt-key and --access-token.")
     }
     guard refreshToken == nil || accessToken != nil else {
       throw ValidationError("--refresh-token goes with --access-token.")
+    }
+    guard (username != nil) == (jwtKey != nil) else {
+      throw ValidationError("--jwt-key and --username go together.")
     }
   }
 
@@ -52,18 +83,45 @@ struct LoginCommand: AsyncParsableCommand {
     let app = ConnectedApp(
       clientId: clientId, redirectURI: redirectUri, usesHybridGrants: false)
     try await state.withWorkspace { workspace in
-      let account: UserAccount
-      if let accessToken {
-        account = try await workspace.accounts.logIn(
-          accessToken: accessToken, refreshToken: refreshToken, instance: server, app: app)
-      } else {
-        Console.say("waiting for the login in the browser …")
-        account = try await workspace.accounts.logIn(
-          to: server, app: app, presenter: LoopbackLoginPresenter())
-      }
+      let account = try await logIn(workspace.accounts, server, app)
       output.print(account.document(isCurrent: true)) {
         ["logged in as \(account.username) (\(account.identity))"]
       }
+    }
+  }
+
+  private func logIn(
+    _ accounts: UserAccountManager, _ server: LoginServer, _ app: ConnectedApp
+  ) async throws -> UserAccount {
+    if let accessToken {
+      return try await accounts.logIn(
+        accessToken: accessToken, refreshToken: refreshToken, instance: server, app: app)
+    }
+    if let jwtKey, let username {
+      let key = try JWTSigningKey(
+        pem: String(decoding: try InputFile.read(URL(filePath: jwtKey)), as: UTF8.self))
+      return try await accounts.logIn(
+        with: .jwtBearer(clientId: clientId, username: username, key: key), to: server)
+    }
+    let options = LoginOptions(flow: userAgentFlow ? .userAgent : .webServer)
+    switch way {
+    case .device:
+      return try await accounts.logIn(to: server, app: app) { code in
+        Console.say("open \(code.verificationURL) and enter \(code.userCode)")
+      }
+    case .paste:
+      let presenter = PastedLoginPresenter { page in
+        Console.say("open this address, log in, and paste the address that the browser ends at:")
+        Console.say(page.absoluteString)
+      } read: {
+        readLine()
+      }
+      return try await accounts.logIn(
+        to: server, app: app, presenter: presenter, options: options)
+    case .browser, nil:
+      Console.say("waiting for the login in the browser …")
+      return try await accounts.logIn(
+        to: server, app: app, presenter: LoopbackLoginPresenter(), options: options)
     }
   }
 }

@@ -1,0 +1,115 @@
+import CryptoExtras
+import Foundation
+import SalesforceMockOrg
+import SalesforceSDKCommon
+import Testing
+
+/// Can somebody log in in every way, switch between users and log out, with the command line alone?
+@Suite struct AccountStoryTests {
+  @Test func `CO-34 BX-6 login with a signing key, which the org checks`() async throws {
+    let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+    var options = MockOrgOptions()
+    options.clientKeys = [options.clientId: key.publicKey.pemRepresentation]
+    try await withMockOrg(options) { _, server in
+      let tool = try Tool()
+      let file = try tool.file("server.key", key.pemRepresentation)
+      let login = [
+        "login", "--url", server.info.url, "--username", server.info.username, "--client-id",
+        server.info.clientId, "--state", tool.state.path, "--json", "--jwt-key",
+      ]
+      let account = try await tool.run(login + [file]).document()
+      #expect(account["userId"]?.string == server.info.userId)
+      let limits = try await tool("rest", "GET", "/limits")
+      #expect(limits.status == 0, "\(limits.errors)")
+      // Another key is refused, and says so.
+      let other = try tool.file(
+        "other.key", _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation)
+      let refusal = try await tool.run(login + [other]).failure()
+      #expect(refusal["code"] == 672)
+      let none = try tool.file("none.key", "no key")
+      #expect(try await tool.run(login + [none]).failure()["code"] == 682)
+    }
+  }
+
+  @Test func `two ways to log in at once are wrong usage`() async throws {
+    let tool = try Tool()
+    for ways in [["--device", "--browser"], ["--paste", "--access-token", "x"], []] {
+      let result = try await tool.run(
+        ["login", "--url", "https://a.b", "--state", tool.state.path] + ways)
+      #expect(result.status == 2, "\(ways)")
+    }
+  }
+
+  @Test func `CO-83 CO-85 CO-86 accounts, switch and logout of one and of all`() async throws {
+    var options = MockOrgOptions()
+    options.otherUsers = [
+      MockOrgUser(username: "bob@fieldforce.example", firstName: "Bob", lastName: "Builder")
+    ]
+    let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+    try await withMockOrg(options) { _, server in
+      let tool = try Tool()
+      let file = try tool.file("server.key", key.pemRepresentation)
+      for name in [server.info.username, "bob@fieldforce.example"] {
+        _ = try await tool.json(
+          "login", "--url", server.info.url, "--username", name, "--jwt-key", file, "--client-id",
+          server.info.clientId)
+      }
+      func current() async throws -> [String] {
+        try await tool.json("accounts")["accounts"]?.array?
+          .filter { $0["current"] == true }.compactMap { $0["username"]?.string } ?? []
+      }
+      #expect(try await tool.json("accounts")["accounts"]?.array?.count == 2)
+      #expect(try await current() == ["bob@fieldforce.example"])
+      _ = try await tool.json("switch", server.info.username)
+      #expect(try await current() == [server.info.username])
+      #expect(try await tool.failure("switch", "nobody@x.de")["code"] == "unknownAccount")
+      // The other one goes; the current user stays.
+      let gone = try await tool.json("logout", "bob@fieldforce.example")
+      #expect(gone == ["username": "bob@fieldforce.example", "unsyncedRecords": 0])
+      #expect(try await current() == [server.info.username])
+      let all = try await tool.json("logout", "--all")
+      #expect(all["accounts"]?.array?.count == 1)
+      #expect(try await tool.json("accounts")["accounts"] == [])
+    }
+  }
+
+  @Test func `CO-84 a logout tells how many records are not synced, and needs force`() async throws
+  {
+    try await withMockOrg { _, server in
+      let tool = try Tool()
+      let info = server.info
+      _ = try await tool.json(
+        "login", "--url", info.url, "--access-token", info.accessToken, "--refresh-token",
+        info.refreshToken)
+      _ = try await tool.json(
+        "soup", "register", "accounts", "--index", "Id:string", "--index", "__local__:string",
+        "--index", "__locally_created__:string", "--index", "__locally_updated__:string",
+        "--index", "__locally_deleted__:string", "--index", "__sync_id__:integer")
+      _ = try await tool.json(
+        "sync", "down", "--soup", "accounts", "--query", "SELECT Id, Name FROM Account",
+        "--merge-mode", "LEAVE_IF_CHANGED", "--name", "accounts")
+      let line =
+        #"{"Id":"local_1","Name":"New","__local__":true,"__locally_created__":true,"#
+        + #""__locally_updated__":false,"__locally_deleted__":false,"attributes":{"type":"Account"}}"#
+      _ = try await tool.json("store", "upsert", "accounts", input: line)
+      let refusal = try await tool.failure("logout")
+      #expect(refusal["code"] == "unsyncedRecords")
+      #expect(refusal["message"]?.string?.contains("1 unsynced record") == true)
+      #expect(try await tool.json("accounts")["accounts"]?.array?.count == 1)
+      #expect(try await tool.json("logout", "--force")["unsyncedRecords"] == 1)
+      #expect(try await tool.json("accounts")["accounts"] == [])
+    }
+  }
+
+  @Test func `CO-44 a login whose last address is pasted goes wrong with words`() async throws {
+    try await withMockOrg { _, server in
+      let tool = try Tool()
+      let result = try await tool.run(
+        ["login", "--url", server.info.url, "--paste", "--state", tool.state.path],
+        input: "https://evil.example/?code=x\n")
+      #expect(result.status == 1)
+      #expect(result.errors.contains("/services/oauth2/authorize?"))
+      #expect(result.errors.contains("given up"))
+    }
+  }
+}
