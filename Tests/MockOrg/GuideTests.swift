@@ -92,6 +92,22 @@ import Testing
     }
   }
 
+  @Test func `an endpoint of one's own has the org's records`() async throws {
+    try await withMockOrg { org, server in
+      try await org.load(plan: MockOrg.samplePlan)
+      org.setApexEndpoint("Visits") { request, org in
+        let found = try await org.query("SELECT Id, Name FROM Service_Visit__c")
+        return MockOrgApexAnswer(json: .array(found.map(\.value)))
+      }
+      // GET /services/apexrest/Visits
+      let app = App(instance: server.info.instanceUrl, token: server.info.accessToken)
+      let page = try await app.send("GET", "/services/apexrest/Visits")
+      #expect(page.status == 200)
+      let count = try await org.count("Service_Visit__c")
+      #expect(try JSONSlice(parsing: page.body).count == count)
+    }
+  }
+
   @Test func `rules as JSON`() throws {
     let folder = try TemporaryFolder()
     let file = folder.url.appending(path: "faults.json")
@@ -169,10 +185,14 @@ private struct App {
   let token: String
 
   func createAccount(named name: String) async throws -> WebPage {
-    var request = URLRequest(
-      url: try #require(URL(string: "\(instance)/services/data/v66.0/sobjects/Account")))
-    request.httpMethod = "POST"
-    request.httpBody = Data(#"{"Name": "\#(name)"}"#.utf8)
+    try await send(
+      "POST", "/services/data/v66.0/sobjects/Account", Data(#"{"Name": "\#(name)"}"#.utf8))
+  }
+
+  func send(_ method: String, _ path: String, _ body: Data? = nil) async throws -> WebPage {
+    var request = URLRequest(url: try #require(URL(string: instance + path)))
+    request.httpMethod = method
+    request.httpBody = body
     request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     return try await WebPage.load(request)
