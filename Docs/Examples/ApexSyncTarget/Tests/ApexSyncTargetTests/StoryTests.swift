@@ -10,60 +10,76 @@ import Testing
 /// The targets at work: an app loads its file of syncs and talks to an org over a socket.
 @Suite struct StoryTests {
   @Test func `customers come down, are edited offline, and go up again`() async throws {
-    try await withMockOrg { org, server in
-      org.setApexEndpoint("Customers", CustomersService.answer)
-      for name in ["Acme", "Globex"] { try await org.create("Account", ["Name": .string(name)]) }
-      let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      defer { try? FileManager.default.removeItem(at: folder) }
-      let store = try await SmartStore.open(at: folder, encryption: .plaintext)
-      try await store.registerSoup(
-        withName: "customers",
-        withIndices: [
-          SoupIndex(path: "Id", type: .string), SoupIndex(path: SyncKeys.local, type: .string),
-          SoupIndex(path: SyncKeys.syncId, type: .integer),
-        ])
-      let manager = try await manager(store, server)
+    try await withMockOrg { org, server in try await playStory(org, server) }
+  }
 
-      // The syncs come from the file that the app ships.
-      let file = try #require(Bundle.module.url(forResource: "usersyncs", withExtension: "json"))
-      let files = StoreConfigurationSource { name in
-        name == "usersyncs.json" ? Array(try Data(contentsOf: file)) : nil
-      }
-      let loaded = try await manager.setupSyncsFromDefaultConfig(from: files)
-      #expect(loaded.problems.isEmpty && loaded.created.count == 2)
+  private func playStory(_ org: MockOrg, _ server: MockOrgServer) async throws {
+    org.setApexEndpoint("Customers") { try await CustomersService.answer($0, $1) }
+    for name in ["Acme", "Globex"] { try await org.create("Account", ["Name": .string(name)]) }
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let store = try await SmartStore.open(
+      owner: .user(organizationId: "00D000000000001EAA", userId: "005000000000001AAA"),
+      at: folder, encryption: .plaintext)
+    try await store.registerSoup(
+      withName: "customers",
+      withIndices: [
+        SoupIndex(path: "Id", type: .string), SoupIndex(path: SyncKeys.local, type: .string),
+        SoupIndex(path: SyncKeys.syncId, type: .integer),
+      ])
+    let manager = try await makeManager(store, server)
 
-      let down = try await manager.reSync(named: "customers down").finished()
-      #expect(down.totalSize == 2)
-      var rows = try await self.rows(store)
-      #expect(rows.compactMap { $0["Name"]?.string } == ["Acme", "Globex"])
+    // The syncs come from the file that the app ships.
+    let file = try #require(Bundle.module.url(forResource: "usersyncs", withExtension: "json"))
+    let content = Array(try Data(contentsOf: file))
+    let files = StoreConfigurationSource { name in name == "usersyncs.json" ? content : nil }
+    let loaded = try await manager.setupSyncsFromDefaultConfig(from: files)
+    #expect(loaded.problems.isEmpty && loaded.created.count == 2)
 
-      rows[0]["Phone"] = "555-0100"
-      rows[0][SyncKeys.local] = true
-      rows[0][SyncKeys.locallyUpdated] = true
-      let made: JSONValue = [
-        "Id": .string(manager.createLocalId()), "Name": "Initech",
-        "attributes": ["type": "Account"],
-        "__local__": true, "__locally_created__": true,
-      ]
-      try await store.upsert(entries: [rows[0], made], forSoupNamed: "customers")
+    let down = try await manager.reSync(named: "customers down").finished()
+    #expect(down.totalSize == 2)
+    var rows = try await self.rows(store)
+    #expect(rows.compactMap { $0["Name"]?.string } == ["Acme", "Globex"])
 
-      // The answer gets lost on the way: the customers are on the server, and nobody knows here.
-      org.add(MockOrgFault(path: "apexrest/Customers", skipping: 1, action: .dropAfterCommit))
-      let lost = try await manager.reSync(named: "customers up")
-      await #expect(throws: SyncError.self) { try await lost.finished() }
-      _ = try await manager.reSync(named: "customers up").finished()
+    rows[0]["Phone"] = "555-0100"
+    rows[0][SyncKeys.local] = true
+    rows[0][SyncKeys.locallyUpdated] = true
+    let made: JSONValue = [
+      "Id": .string(manager.createLocalId()), "Name": "Initech",
+      "attributes": ["type": "Account"],
+      "__local__": true, "__locally_created__": true,
+    ]
+    try await store.upsert(entries: [rows[0], made], forSoupNamed: "customers")
 
-      let there = try await org.query("SELECT Name, Phone FROM Account ORDER BY Name")
-      #expect(there.compactMap { $0["Name"]?.string } == ["Acme", "Globex", "Initech"])
-      #expect(there[0]["Phone"]?.string == "555-0100")
-      #expect(try await manager.unsyncedRecords().isEmpty)
+    // The answer gets lost on the way: the customers are on the server, and nobody knows here.
+    org.add(MockOrgFault(path: "apexrest/Customers", skipping: 1, action: .dropAfterCommit))
+    let lost = try await manager.reSync(named: "customers up")
+    let isLost = await fails(lost)
+    #expect(isLost)
+    _ = try await manager.reSync(named: "customers up").finished()
 
-      try await org.delete("Account", id: try #require(rows[1]["Id"]?.string))
-      _ = try await manager.reSync(named: "customers down").finished()
-      #expect(try await manager.cleanResyncGhosts(forName: "customers down") == 1)
-      #expect(try await self.rows(store).compactMap { $0["Name"]?.string } == ["Acme", "Initech"])
-      await manager.close()
-      try await store.close()
+    let there = try await org.query("SELECT Name, Phone FROM Account ORDER BY Name")
+    #expect(there.compactMap { $0["Name"]?.string } == ["Acme", "Globex", "Initech"])
+    #expect(there[0]["Phone"]?.string == "555-0100")
+    let unsynced = try await manager.unsyncedRecords()
+    #expect(unsynced.isEmpty)
+
+    try await org.delete("Account", id: try #require(rows[1]["Id"]?.string))
+    _ = try await manager.reSync(named: "customers down").finished()
+    let ghosts = try await manager.cleanResyncGhosts(forName: "customers down")
+    #expect(ghosts == 1)
+    rows = try await self.rows(store)
+    #expect(rows.compactMap { $0["Name"]?.string } == ["Acme", "Initech"])
+    await manager.close()
+    try await store.close()
+  }
+
+  private func fails(_ run: SyncRun) async -> Bool {
+    do {
+      _ = try await run.finished()
+      return false
+    } catch {
+      return error is SyncError
     }
   }
 
@@ -72,7 +88,8 @@ import Testing
       using: .buildAllQuerySpec(soupName: "customers", orderPath: "_soupEntryId", pageSize: 100))
   }
 
-  private func manager(_ store: SmartStore, _ server: MockOrgServer) async throws -> SyncManager {
+  private func makeManager(_ store: SmartStore, _ server: MockOrgServer) async throws -> SyncManager
+  {
     let transport = URLSessionTransport()
     let accounts = try await UserAccountManager(
       persister: InMemoryAccountPersister(), transport: transport)
