@@ -73,7 +73,7 @@ enum LogFormat {
       second: UInt32(bigEndian: (frame + 20).loadUnaligned(as: UInt32.self)))
   }
 
-  /// Whether a frame ends a transaction: then its header holds the size of the database.
+  /// Whether a frame ends a transaction: then its header holds the size of the database afterwards.
   static func isCommit(_ frame: UnsafeRawPointer) -> Bool {
     (frame + 4).loadUnaligned(as: UInt32.self) != 0
   }
@@ -98,12 +98,6 @@ enum LogFormat {
   /// The page number in a frame header.
   static func pageNumber(_ frame: UnsafeRawPointer) -> UInt32 {
     UInt32(bigEndian: frame.loadUnaligned(as: UInt32.self))
-  }
-
-  /// Whether a frame header is that of the last frame of a transaction: it tells the size of the
-  /// database afterwards.
-  static func commits(_ frame: UnsafeRawPointer) -> Bool {
-    frame.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0
   }
 
   /// Bytes 8 to 23: two salts, two halves of the checksum.

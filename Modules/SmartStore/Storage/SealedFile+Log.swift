@@ -112,7 +112,7 @@ extension SealedFile.State {
 
   private func writeFrameHeader(_ buffer: UnsafeRawPointer, _ offset: Int64) -> Int32 {
     connection.lastFrame = SealedConnection.Frame(
-      offset: offset, number: LogFormat.pageNumber(buffer), commits: LogFormat.commits(buffer))
+      offset: offset, number: LogFormat.pageNumber(buffer), commits: LogFormat.isCommit(buffer))
     guard connection.readsFrames else { return gatherHeader(buffer, offset) }
     guard let write = methods.xWrite else { return SQLITE_IOERR }
     let header = connection.sealer.frameBytes

@@ -90,6 +90,27 @@ struct OrgAnswer: Sendable {
     return OrgAnswer(status: status, body: writer.bytes)
   }
 
+  /// The answer to a request for several things at once, each with an answer of its own.
+  static func batch(of answers: [OrgAnswer]) throws -> OrgAnswer {
+    try .json { writer in
+      writer.beginObject()
+      writer.key("hasErrors")
+      writer.bool(answers.contains { $0.status >= 400 })
+      writer.key("results")
+      writer.beginArray()
+      for result in answers {
+        writer.beginObject()
+        writer.key("result")
+        writer.raw(try JSONSlice(parsing: result.body))
+        writer.key("statusCode")
+        writer.integer(result.status)
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
   /// The answer to a request that fails with `error`.
   init(_ error: ServerError) {
     var writer = JSONWriter()

@@ -77,23 +77,7 @@ extension RESTService {
         return OrgAnswer(ServerError.notFound())
       }
     }
-    return try .json { writer in
-      writer.beginObject()
-      writer.key("hasErrors")
-      writer.bool(results.contains { $0.status >= 400 })
-      writer.key("results")
-      writer.beginArray()
-      for result in results {
-        writer.beginObject()
-        writer.key("result")
-        writer.raw(try JSONSlice(parsing: result.body))
-        writer.key("statusCode")
-        writer.integer(result.status)
-        writer.endObject()
-      }
-      writer.endArray()
-      writer.endObject()
-    }
+    return try .batch(of: results)
   }
 
   // MARK: Fields
