@@ -10,7 +10,11 @@ import Testing
 /// The targets at work: an app loads its file of syncs and talks to an org over a socket.
 @Suite struct StoryTests {
   @Test func `customers come down, are edited offline, and go up again`() async throws {
-    try await withMockOrg { org, server in try await playStory(org, server) }
+    // The org's stamps have whole seconds. An edit whose answer is lost is newer on the server than here
+    // as soon as a second passes, and a sync that leaves newer records alone would leave it dirty.
+    var options = MockOrgOptions()
+    options.clock = MockOrgClock(frozenAt: Date(timeIntervalSince1970: 1_790_000_000))
+    try await withMockOrg(options) { org, server in try await playStory(org, server) }
   }
 
   private func playStory(_ org: MockOrg, _ server: MockOrgServer) async throws {
