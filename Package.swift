@@ -41,6 +41,7 @@ let package = Package(
     .library(name: "StandardSyncTargets", targets: ["StandardSyncTargets"]),
     .library(name: "MobileSyncTestSupport", targets: ["MobileSyncTestSupport"]),
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
+    .library(name: "EinsteinModels", targets: ["EinsteinModels"]),
     .library(name: "SalesforceMockOrg", targets: ["SalesforceMockOrg"]),
     .executable(name: "fieldforce", targets: ["fieldforce"]),
   ],
@@ -251,6 +252,16 @@ let package = Package(
       name: "LoopbackLoginTests",
       dependencies: ["LoopbackLogin", "TestSupport"],
       path: "Tests/LoopbackLogin", swiftSettings: settings),
+
+    // The platform's language models, apart from what every app needs.
+    .target(
+      name: "EinsteinModels",
+      dependencies: ["SalesforceSDKCommon", "SalesforceSDKCore", .httpTypes],
+      path: "Plugins/EinsteinModels", swiftSettings: settings),
+    .testTarget(
+      name: "EinsteinModelsTests",
+      dependencies: ["EinsteinModels", "SalesforceSDKCommon", "SalesforceSDKCore", .httpTypes],
+      path: "Tests/EinsteinModels", swiftSettings: settings),
 
     // Tools: no library above depends on these.
     .systemLibrary(

@@ -2,7 +2,7 @@
 # Prints one table of speeds beside their peers, measured in one run.
 #
 #   Tools/bench.sh                    every row (about 15 minutes, building included)
-#   Tools/bench.sh json store         some of: json store smartstore sync memory mock-org
+#   Tools/bench.sh json store         some of: core json store smartstore sync memory mock-org
 #   ROUNDS=9 Tools/bench.sh json      more turns for each contender
 set -euo pipefail
 cd "$(dirname "$0")/.."

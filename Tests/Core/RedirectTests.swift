@@ -64,7 +64,7 @@ import Testing
     #expect(next(first, "/second", status: 200) == nil)
   }
 
-  @Test func `CO-128 a client gets a redirect to a stranger as its answer`() async throws {
+  @Test func `CO-128 BX-27 a client gets a redirect to a stranger as its answer`() async throws {
     let org = TestOrg { request in
       request.url.path().hasSuffix("/limits")
         ? TransportResponse(status: 302, headers: [.location: "https://evil.example.com/"])

@@ -30,7 +30,7 @@ import Testing
       try address(RestRequest(path: path)) == "https://acme.my.salesforce.com\(expected)")
   }
 
-  @Test func `CO-116 an endpoint of the caller's is not repeated either`() throws {
+  @Test func `CO-116 BX-48 an endpoint of the caller's is not repeated either`() throws {
     #expect(
       RestRequest(path: "/custom/x", endpoint: "/custom").target() == "/custom/x")
     #expect(
@@ -62,7 +62,7 @@ import Testing
     #expect(url.queryItems?.first?.value == soql)
   }
 
-  @Test func `CO-109 the community's server comes before the instance`() throws {
+  @Test func `CO-109 BX-48 the community's server comes before the instance`() throws {
     var community = account
     community.credentials.communityId = "0DB000000000001GAA"
     community.credentials.communityURL = URL(string: "https://acme.force.com/fineapps/")
@@ -80,7 +80,7 @@ import Testing
       try address(.userInfo()) == "https://login.salesforce.com/services/oauth2/userinfo")
   }
 
-  @Test func `CO-117 the token is sent, unless the caller says otherwise`() throws {
+  @Test func `CO-117 BX-48 the token is sent, unless the caller says otherwise`() throws {
     func headers(_ request: RestRequest) throws -> HTTPFields {
       try client.wire(request, as: account).headers
     }
@@ -93,7 +93,7 @@ import Testing
     #expect(try headers(own)[.userAgent] == "me")
   }
 
-  @Test func `CO-180 CO-183 MS-7 the user agent says who sends, and for what`() throws {
+  @Test func `CO-180 CO-183 BX-32 MS-7 the user agent says who sends, and for what`() throws {
     let markers = FeatureMarkers()
     for marker in ["US", "SY", "ai", "SY"] { markers.register(marker) }
     markers.unregister("XX")

@@ -19,7 +19,7 @@ import Testing
     #expect(fields == all, sourceLocation: sourceLocation)
   }
 
-  @Test func `CO-131 resources and descriptions`() {
+  @Test func `CO-131 BX-55 resources and descriptions`() {
     expect(.versions(), .get, "/services/data/")
     #expect(!RestRequest.versions().requiresAuthentication)
     expect(.resources(), .get, "/services/data/v66.0")
@@ -32,7 +32,7 @@ import Testing
     #expect(RestRequest.userInfo().host == .login)
   }
 
-  @Test func `CO-131 queries carry their text encoded and their batch size clamped`() {
+  @Test func `CO-131 BX-40 queries carry their text encoded and their batch size clamped`() {
     let soql = "SELECT Id FROM Account WHERE Name = 'a&b+c'\nLIMIT 1"
     let encoded =
       "SELECT%20Id%20FROM%20Account%20WHERE%20Name%20%3D%20%27a%26b%2Bc%27%0ALIMIT%201"
@@ -55,7 +55,7 @@ import Testing
     expect(.search("FIND {x}"), .get, "/services/data/v66.0/search?q=FIND%20%7Bx%7D")
   }
 
-  @Test func `CO-131 records, with what is odd in a path encoded`() throws {
+  @Test func `CO-131 BX-41 records, with what is odd in a path encoded`() throws {
     let place = "/services/data/v66.0/sobjects/Account"
     expect(.retrieve(object: "Account", id: "001A"), .get, "\(place)/001A")
     expect(
@@ -76,7 +76,7 @@ import Testing
     expect(.delete(object: "Account", id: "001A"), .delete, "\(place)/001A")
   }
 
-  @Test func `CO-131 an update may be made conditional, in English and GMT`() {
+  @Test func `CO-131 BX-41 an update may be made conditional, in English and GMT`() {
     expect(
       .update(
         object: "A", id: "1", fields: ["B": 1],
@@ -109,7 +109,7 @@ import Testing
     #expect(throws: RestError.self) { try RestFields(["x": .double(.nan)] as JSONObject) }
   }
 
-  @Test func `CO-133 collections, in their five forms`() throws {
+  @Test func `CO-133 BX-37 collections, in their five forms`() throws {
     let place = "/services/data/v66.0/composite/sobjects"
     expect(
       try .collectionCreate([

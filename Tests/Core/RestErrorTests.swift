@@ -14,7 +14,7 @@ import Testing
     let transport = org.transport()
     return RestClient(
       account: org.account(), accounts: try await org.manager(transport: transport),
-      transport: transport)
+      transport: transport, options: .init(retries: .never))
   }
 
   @Test func `CO-125 a refusal carries status, body and the server's faults`() async throws {
@@ -58,7 +58,7 @@ import Testing
     (.timedOut, .timedOut, true), (.truncated, .truncated, true), (.tooLarge, .tooLarge, false),
     (.insecureURL, .insecureURL, false), (.malformed, .malformedResponse, false),
   ])
-  func `CO-125 a transport's failure keeps its kind and its cause`(
+  func `CO-125 BX-36 a transport's failure keeps its kind and its cause`(
     below: TransportError.Code, code: RestError.Code, isNetwork: Bool
   ) async throws {
     let cause = URLError(.notConnectedToInternet)

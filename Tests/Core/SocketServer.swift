@@ -32,6 +32,27 @@ final class SocketServer: Sendable {
       }
     }
 
+    /// Sends `piece` again and again until the peer has not taken anything for a while, or `limit` bytes are
+    /// gone.
+    ///
+    /// - Returns: How many bytes the peer took.
+    func sendUntilStalled(_ piece: [UInt8], limit: Int) -> Int {
+      var patience = timeval(tv_sec: 0, tv_usec: 300_000)
+      setsockopt(
+        socket, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+      var total = 0
+      while total < limit {
+        let count = piece.withUnsafeBytes { sendBytes(socket, $0) }
+        guard count > 0 else { break }
+        total += count
+        if count < piece.count { break }
+      }
+      patience = timeval(tv_sec: 0, tv_usec: 0)
+      setsockopt(
+        socket, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+      return total
+    }
+
     /// Waits until the peer closes its end; the bytes it sends until then are dropped.
     func waitForClose() {
       var buffer = [UInt8](repeating: 0, count: 1024)

@@ -87,7 +87,9 @@ struct FieldDevice: Sendable {
     } else {
       account = try await Self.logIn(accounts, server)
     }
-    client = RestClient(account: account, accounts: accounts, transport: transport)
+    client = RestClient(
+      account: account, accounts: accounts, transport: transport,
+      options: .init(retries: RetryPolicy(firstWait: .milliseconds(1))))
     guard let store = try await stores.shared(forUserAccount: StoreOwner(account)) else {
       throw SmartStoreErrorInTest.noStore
     }

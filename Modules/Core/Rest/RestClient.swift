@@ -13,10 +13,38 @@ public final class RestClient: Sendable {
   /// The account whose token is sent; `nil` for a client without one.
   public let identity: UserAccountIdentity?
 
-  private let accounts: UserAccountManager?
-  private let transport: any HTTPTransport
+  let accounts: UserAccountManager?
+  let transport: any HTTPTransport
+  let redirects: RedirectRule
+  let options: Options
+  let budget: RetryBudget
+  let inFlight = InFlightRequests()
   private let userAgent: UserAgent
-  private let redirects: RedirectRule
+
+  /// How a client behaves.
+  public struct Options: Sendable {
+    /// When requests are sent again. Default: up to three attempts.
+    public var retries: RetryPolicy
+    /// Measures the waits between attempts.
+    public var clock: any Clock<Duration> & Sendable
+    /// Draws the random part of a wait, 0..<1.
+    public var chance: @Sendable () -> Double
+    /// Is told what each call cost, when it has ended. It must return quickly.
+    public var observer: (@Sendable (TransferMetrics) -> Void)?
+
+    /// Makes options.
+    public init(
+      retries: RetryPolicy = RetryPolicy(),
+      clock: any Clock<Duration> & Sendable = ContinuousClock(),
+      chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+      observer: (@Sendable (TransferMetrics) -> Void)? = nil
+    ) {
+      self.retries = retries
+      self.clock = clock
+      self.chance = chance
+      self.observer = observer
+    }
+  }
 
   /// Makes a client for `account`.
   ///
@@ -25,7 +53,7 @@ public final class RestClient: Sendable {
   public init(
     account: UserAccount, accounts: UserAccountManager, transport: any HTTPTransport,
     apiVersion: String = RestRequest.defaultAPIVersion, userAgent: UserAgent = UserAgent(),
-    redirects: RedirectRule = RedirectRule()
+    redirects: RedirectRule = RedirectRule(), options: Options = Options()
   ) {
     self.identity = account.identity
     self.accounts = accounts
@@ -33,13 +61,16 @@ public final class RestClient: Sendable {
     self.apiVersion = apiVersion
     self.userAgent = userAgent
     self.redirects = redirects
+    self.options = options
+    self.budget = RetryBudget(options.retries.budget)
   }
 
   /// Makes a client without an account, for requests with a whole address that need no token
   /// (CO-114, CO-127).
   public init(
     transport: any HTTPTransport, apiVersion: String = RestRequest.defaultAPIVersion,
-    userAgent: UserAgent = UserAgent(), redirects: RedirectRule = RedirectRule()
+    userAgent: UserAgent = UserAgent(), redirects: RedirectRule = RedirectRule(),
+    options: Options = Options()
   ) {
     self.identity = nil
     self.accounts = nil
@@ -47,76 +78,97 @@ public final class RestClient: Sendable {
     self.apiVersion = apiVersion
     self.userAgent = userAgent
     self.redirects = redirects
+    self.options = options
+    self.budget = RetryBudget(options.retries.budget)
   }
 
   /// Sends `request` and returns a successful answer.
   ///
   /// - Throws: ``RestError`` `server` with the status and what the server said, for an answer
-  ///   outside 200...299; besides those what ``response(to:)`` throws.
+  ///   outside 200...299; besides those what ``response(to:progress:)`` throws.
   public func send(_ request: RestRequest) async throws -> RestResponse {
-    let response = try await response(to: request)
+    try await send(request, progress: nil)
+  }
+
+  /// Sends `request` and returns a successful answer.
+  ///
+  /// - Parameter progress: Is told how far request and answer are.
+  /// - Throws: As ``send(_:)``.
+  public func send(
+    _ request: RestRequest, progress: TransferProgress?
+  ) async throws -> RestResponse {
+    let response = try await response(to: request, progress: progress)
     guard response.isSuccess else { throw RestError(answer: response, to: request) }
     return response
   }
 
   /// Sends `request` and returns the answer, whatever its status.
   ///
+  /// - Throws: As ``response(to:progress:)``.
+  public func response(to request: RestRequest) async throws -> RestResponse {
+    try await response(to: request, progress: nil)
+  }
+
+  /// Sends `request` and returns the answer, whatever its status.
+  ///
+  /// - Parameter progress: Is told how far request and answer are.
   /// - Throws: ``RestError`` if there is no answer; ``OAuthError`` if the token had expired and
   ///   could not be refreshed; ``AccountError`` if new tokens could not be written;
   ///   `CancellationError` if the task was cancelled, which closes the request's connection and
   ///   leaves a refresh that others wait for running.
-  public func response(to request: RestRequest) async throws -> RestResponse {
-    guard request.requiresAuthentication || accounts != nil else {
-      return try await exchange(request, as: nil)
-    }
-    guard let accounts, let identity else {
-      throw RestError(
-        .notAuthenticated, "\(request) needs an account and this client has none; log in first")
-    }
-    let account = try await session(for: request) { try await accounts.session(of: identity) }
-    let response = try await exchange(request, as: account)
-    guard request.requiresAuthentication, request.headers[.authorization] == nil,
-      response.asksForRefresh(of: request)
-    else { return response }
-    let refreshed = try await session(for: request) {
-      try await accounts.refreshedSession(
-        of: identity, replacing: account.credentials.accessToken)
-    }
-    return try await exchange(request, as: refreshed)
-  }
-
-  /// The account with its tokens, or the reason why it has none in the form of this module.
-  private func session(
-    for request: RestRequest, _ get: () async throws -> UserAccount
-  ) async throws -> UserAccount {
-    do {
-      return try await get()
-    } catch let error as AccountError
-      where [.unknownAccount, .notLoggedIn, .closed].contains(error.code)
-    {
-      throw RestError(
-        .notAuthenticated, "\(request) cannot be sent: \(error.message)", cause: error)
-    }
-  }
-
-  /// One exchange, with the tokens and hosts that `account` has now.
-  private func exchange(
-    _ request: RestRequest, as account: UserAccount?
+  public func response(
+    to request: RestRequest, progress: TransferProgress?
   ) async throws -> RestResponse {
-    let wired = try wire(request, as: account)
-    do {
-      let response = try await transport.send(wired, following: redirects)
-      return RestResponse(
-        status: response.status, headers: response.headers, body: response.body)
-    } catch let error as TransportError {
-      throw RestError(error)
+    defer { progress?.finish() }
+    return try await inFlight.run(request) {
+      let attempt: Attempt<RestResponse> = try await self.perform(request, progress) { wired in
+        .answered(
+          RestResponse(try await self.transport.send(wired, following: self.redirects)))
+      }
+      switch attempt {
+      case .answered(let response), .consumed(let response, _): return response
+      }
     }
+  }
+
+  /// Sends `request` and lends a successful answer to `body` as soon as its header fields are there; its
+  /// body is read while it arrives. The connection is given up if `body` ends before the answer does.
+  ///
+  /// Once `body` was called the request is not sent again.
+  ///
+  /// - Returns: What `body` returns.
+  /// - Throws: As ``send(_:)``; what `body` throws passes through.
+  public func withStream<Result: Sendable>(
+    to request: RestRequest, progress: TransferProgress? = nil,
+    _ body: @escaping @Sendable (RestStream) async throws -> Result
+  ) async throws -> Result {
+    defer { progress?.finish() }
+    return try await inFlight.run(request) {
+      try await self.stream(request, progress, body)
+    }
+  }
+
+  /// Ends all requests of this client that have no answer yet; their callers get `CancellationError`.
+  ///
+  /// - Returns: How many there were.
+  @discardableResult
+  public func cancelAll() -> Int { cancel { _ in true } }
+
+  /// Ends the requests without an answer that `isChosen` accepts; their callers get
+  /// `CancellationError`. A token refresh that they wait for goes on.
+  ///
+  /// - Parameter isChosen: Called once for each request, before this returns.
+  /// - Returns: How many were ended.
+  @discardableResult
+  public func cancel(where isChosen: (RestRequest) -> Bool) -> Int {
+    inFlight.cancel(where: isChosen)
   }
 
   /// The request as it is sent: address, token and header fields (CO-117).
   package func wire(
     _ request: RestRequest, as account: UserAccount?
   ) throws(RestError) -> TransportRequest {
+    try check(request)
     let url = try request.url(
       base: account?.credentials.base(for: request.host) ?? request.host.base,
       apiVersion: apiVersion)
@@ -143,7 +195,18 @@ public final class RestClient: Sendable {
     }
     return TransportRequest(
       method: request.method, url: url, headers: headers, body: request.body,
-      timeout: request.timeout, maxResponseBytes: request.maxResponseBytes)
+      upload: request.upload, timeout: request.timeout,
+      maxResponseBytes: request.maxResponseBytes)
+  }
+
+  /// - Throws: ``RestError`` `invalidRequest` if the request needs a later version of the API than it
+  ///   would be sent to.
+  private func check(_ request: RestRequest) throws(RestError) {
+    guard let needed = request.minimumVersion,
+      let version = APIVersion(inPath: request.target(apiVersion: apiVersion)), version < needed
+    else { return }
+    throw RestError(
+      .invalidRequest, "\(request) needs version \(needed) of the API, and \(version) is used")
   }
 }
 

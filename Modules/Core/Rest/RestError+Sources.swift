@@ -26,6 +26,8 @@ extension RestError {
       case .tooLarge: .tooLarge
       case .insecureURL: .insecureURL
       case .malformed: .malformedResponse
+      case .unreadableBody: .unreadableFile
+      case .noRoom: .unwritableFile
       default: .unreachable
       }
     // The same fact on a higher floor: what lies below is the cause, not the transport's copy.

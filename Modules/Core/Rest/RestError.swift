@@ -11,6 +11,7 @@ public struct RestError: Error, Sendable {
     private enum Kind: Hashable {
       case unreachable, timedOut, truncated, tooLarge, insecureURL, malformedResponse
       case emptyResponse, invalidRequest, tooManyRecords, notAuthenticated
+      case unreadableFile, unwritableFile, busyFile
       case server(Int)
     }
     private let kind: Kind
@@ -36,6 +37,12 @@ public struct RestError: Error, Sendable {
     public static let tooManyRecords = Code(kind: .tooManyRecords)
     /// The account has no session, or was logged out. Log in.
     public static let notAuthenticated = Code(kind: .notAuthenticated)
+    /// A file that was to be sent cannot be read, or became shorter meanwhile.
+    public static let unreadableFile = Code(kind: .unreadableFile)
+    /// The file that was to receive the answer cannot be written. Make room, or name another one.
+    public static let unwritableFile = Code(kind: .unwritableFile)
+    /// Somebody else, here or in another process, downloads into the same file. Wait for them.
+    public static let busyFile = Code(kind: .busyFile)
     /// The server answered with this status; 503 and 429 may pass.
     public static func server(_ status: Int) -> Code { Code(kind: .server(status)) }
     /// 401: the token was refused, also after a refresh. Log in.

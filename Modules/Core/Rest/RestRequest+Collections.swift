@@ -90,7 +90,10 @@ extension RestRequest {
     }
     body.endObject()
     let path = "\(root(apiVersion))/composite/sobjects/\(PercentEncoding.encode(object))"
-    return RestRequest(method: .post, path: path).with(json: body.bytes)
+    var request = RestRequest(method: .post, path: path).with(json: body.bytes)
+    // It only reads, whatever its method is.
+    request.isRepeatable = true
+    return request
   }
 
   private static func write(

@@ -231,6 +231,10 @@ extension JSONWriter {
 
   /// Writes a request's body as a member, if it has one.
   fileprivate mutating func body(of request: RestRequest, as key: String) throws(RestError) {
+    guard request.upload == nil else {
+      throw RestError(
+        .invalidRequest, "the body of \(request) is a file and cannot be part of another request")
+    }
     guard let body = request.body, !body.isEmpty else { return }
     let json: JSONSlice
     do throws(JSONError) {

@@ -45,6 +45,16 @@ public struct RestRequest: Sendable, Equatable {
   public var headers: HTTPFields
   /// The body as it is sent.
   public var body: [UInt8]?
+  /// A body that is read while it is sent, such as a file; it takes the place of ``body``.
+  public var upload: UploadBody?
+  /// Whether the request may be sent again when it brought no answer, because doing it twice is the same
+  /// as doing it once, for the caller too.
+  ///
+  /// Default: true for `GET`, `HEAD` and `PUT`. Not for `DELETE`, whose repetition is told that there is
+  /// nothing to delete, and so makes a success look like a failure.
+  public var isRepeatable: Bool
+  /// The version of the API that the request needs; with an earlier one it is not sent.
+  public var minimumVersion: APIVersion?
   /// Whether the account's token is sent, and refreshed if it has expired. Default: true.
   public var requiresAuthentication: Bool
   /// The longest time to wait without hearing anything from the server. Default: 60 seconds.
@@ -61,19 +71,22 @@ public struct RestRequest: Sendable, Equatable {
   ///   `"/services/apexrest/Orders/"`.
   public init(
     method: HTTPRequest.Method = .get, path: String, query: [RestQueryItem] = [],
-    headers: HTTPFields = [:], body: [UInt8]? = nil, host: Host = .instance,
+    headers: HTTPFields = [:], body: [UInt8]? = nil, upload: UploadBody? = nil,
+    host: Host = .instance,
     endpoint: String = RestRequest.defaultEndpoint, requiresAuthentication: Bool = true,
     timeout: Duration = .seconds(60),
     maxResponseBytes: Int = TransportRequest.defaultMaxResponseBytes,
     userAgentQualifier: String? = nil
   ) {
     self.method = method
+    self.isRepeatable = [.get, .head, .put].contains(method)
     self.host = host
     self.path = path
     self.endpoint = endpoint
     self.query = query
     self.headers = headers
     self.body = body
+    self.upload = upload
     self.requiresAuthentication = requiresAuthentication
     self.timeout = timeout
     self.maxResponseBytes = maxResponseBytes
@@ -104,6 +117,14 @@ public struct RestRequest: Sendable, Equatable {
     var request = self
     request.body = json
     request.headers[.contentType] = "application/json"
+    return request
+  }
+
+  /// The same request with a form as its body.
+  func with(form items: [(name: String, value: String)]) -> RestRequest {
+    var request = self
+    request.body = Array(PercentEncoding.form(items).utf8)
+    request.headers[.contentType] = "application/x-www-form-urlencoded"
     return request
   }
 }

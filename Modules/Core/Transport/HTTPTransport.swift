@@ -15,6 +15,31 @@ public protocol HTTPTransport: Sendable {
   /// - Throws: ``TransportError`` with a code of its list; `CancellationError` when the calling task
   ///   was cancelled, after the connection was given up.
   func send(_ request: TransportRequest) async throws -> TransportResponse
+
+  /// Sends `request` and lends the answer to `body` as soon as its header fields are there. The
+  /// connection is given up if `body` ends before the answer does.
+  ///
+  /// A transport that can pass on an answer piece by piece implements this; the others lend the complete
+  /// answer of ``send(_:)``.
+  ///
+  /// - Returns: What `body` returns.
+  /// - Throws: As ``send(_:)``; what `body` throws passes through.
+  func withStream<Result: Sendable>(
+    to request: TransportRequest,
+    _ body: @Sendable (TransportStream) async throws -> Result
+  ) async throws -> Result
+}
+
+extension HTTPTransport {
+  public func withStream<Result: Sendable>(
+    to request: TransportRequest,
+    _ body: @Sendable (TransportStream) async throws -> Result
+  ) async throws -> Result {
+    let response = try await send(request)
+    return try await body(
+      TransportStream(
+        status: response.status, headers: response.headers, body: TransportBody(response.body)))
+  }
 }
 
 /// One HTTP request, complete: nothing is added to it on the way but what the protocol demands
@@ -28,6 +53,10 @@ public struct TransportRequest: Sendable, Equatable {
   public var headers: HTTPFields
   /// The body, or `nil` for none.
   public var body: [UInt8]?
+  /// A body that is read while it is sent; it takes the place of ``body``.
+  public var upload: UploadBody?
+  /// Is told how far the transfer is; or `nil`.
+  public var progress: TransferProgress?
   /// The longest time to wait without hearing anything from the server.
   public var timeout: Duration
   /// The longest body accepted; a longer one is refused as soon as that is known.
@@ -39,15 +68,18 @@ public struct TransportRequest: Sendable, Equatable {
   /// - Parameter maxResponseBytes: Counted after decompression. Default: 256 MB.
   public init(
     method: HTTPRequest.Method, url: URL, headers: HTTPFields = [:], body: [UInt8]? = nil,
-    timeout: Duration = .seconds(60),
-    maxResponseBytes: Int = TransportRequest.defaultMaxResponseBytes
+    upload: UploadBody? = nil, timeout: Duration = .seconds(60),
+    maxResponseBytes: Int = TransportRequest.defaultMaxResponseBytes,
+    progress: TransferProgress? = nil
   ) {
     self.method = method
     self.url = url
     self.headers = headers
     self.body = body
+    self.upload = upload
     self.timeout = timeout
     self.maxResponseBytes = maxResponseBytes
+    self.progress = progress
   }
 
   /// 256 MB: far above any page of records, far below what would harm a process.

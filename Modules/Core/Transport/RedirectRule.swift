@@ -36,11 +36,11 @@ public struct RedirectRule: Sendable, Equatable {
   ///
   /// The next request keeps method, headers and body; after a 303 it is a GET without a body, which
   /// is what that status says.
-  package func request(
-    after response: TransportResponse, to request: TransportRequest
+  func request(
+    after status: Int, _ headers: HTTPFields, to request: TransportRequest
   ) -> TransportRequest? {
-    guard [301, 302, 303, 307, 308].contains(response.status),
-      let location = response.headers[.location],
+    guard [301, 302, 303, 307, 308].contains(status),
+      let location = headers[.location],
       let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
       target.isAllowedForTransport
     else { return nil }
@@ -55,12 +55,22 @@ public struct RedirectRule: Sendable, Equatable {
     }
     var next = request
     next.url = target
-    if response.status == 303, request.method != .head {
+    if status == 303, request.method != .head {
       next.method = .get
       next.body = nil
+      next.upload = nil
       next.headers[.contentType] = nil
     }
     return next
+  }
+}
+
+extension RedirectRule {
+  /// The request that follows a complete answer, or `nil` if it is the answer.
+  package func request(
+    after response: TransportResponse, to request: TransportRequest
+  ) -> TransportRequest? {
+    self.request(after: response.status, response.headers, to: request)
   }
 }
 
@@ -74,11 +84,7 @@ extension HTTPTransport {
     var request = request
     var redirects = 0
     while true {
-      guard request.url.isAllowedForTransport else {
-        throw TransportError(
-          .insecureURL,
-          "\(request.url.withoutQuery) is not https; plain http is for this machine alone")
-      }
+      try request.url.checkIsSecure()
       let response = try await send(request)
       guard redirects < rule.maxRedirects, let next = rule.request(after: response, to: request)
       else { return response }
@@ -86,4 +92,38 @@ extension HTTPTransport {
       request = next
     }
   }
+
+  /// Sends `request`, follows the redirects that `rule` allows and lends the answer behind them.
+  ///
+  /// - Throws: As ``send(_:following:)``; what `body` throws.
+  package func withStream<Result: Sendable>(
+    to request: TransportRequest, following rule: RedirectRule,
+    _ body: @Sendable (TransportStream) async throws -> Result
+  ) async throws -> Result {
+    var request = request
+    var redirects = 0
+    while true {
+      try request.url.checkIsSecure()
+      let sent = request
+      let mayFollow = redirects < rule.maxRedirects
+      let step: RedirectStep<Result> = try await withStream(to: sent) { stream in
+        if mayFollow, let next = rule.request(after: stream.status, stream.headers, to: sent) {
+          return .follow(next)
+        }
+        return .answer(try await body(stream))
+      }
+      switch step {
+      case .answer(let result): return result
+      case .follow(let next):
+        redirects += 1
+        request = next
+      }
+    }
+  }
+}
+
+/// What an answer means on a way that may be redirected.
+private enum RedirectStep<Result: Sendable>: Sendable {
+  case answer(Result)
+  case follow(TransportRequest)
 }

@@ -10,6 +10,15 @@ extension URL {
     }
   }
 
+  /// - Throws: ``TransportError`` `insecureURL` unless a request may go there.
+  func checkIsSecure() throws(TransportError) {
+    guard isAllowedForTransport else {
+      throw TransportError(
+        .insecureURL,
+        "\(withoutQuery) is not https; plain http is for this machine alone")
+    }
+  }
+
   /// Whether the host is this machine: 127.0.0.0/8, ::1 or localhost, written out.
   ///
   /// The name is not looked up: what a name resolves to is somebody else's decision.

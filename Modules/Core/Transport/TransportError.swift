@@ -5,7 +5,8 @@ public struct TransportError: Error, Sendable {
   /// What went wrong, in a form to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
-      case unreachable, timedOut, truncated, tooLarge, insecureURL, malformed
+      case unreachable, timedOut, truncated, tooLarge, insecureURL, malformed, unreadableBody
+      case noRoom
     }
     private let kind: Kind
 
@@ -23,13 +24,20 @@ public struct TransportError: Error, Sendable {
     /// What came back is not HTTP. Trying again seldom helps.
     public static let malformed = Code(kind: .malformed)
 
+    /// A file that belongs to the request's body cannot be read, or became shorter while it was sent.
+    public static let unreadableBody = Code(kind: .unreadableBody)
+
+    /// What a slow reader of an answer has not taken yet cannot be kept in a temporary file. Make room
+    /// there, or read faster; then trying again helps.
+    public static let noRoom = Code(kind: .noRoom)
+
     public var description: String { kind.rawValue }
 
     /// Whether the same request may succeed later.
     public var isTransient: Bool {
       switch kind {
       case .unreachable, .timedOut, .truncated: true
-      case .tooLarge, .insecureURL, .malformed: false
+      case .tooLarge, .insecureURL, .malformed, .unreadableBody, .noRoom: false
       }
     }
   }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -28,19 +29,19 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     // Not `.cancel`: on Linux a task refused that way never ends.
-    if exchange(of: dataTask)?.receive(response) != true { dataTask.cancel() }
+    if exchange(of: dataTask)?.receive(response) != true { dataTask.cancelFromAside() }
     completionHandler(.allow)
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    if exchange(of: dataTask)?.receive(data) != true { dataTask.cancel() }
+    if exchange(of: dataTask)?.receive(data) != true { dataTask.cancelFromAside() }
   }
 
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
     totalBytesSent: Int64, totalBytesExpectedToSend: Int64
   ) {
-    exchange(of: task)?.didSend()
+    exchange(of: task)?.didSend(total: totalBytesSent)
   }
 
   func urlSession(
@@ -51,7 +52,8 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     guard challenge.isForPassword else { return completionHandler(.performDefaultHandling, nil) }
     // The tokens are all there is. The default would wait for a password for ever on Linux.
     exchange(of: task)?.didReceiveChallenge()
-    completionHandler(.rejectProtectionSpace, nil)
+    // Not here: on Linux it waits for the queue on which this may run.
+    DispatchQueue.global().async { completionHandler(.rejectProtectionSpace, nil) }
   }
 
   func urlSession(

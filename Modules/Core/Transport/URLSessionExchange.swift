@@ -7,76 +7,77 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// One request on its way: gathers the answer and ends the caller's wait exactly once.
+/// What becomes of an answer that arrives bit by bit. Every call comes once the former has returned, but
+/// for ``end(_:)``, which may come at any time; what comes after it is ignored.
+protocol AnswerSink: AnyObject, Sendable {
+  /// Takes status and header fields, and how long the body is announced to be.
+  func begin(status: Int, headers: HTTPFields, expectedBytes: Int64)
+  /// Takes a piece of the body, without waiting for anybody.
+  ///
+  /// - Throws: What the exchange ends with: the piece cannot be taken.
+  func take(_ piece: Data) throws
+  /// Ends the answer: complete, or not.
+  func end(_ outcome: Result<Void, any Error>)
+}
+
+/// One request on its way: watches over it and ends its answer exactly once.
 ///
 /// The caller goes on as soon as the outcome is known, not when URLSession has cleaned up.
 final class Exchange: Sendable {
-  private typealias Waiter = CheckedContinuation<TransportResponse, any Error>
-
   private struct State {
     var status = 0
     var headers: HTTPFields = [:]
-    var body: [UInt8] = []
+    var receivedBytes: Int64 = 0
     /// Whether the server asked for credentials, which ends the exchange in its own way.
     var isChallenged = false
     var lastSign = DispatchTime.now()
     var timer: WatchTimer?
-    var outcome: Result<TransportResponse, any Error>?
-    var continuation: Waiter?
+    var isOver = false
   }
 
-  private let request: TransportRequest
+  let request: TransportRequest
+  private let sink: any AnswerSink
   private let state = Mutex(State())
 
-  init(_ request: TransportRequest) {
+  init(_ request: TransportRequest, into sink: any AnswerSink) {
     self.request = request
+    self.sink = sink
   }
 
-  /// Begins the exchange: takes the continuation that its end resumes, starts the watch over the
-  /// timeout and calls `send`. If the exchange is over already, nothing is sent.
+  /// Begins the exchange: starts the watch over the timeout and calls `send`. If the exchange is over
+  /// already, nothing is sent.
   ///
   /// - Parameter giveUp: Called if the timeout ends the exchange.
   /// - Returns: Whether `send` was called.
-  func begin(
-    _ continuation: CheckedContinuation<TransportResponse, any Error>,
-    giveUp: @escaping @Sendable () -> Void, send: () -> Void
-  ) -> Bool {
-    start(continuation)
-    guard watch(giveUp: giveUp) else { return false }
-    send()
-    return true
-  }
-
-  /// Starts the watch over the timeout; false if the exchange is over.
-  private func watch(giveUp: @escaping @Sendable () -> Void) -> Bool {
+  func begin(giveUp: @escaping @Sendable () -> Void, send: () -> Void) -> Bool {
     let timer = WatchTimer { [weak self] in
       if self?.checkTimeout() == true { giveUp() }
     }
     let isRunning = state.withLock { state in
-      guard state.outcome == nil else { return false }
+      guard !state.isOver else { return false }
       state.lastSign = .now()
       state.timer = timer
       return true
     }
-    if isRunning { timer.start(after: request.timeout) }
-    return isRunning
-  }
-
-  /// Takes the continuation that the end of the exchange resumes.
-  private func start(_ continuation: CheckedContinuation<TransportResponse, any Error>) {
-    let outcome = state.withLock { state in
-      if state.outcome == nil { state.continuation = continuation }
-      return state.outcome
+    guard isRunning else { return false }
+    timer.start(after: request.timeout)
+    request.progress?.update { amounts in
+      amounts = .init()
+      amounts.toSend = request.upload?.length ?? Int64(request.body?.count ?? 0)
     }
-    if let outcome { continuation.resume(with: outcome) }
+    send()
+    return true
   }
 
   /// Ends the exchange because the caller gave up.
   func cancel() { end(.failure(CancellationError())) }
 
   /// Notes that something went out, so the server is not silent yet.
-  func didSend() {
+  ///
+  /// - Parameter total: How many bytes of the body went out so far.
+  func didSend(total: Int64) {
     state.withLock { $0.lastSign = .now() }
+    request.progress?.update { $0.sent = total }
   }
 
   /// Notes that the server asks for credentials: what came before is the answer.
@@ -89,6 +90,9 @@ final class Exchange: Sendable {
     fail(.unreachable, "the connection was closed before \(request) was answered; it may be done")
   }
 
+  /// Ends the exchange because its body cannot be read.
+  func refuse(_ error: TransportError) { end(.failure(error)) }
+
   /// Takes status and headers; false if the exchange is over.
   func receive(_ response: URLResponse) -> Bool {
     guard let http = response as? HTTPURLResponse else {
@@ -98,34 +102,45 @@ final class Exchange: Sendable {
     guard expected <= Int64(request.maxResponseBytes) else {
       return fail(.tooLarge, tooLarge(expected))
     }
-    return state.withLock { state in
+    let headers = HTTPFields(http)
+    let isOver = state.withLock { state in
       state.lastSign = .now()
       state.status = http.statusCode
-      state.headers = HTTPFields(http)
-      if expected > 0 { state.body.reserveCapacity(Int(expected)) }
-      return state.outcome == nil
+      state.headers = headers
+      return state.isOver
     }
+    guard !isOver else { return false }
+    request.progress?.update { $0.toReceive = expected >= 0 ? expected : nil }
+    sink.begin(status: http.statusCode, headers: headers, expectedBytes: expected)
+    return true
   }
 
   /// Takes a piece of the body; false if the exchange is over.
   func receive(_ data: Data) -> Bool {
-    let total: Int? = state.withLock { state in
-      guard state.outcome == nil else { return nil }
+    let total: Int64? = state.withLock { state in
+      guard !state.isOver else { return nil }
       state.lastSign = .now()
-      // One copy, into the array that the caller gets.
-      data.withUnsafeBytes { state.body.append(contentsOf: $0) }
-      return state.body.count
+      state.receivedBytes += Int64(data.count)
+      return state.receivedBytes
     }
     guard let total else { return false }
-    return total <= request.maxResponseBytes || fail(.tooLarge, tooLarge(Int64(total)))
+    guard total <= Int64(request.maxResponseBytes) else { return fail(.tooLarge, tooLarge(total)) }
+    do {
+      try sink.take(data)
+    } catch {
+      end(.failure(error))
+      return false
+    }
+    request.progress?.update { $0.received = total }
+    return true
   }
 
   /// Ends the exchange as URLSession says.
   func finish(_ error: (any Error)?) {
     let answer = state.withLock { state in
-      (state.isChallenged, state.status, state.headers, state.body)
+      (state.isChallenged, state.status, state.headers, state.receivedBytes)
     }
-    let (isChallenged, status, headers, body) = answer
+    let (isChallenged, status, headers, received) = answer
     if let error, !isChallenged {
       end(.failure(TransportError(urlError: error, request, answerBegan: status != 0)))
       return
@@ -136,18 +151,18 @@ final class Exchange: Sendable {
     }
     // Not every version of URLSession compares these two.
     if request.method != .head, headers[.contentEncoding] == nil,
-      let length = headers[.contentLength].flatMap({ Int($0) }), body.count < length, status != 304
+      let length = headers[.contentLength].flatMap({ Int64($0) }), received < length, status != 304
     {
-      fail(.truncated, "the answer to \(request) ended after \(body.count) of \(length) bytes")
+      fail(.truncated, "the answer to \(request) ended after \(received) of \(length) bytes")
       return
     }
-    end(.success(TransportResponse(status: status, headers: headers, body: body)))
+    end(.success(()))
   }
 
   /// Ends the exchange if nothing was heard for too long, or looks again later.
   private func checkTimeout() -> Bool {
     let (timer, deadline) = state.withLock { state in
-      (state.outcome == nil ? state.timer : nil, state.lastSign + request.timeout.dispatchInterval)
+      (state.isOver ? nil : state.timer, state.lastSign + request.timeout.dispatchInterval)
     }
     guard let timer else { return false }
     if deadline > .now() {
@@ -165,23 +180,70 @@ final class Exchange: Sendable {
     return false
   }
 
-  private func end(_ outcome: Result<TransportResponse, any Error>) {
-    let former = state.withLock { state in
-      let former = (state.continuation, state.timer)
-      guard state.outcome == nil else { return (nil, nil) as (Waiter?, WatchTimer?) }
-      state.outcome = outcome
-      state.body = []
-      state.timer = nil
-      state.continuation = nil
-      return former
+  private func end(_ outcome: Result<Void, any Error>) {
+    let (isFirst, timer) = state.withLock { state in
+      defer {
+        state.isOver = true
+        state.timer = nil
+      }
+      return (!state.isOver, state.timer)
     }
-    former.1?.cancel()
-    former.0?.resume(with: outcome)
+    timer?.cancel()
+    if isFirst { sink.end(outcome) }
   }
 
   private func tooLarge(_ bytes: Int64) -> String {
     "the answer to \(request) has at least \(bytes) bytes, "
       + "and \(request.maxResponseBytes) are allowed"
+  }
+}
+
+/// Gathers a whole answer and resumes the caller with it.
+final class WholeAnswer: AnswerSink {
+  typealias Waiter = CheckedContinuation<TransportResponse, any Error>
+
+  private struct State {
+    var response = TransportResponse(status: 0)
+    var outcome: Result<TransportResponse, any Error>?
+    var waiter: Waiter?
+  }
+
+  private let state = Mutex(State())
+
+  /// Takes the continuation that the end of the answer resumes.
+  func resume(_ waiter: Waiter) {
+    let outcome = state.withLock { state in
+      if state.outcome == nil { state.waiter = waiter }
+      return state.outcome
+    }
+    if let outcome { waiter.resume(with: outcome) }
+  }
+
+  func begin(status: Int, headers: HTTPFields, expectedBytes: Int64) {
+    state.withLock { state in
+      state.response.status = status
+      state.response.headers = headers
+      // A server may announce what it never sends.
+      if expectedBytes > 0 { state.response.body.reserveCapacity(Int(min(expectedBytes, 1 << 20))) }
+    }
+  }
+
+  func take(_ piece: Data) {
+    // One copy, into the array that the caller gets.
+    state.withLock { state in
+      piece.withUnsafeBytes { state.response.body.append(contentsOf: $0) }
+    }
+  }
+
+  func end(_ outcome: Result<Void, any Error>) {
+    let (waiter, result) = state.withLock { state in
+      let result = outcome.map { state.response }
+      state.outcome = result
+      state.response.body = []
+      defer { state.waiter = nil }
+      return (state.waiter, result)
+    }
+    waiter?.resume(with: result)
   }
 }
 

@@ -30,12 +30,29 @@ extension URLSession {
       configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
       configuration.waitsForConnectivity = false
     #endif
-    // One callback at a time: the pieces of a body arrive in order.
-    let queue = OperationQueue()
-    queue.maxConcurrentOperationCount = 1
-    queue.name = "com.salesforce.network.ephemeralSession"
-    return URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    return URLSession(
+      configuration: configuration, delegate: delegate, delegateQueue: CallbackQueue())
   }
+}
+
+/// Runs the callbacks of a session one at a time: the pieces of a body arrive in order.
+///
+/// On Linux, URLSession reads all connections of the process from one queue and hands each piece to the
+/// session's queue without ever looking whether the pieces are dealt with: an endless answer would fill
+/// the memory if it comes faster than it is dealt with. So there a callback runs where URLSession hands it
+/// over, before it reads on; no callback may wait for URLSession or for a reader, and none does.
+private final class CallbackQueue: OperationQueue, @unchecked Sendable {
+  // `@unchecked Sendable` because it has no variables of its own.
+
+  override init() {
+    super.init()
+    maxConcurrentOperationCount = 1
+    name = "com.salesforce.network.ephemeralSession"
+  }
+
+  #if canImport(FoundationNetworking)
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
+  #endif
 }
 
 extension URLAuthenticationChallenge {

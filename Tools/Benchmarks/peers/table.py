@@ -243,7 +243,33 @@ def mock_org_rows(work):
     mock_org.rows(bench, run, work, min(rounds, 3))
 
 
+def core_rows(_):
+    server = subprocess.Popen([bench, "core", "serve"], stdout=subprocess.PIPE, text=True)
+    try:
+        url = json.loads(server.stdout.readline())["url"]
+        for parallel in (1, 6):
+            options = ["--url", url, "--parallel", str(parallel)]
+            times = turns(
+                {
+                    "client": [bench, "core", "requests", "client", *options],
+                    "bare URLSession": [bench, "core", "requests", "bare", *options],
+                }
+            )
+            what = f"requests through RestClient, {parallel} at a time"
+            row(what, "client", "bare URLSession", times, 0.85, 3000, "/s")
+        for direction in ("down", "up"):
+            done = run(bench, "core", "transfer", direction, "--url", url)
+            peak = done["peakMegabytes"]
+            verdict = "yes" if peak < 64 else "NO"
+            speed = f"{done['bytes'] / done['seconds'] / 1e6:,.0f} MB/s"
+            print(f"| 1 GB {direction}: {peak:.0f} MB peak | {speed} | | | 64 MB | {verdict} |", flush=True)
+    finally:
+        server.terminate()
+        server.wait()
+
+
 tables = {
+    "core": core_rows,
     "json": json_rows,
     "store": store_rows,
     "smartstore": smartstore_rows,

@@ -1,31 +1,66 @@
 import ArgumentParser
 import Foundation
 import HTTPTypes
+import SalesforceSDKCommon
 import SalesforceSDKCore
 
 /// `fieldforce rest`: one signed request.
 struct RestCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rest", abstract: "Send a signed request and print the answer.",
+    commandName: "rest", abstract: "Send a signed request and print or save the answer.",
     discussion: """
       Examples:
         fieldforce rest GET /limits
         fieldforce rest POST /sobjects/Account --body '{"Name":"Acme"}'
         fieldforce rest PATCH /v60.0/sobjects/Account/001... --body @account.json
         fieldforce rest GET /services/apexrest/orders
+        fieldforce rest POST /connect/files/users/me --form fileData=@plan.pdf
+        fieldforce rest GET /connect/files/069.../content --output plan.pdf
+        fieldforce rest PUT /jobs/ingest/750.../batches --body @rows.csv --content-type text/csv
       A path is taken to be below /services/data/\(RestRequest.defaultAPIVersion), unless it names a version itself,
-      starts with /services or is a whole address.
+      starts with /services or is a whole address. Files are read and written piece by piece, so their size does
+      not matter. An --output that broke off goes on where it ended.
       """)
 
   @Argument(help: "GET, POST, PATCH, PUT, DELETE or HEAD.") var method: String
   @Argument(help: "The path, such as /limits, or starting with /services.") var path: String
-  @Option(help: "A JSON body, or @FILE.") var body: String?
+  @Option(help: "The body, or @FILE.") var body: String?
+  @Option(
+    help: ArgumentHelp("What the body is.", discussion: "Default: application/json.")
+  ) var contentType: String?
+  @Option(
+    help: ArgumentHelp(
+      "A part of a form: NAME=TEXT, or NAME=@FILE with an optional ;type=TYPE behind it. Can be repeated.",
+      valueName: "part")
+  ) var form: [String] = []
+  @Option(
+    help: ArgumentHelp("A header field, NAME: VALUE. Can be repeated.", valueName: "field")
+  ) var header: [String] = []
+  @Option(
+    help: ArgumentHelp("Save the answer in a file.", valueName: "file"), completion: .file()
+  ) var output: String?
+  @Flag(help: "Download all of the file, whatever is here of it.") var noResume = false
   @OptionGroup var state: StateOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var printing: OutputOptions
 
   func validate() throws {
     guard ["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"].contains(method.uppercased()) else {
       throw ValidationError("\(method) is no method of the REST API.")
+    }
+    guard body == nil || form.isEmpty else {
+      throw ValidationError("A request has a --body or a --form, not both.")
+    }
+    guard contentType == nil || body != nil else {
+      throw ValidationError("--content-type says what the --body is, and there is none.")
+    }
+    guard body == nil && form.isEmpty || !["GET", "HEAD"].contains(method.uppercased()) else {
+      throw ValidationError("\(method.uppercased()) sends no body.")
+    }
+    for part in form where FormPart(part) == nil {
+      throw ValidationError("\(part) is no NAME=TEXT and no NAME=@FILE.")
+    }
+    for field in header where HTTPField(argument: field) == nil {
+      throw ValidationError("\(field) is no NAME: VALUE.")
     }
   }
 
@@ -38,27 +73,70 @@ struct RestCommand: AsyncParsableCommand {
     return isComplete ? path : "/{v}\(relative)"
   }
 
-  func run() async throws {
+  private func request() throws -> RestRequest {
     var request = RestRequest(
       method: HTTPRequest.Method(rawValue: method.uppercased()) ?? .get, path: fullPath)
     if let body {
-      request.body =
-        body.hasPrefix("@")
-        ? try InputFile.read(URL(filePath: String(body.dropFirst()))) : Array(body.utf8)
-      request.headers[.contentType] = "application/json"
+      if body.hasPrefix("@") {
+        request.upload = try UploadBody(argument: String(body.dropFirst()))
+      } else {
+        request.body = Array(body.utf8)
+      }
+      request.headers[.contentType] = contentType ?? "application/json"
     }
-    let signed = request
+    if !form.isEmpty {
+      var parts = MultipartBody()
+      for part in form.compactMap({ FormPart($0) }) { try part.add(to: &parts) }
+      request.setBody(parts)
+    }
+    for field in header.compactMap({ HTTPField(argument: $0) }) {
+      request.headers[field.name] = field.value
+    }
+    return request
+  }
+
+  func run() async throws {
+    let request = try request()
     try await state.withWorkspace { workspace in
-      let response = try await workspace.client().response(to: signed)
-      if !response.body.isEmpty {
-        FileHandle.standardOutput.write(Data(response.body + [UInt8(ascii: "\n")]))
-      } else if output.json {
-        print("null")
+      let client = try await workspace.client()
+      if let output {
+        try await save(request, client, to: URL(filePath: output))
+      } else {
+        try await show(request, client)
       }
-      guard response.isSuccess else {
-        throw CommandFailure(
-          status: response.status, "the server answered with status \(response.status)")
-      }
+    }
+  }
+
+  /// Prints the answer, also that of a refused request.
+  private func show(_ request: RestRequest, _ client: RestClient) async throws {
+    let response = try await TransferLine.following(request.upload == nil ? nil : "sending") {
+      try await client.response(to: request, progress: $0)
+    }
+    if !response.body.isEmpty {
+      FileHandle.standardOutput.write(Data(response.body + [UInt8(ascii: "\n")]))
+    } else if printing.json {
+      print("null")
+    }
+    guard response.isSuccess else {
+      throw CommandFailure(
+        status: response.status, "the server answered with status \(response.status)")
+    }
+  }
+
+  /// Saves the answer of a request that succeeds.
+  private func save(_ request: RestRequest, _ client: RestClient, to url: URL) async throws {
+    let download = try await TransferLine.following("receiving") {
+      try await client.download(request, to: url, resumes: !noResume, progress: $0)
+    }
+    let document: JSONObject = [
+      "path": .string(url.path), "bytes": .integer(download.bytes),
+      "resumedFrom": .integer(download.resumedFrom),
+      "contentType": download.contentType.map { .string($0) } ?? .null,
+    ]
+    if printing.json {
+      print(JSONValue.object(document).text)
+    } else {
+      Console.say("saved \(download.bytes) bytes in \(url.path)")
     }
   }
 }

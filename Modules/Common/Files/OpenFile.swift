@@ -1,0 +1,177 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A file that is read or written piece by piece, from where the last piece ended. It is closed when
+/// the last reference goes.
+///
+/// Files that it makes are for this user alone. One task at a time may use it.
+package final class OpenFile: Sendable {
+  package let path: String
+  private let descriptor: Int32
+
+  private init(_ path: String, _ flags: Int32) throws(FileFailure) {
+    self.path = path
+    descriptor = open(path, flags | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw FileFailure("opened", path, errno: errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Opens a file to read it from its start.
+  package static func reading(_ url: URL) throws(FileFailure) -> OpenFile {
+    try OpenFile(url.path, O_RDONLY)
+  }
+
+  /// Opens a file to write at its end, and makes it, with its folder, if it is missing.
+  package static func appending(_ url: URL) throws(FileFailure) -> OpenFile {
+    try DurableFile(url).makeFolder()
+    return try OpenFile(url.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)
+  }
+
+  /// Makes a file that does not exist yet, in a folder that does, to write it.
+  package static func creating(_ url: URL) throws(FileFailure) -> OpenFile {
+    try OpenFile(url.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+  }
+
+  /// Makes a file without a name in `folder`, to write and read. Its space is free again when the last
+  /// reference goes, or the process ends, however that happens.
+  package static func unnamed(in folder: URL) throws(FileFailure) -> OpenFile {
+    let path = folder.appendingPathComponent("fieldforce-\(UUID().uuidString)").path
+    let file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+    guard unlink(path) == 0 else { throw FileFailure("removed", path, errno: errno) }
+    return file
+  }
+
+  /// The size in bytes.
+  package func size() throws(FileFailure) -> Int64 {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw FileFailure("examined", path, errno: errno)
+    }
+    return Int64(status.st_size)
+  }
+
+  /// Whether this is a file with bytes in it, and not a folder, a pipe or a device.
+  package func isRegular() throws(FileFailure) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw FileFailure("examined", path, errno: errno)
+    }
+    return status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Reads up to as many bytes as `buffer` has room for; 0 at the end of the file.
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
+    while true {
+      let count = systemRead(descriptor, buffer)
+      if count >= 0 { return count }
+      guard errno == EINTR else { throw FileFailure("read", path, errno: errno) }
+    }
+  }
+
+  /// Reads `count` bytes, or fewer at the end of the file.
+  package func read(_ count: Int) throws(FileFailure) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let step = bytes.withUnsafeMutableBytes { buffer in
+        systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
+      }
+      if step < 0, errno == EINTR { continue }
+      guard step >= 0 else { throw FileFailure("read", path, errno: errno) }
+      if step == 0 { break }
+      done += step
+    }
+    bytes.removeLast(count - done)
+    return bytes
+  }
+
+  /// Reads `count` bytes from a place, or fewer at the end of the file.
+  package func read(_ count: Int, at offset: Int64) throws(FileFailure) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let step = bytes.withUnsafeMutableBytes { buffer in
+        pread(
+          descriptor, buffer.baseAddress.map { $0 + done }, count - done,
+          off_t(offset) + off_t(done))
+      }
+      if step < 0, errno == EINTR { continue }
+      guard step >= 0 else { throw FileFailure("read", path, errno: errno) }
+      if step == 0 { break }
+      done += step
+    }
+    bytes.removeLast(count - done)
+    return bytes
+  }
+
+  /// Writes all of `bytes` to a place.
+  package func write(_ bytes: [UInt8], at offset: Int64) throws(FileFailure) {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        pwrite(
+          descriptor, buffer.baseAddress.map { $0 + done }, bytes.count - done,
+          off_t(offset) + off_t(done))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw FileFailure("written", path, errno: count < 0 ? errno : EIO) }
+      done += count
+    }
+  }
+
+  /// Goes to a place, counted in bytes from the start.
+  package func seek(to offset: Int64) throws(FileFailure) {
+    guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else {
+      throw FileFailure("read", path, errno: errno)
+    }
+  }
+
+  /// Writes all of `bytes`.
+  package func write(_ bytes: [UInt8]) throws(FileFailure) {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: buffer[done...]))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw FileFailure("written", path, errno: count < 0 ? errno : EIO) }
+      done += count
+    }
+  }
+
+  /// Cuts the file off behind so many bytes.
+  package func truncate(to size: Int64) throws(FileFailure) {
+    guard ftruncate(descriptor, off_t(size)) == 0 else {
+      throw FileFailure("written", path, errno: errno)
+    }
+  }
+
+  /// Waits until what was written is on disk.
+  package func sync() throws(FileFailure) {
+    #if canImport(Darwin)
+      // fsync leaves the bytes in the drive's cache there.
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    guard fsync(descriptor) == 0 else { throw FileFailure("synced", path, errno: errno) }
+  }
+}
+
+// Inside the type these names are its own methods.
+private func systemRead(_ file: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  read(file, buffer.baseAddress, buffer.count)
+}
+
+private func systemWrite(_ file: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
+  write(file, buffer.baseAddress, buffer.count)
+}

@@ -1,0 +1,168 @@
+public import Foundation
+import HTTPTypes
+import SalesforceSDKCommon
+import Synchronization
+
+/// What a download brought.
+public struct RestDownload: Sendable, Hashable {
+  /// Where it is.
+  public let url: URL
+  /// How large the file is.
+  public let bytes: Int64
+  /// How many of these bytes were here already from a download that had broken off.
+  public let resumedFrom: Int64
+  /// The server's word for the kind of data.
+  public let contentType: String?
+}
+
+extension RestClient {
+  /// 16 GB: more than any file of the platform.
+  public static let defaultMaxDownloadBytes: Int64 = 16 << 30
+
+  /// Downloads the answer to `request` into a file. The file appears, or is replaced, when it is
+  /// complete; memory holds a small part of it at a time.
+  ///
+  /// A download that breaks off leaves `NAME.part` and `NAME.part.json` beside the place. The next
+  /// one into the same place goes on from there if the server can (it does `Range`) and still has the
+  /// same version; else it begins anew. Within one call the policy of the client does the same. The
+  /// file is not encrypted.
+  ///
+  /// - Parameter resumes: Whether to go on with what is there. Default: true.
+  /// - Parameter maxBytes: A longer answer is refused as soon as that is known.
+  /// - Parameter progress: Is told how much of the file is here.
+  /// - Throws: As ``send(_:)``; ``RestError`` `busyFile`, `unwritableFile`, `tooLarge`.
+  @discardableResult
+  public func download(
+    _ request: RestRequest, to destination: URL, resumes: Bool = true,
+    maxBytes: Int64 = RestClient.defaultMaxDownloadBytes, progress: TransferProgress? = nil
+  ) async throws -> RestDownload {
+    defer { progress?.finish() }
+    return try await inFlight.run(request) {
+      try await self.download(
+        request, into: PartialDownload(to: destination), resumes, maxBytes, progress)
+    }
+  }
+
+  private func download(
+    _ request: RestRequest, into partial: PartialDownload, _ resumes: Bool, _ maxBytes: Int64,
+    _ progress: TransferProgress?
+  ) async throws -> RestDownload {
+    let resource = Digests.sha256Hex(
+      "\(identity.map { "\($0)" } ?? "") \(request.target(apiVersion: apiVersion))")
+    var machine = RetryMachine(policy: options.retries, isRepeatable: request.isRepeatable)
+    defer { partial.dropIfEmpty() }
+    var state = resumes ? try partial.state(of: resource) : nil
+    while true {
+      let step = DownloadStep(
+        partial: partial, resource: resource, start: state?.bytes ?? 0, maxBytes: maxBytes,
+        progress: progress)
+      do {
+        return try await stream(step.ranged(request, validator: state?.validator), nil) {
+          try await step.receive($0)
+        }
+      } catch let error as RestError where error.code == .server(416) && state != nil {
+        // What is here is not a part of what the server has.
+        state = nil
+      } catch let error as RestError where error.code.isInterruption {
+        // The bytes that arrived are worth another attempt; without any, sending has tried enough.
+        let now = try partial.state(of: resource)
+        guard let now, now.bytes > (state?.bytes ?? 0) else { throw error }
+        state = now
+        guard
+          let wait = machine.wait(after: .failure(.truncated), chance: options.chance()),
+          budget.spend()
+        else { throw error }
+        try await options.clock.sleep(for: wait)
+      }
+    }
+  }
+}
+
+extension RestError.Code {
+  /// Whether a connection ended inside an answer.
+  fileprivate var isInterruption: Bool { self == .truncated || self == .timedOut }
+}
+
+/// One attempt of a download.
+private struct DownloadStep: Sendable {
+  let partial: PartialDownload
+  let resource: String
+  /// How many bytes are here.
+  let start: Int64
+  let maxBytes: Int64
+  let progress: TransferProgress?
+
+  /// The request for what is missing.
+  func ranged(_ request: RestRequest, validator: String?) -> RestRequest {
+    var request = request
+    // A compressed body has no bytes to count from.
+    if request.headers[.acceptEncoding] == nil { request.headers[.acceptEncoding] = "identity" }
+    request.maxResponseBytes = Int(clamping: maxBytes)
+    if start > 0, let validator {
+      request.headers[.range] = "bytes=\(start)-"
+      request.headers[.ifRange] = validator
+    }
+    return request
+  }
+
+  func receive(_ stream: RestStream) async throws -> RestDownload {
+    let isContinued = stream.status == 206
+    if isContinued, stream.rangeStart != start {
+      partial.drop()
+      throw RestError(
+        .malformedResponse, "the server sent another part of the file than it was asked for")
+    }
+    let offset = isContinued ? start : 0
+    let file =
+      isContinued ? try partial.goOn() : try partial.restart(as: stream.origin(of: resource))
+    let total = stream.expectedBytes.map { $0 + offset }
+    let size = Mutex(offset)
+    // A file takes its bytes where they arrive, so that none of them waits for a task. The receiver may
+    // live a moment longer than this call, so it must not keep the lock on the file, which `self` holds.
+    try await stream.body.drain { [maxBytes, progress] piece in
+      let now = size.withLock { size in
+        size += Int64(piece.count)
+        return size
+      }
+      guard now <= maxBytes else {
+        throw RestError(
+          .tooLarge, "the file has more than \(maxBytes) bytes; allow more, or leave it")
+      }
+      do throws(FileFailure) {
+        try file.write(piece)
+      } catch {
+        throw RestError(download: error)
+      }
+      progress?.update { amounts in
+        amounts.received = now
+        amounts.toReceive = total
+      }
+    }
+    try partial.finish(file)
+    return RestDownload(
+      url: partial.destination, bytes: size.withLock { $0 }, resumedFrom: offset,
+      contentType: stream.headers[.contentType])
+  }
+}
+
+extension RestStream {
+  /// The first byte that a partial answer holds.
+  fileprivate var rangeStart: Int64? {
+    guard let range = headers[.contentRange]?.trimmed.dropping(prefix: "bytes ") else {
+      return nil
+    }
+    return Int64(range.prefix { $0 != "-" })
+  }
+
+  /// What the bytes are a part of; `nil` if the server cannot go on with them later.
+  fileprivate func origin(of resource: String) -> PartialDownload.Origin? {
+    guard headers[.acceptRanges]?.lowercased() == "bytes",
+      (headers[.contentEncoding] ?? "identity").lowercased() == "identity"
+    else { return nil }
+    // A weak tag does not promise the same bytes.
+    if let tag = headers[.eTag], !tag.hasPrefix("W/") {
+      return .init(resource: resource, validator: tag)
+    }
+    return headers[.lastModified].map { .init(resource: resource, validator: $0) }
+  }
+}

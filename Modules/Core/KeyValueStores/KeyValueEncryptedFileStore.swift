@@ -1,0 +1,370 @@
+public import Foundation
+import SalesforceSDKCommon
+import Synchronization
+
+/// Keeps values of any size by their keys, each in a sealed file of its own (CO-150, SS-241).
+///
+/// A change that returns is on disk, and a crash at any instant leaves each value as it was or as it
+/// shall be. Values are written and read as streams, so their size does not count. The names of the files
+/// tell nothing of the keys; their number and sizes can be seen. Any number of tasks and processes may use
+/// a store at once: of two that write one key, the later one wins, and a reader keeps what it began to
+/// read.
+///
+/// ```swift
+/// let store = try stores.store(named: "drafts", for: account)
+/// try store.saveValue("Hello", forKey: "greeting")
+/// let text = try store.readValue(forKey: "greeting")
+/// ```
+///
+/// Errors are ``EncryptionError``. A value that cannot be read is an error and stays as it is. After the
+/// folder was removed everything is absent, and saving throws `removed`.
+public final class KeyValueEncryptedFileStore: Sendable {
+  /// The store's folder.
+  public let url: URL
+  /// How the store is laid out: 2, or 1 for one that does not list its keys.
+  public var storeVersion: Int { form.withLock { $0.version } }
+
+  private let form: Mutex<KeyValueForm>
+  private let folder: KeyValueFolder
+
+  /// Opens the store in a folder, and makes it if there is none.
+  ///
+  /// - Parameter key: Seals the store.
+  /// - Throws: ``EncryptionError`` `wrongKey`; `keyMissing` if there are values and the version file is
+  ///   gone; `unknownFormat`, `truncated`, `inputOutput`, `diskFull`.
+  public init(at url: URL, key: EncryptionKey) throws(EncryptionError) {
+    self.url = url
+    let bare = KeyValueFolder(url: url, isListed: true)
+    let form = try Self.form(in: bare, key: key)
+    self.form = Mutex(form)
+    folder = KeyValueFolder(url: url, isListed: form.version > 1)
+    try folder.removeLeftovers()
+  }
+
+  private static func form(
+    in folder: KeyValueFolder, key: EncryptionKey
+  ) throws(EncryptionError) -> KeyValueForm {
+    let found = try folder.mapping { () throws(FileFailure) in
+      try folder.versionFile.read(limit: 4096)
+    }
+    if let found { return try KeyValueForm(found, key: key) }
+    let names = try folder.names()
+    if names.contains(where: { $0.hasSuffix(KeyValueForm.valueEnd) }) {
+      throw EncryptionError(
+        .keyMissing,
+        "The key-value store at \(folder.url.path) has values, and its version file, which holds their "
+          + "key, is gone. Restore it from a backup.")
+    }
+    if names.contains(where: { Hex.decode($0)?.count == 32 }) {
+      return KeyValueForm(firstVersion: key)
+    }
+    let (form, bytes) = try KeyValueForm.make(key: key)
+    let isOurs = try folder.mapping { () throws(FileFailure) in
+      try DurableFile.makeFolder(folder.url.path)
+      return try folder.versionFile.create(bytes)
+    }
+    // Somebody else may have been faster: then their store is the one.
+    return isOurs ? form : try Self.form(in: folder, key: key)
+  }
+
+  // MARK: - Saving
+
+  /// Keeps a text.
+  ///
+  /// - Throws: ``EncryptionError`` `emptyKey`, `removed`, `diskFull` or `inputOutput`; then the former
+  ///   value is still there.
+  public func saveValue(_ text: String, forKey key: String) throws(EncryptionError) {
+    try saveData(Array(text.utf8), forKey: key)
+  }
+
+  /// Keeps bytes, which may be none.
+  ///
+  /// - Throws: As ``saveValue(_:forKey:)``.
+  public func saveData(_ bytes: [UInt8], forKey key: String) throws(EncryptionError) {
+    try save(key) { write throws(EncryptionError) in try write(bytes) }
+  }
+
+  /// Keeps the content of a file, read piece by piece.
+  ///
+  /// - Throws: As ``saveValue(_:forKey:)``; `inputOutput` also if the file cannot be read.
+  public func saveFile(_ file: URL, forKey key: String) throws(EncryptionError) {
+    let source = try folder.mapping { () throws(FileFailure) in try OpenFile.reading(file) }
+    try save(key) { write throws(EncryptionError) in
+      while true {
+        let piece = try folder.mapping { () throws(FileFailure) in try source.read(65_536) }
+        if piece.isEmpty { return }
+        try write(piece)
+      }
+    }
+  }
+
+  /// Keeps what `pieces` brings, written as it comes. Until the last piece is there the former value is
+  /// the one.
+  ///
+  /// - Throws: As ``saveValue(_:forKey:)``; what `pieces` throws passes through.
+  public func saveStream<Pieces: AsyncSequence>(
+    _ pieces: Pieces, forKey key: String
+  ) async throws where Pieces.Element == [UInt8] {
+    let writer = try ValueWriter(try checked(key), self)
+    do {
+      for try await piece in pieces { try writer.write(piece) }
+      try writer.finish()
+    } catch {
+      writer.drop()
+      throw error
+    }
+  }
+
+  private func save(
+    _ key: String,
+    _ body: (_ write: ([UInt8]) throws(EncryptionError) -> Void) throws(EncryptionError) -> Void
+  ) throws(EncryptionError) {
+    let writer = try ValueWriter(try checked(key), self)
+    do throws(EncryptionError) {
+      try body { piece throws(EncryptionError) in try writer.write(piece) }
+      try writer.finish()
+    } catch {
+      writer.drop()
+      throw error
+    }
+  }
+
+  // MARK: - Reading
+
+  /// A value as text; `nil` if there is none.
+  ///
+  /// - Throws: ``EncryptionError`` `emptyKey`, `decryptionFailed`, `truncated`, `notText`, `inputOutput`.
+  public func readValue(forKey key: String) throws(EncryptionError) -> String? {
+    guard let bytes = try readData(forKey: key) else { return nil }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw EncryptionError(.notText, "The value is no text; read it as data.")
+    }
+    return text
+  }
+
+  /// A value's bytes; `nil` if there is none.
+  ///
+  /// - Parameter maxBytes: A larger value is refused; read it as a stream. Default: 256 MB.
+  /// - Throws: As ``readValue(forKey:)``; `tooLarge`.
+  public func readData(
+    forKey key: String, maxBytes: Int = 256 << 20
+  ) throws(EncryptionError) -> [UInt8]? {
+    guard let stream = try readStream(forKey: key) else { return nil }
+    var reader = stream.makeReader()
+    var bytes: [UInt8] = []
+    while let piece = try reader.next() {
+      guard bytes.count + piece.count <= maxBytes else {
+        throw EncryptionError(
+          .tooLarge, "The value has more than \(maxBytes) bytes; read it as a stream.")
+      }
+      bytes += piece
+    }
+    return bytes
+  }
+
+  /// A value as a stream; `nil` if there is none. It shows the value as it is now, whatever is saved
+  /// meanwhile.
+  ///
+  /// - Throws: ``EncryptionError`` `emptyKey` or `inputOutput`.
+  public func readStream(forKey key: String) throws(EncryptionError) -> StoredValue? {
+    let form = form.withLock { $0 }
+    let name = form.valueFile(form.name(of: try checked(key)))
+    guard folder.file(name).exists else { return nil }
+    do throws(FileFailure) {
+      return StoredValue(
+        file: try OpenFile.reading(url.appending(path: name)), key: form.contentKey,
+        context: form.context(name))
+    } catch {
+      if error.errno == ENOENT { return nil }
+      throw EncryptionError(error)
+    }
+  }
+
+  /// Whether there is a value.
+  ///
+  /// - Throws: ``EncryptionError`` `emptyKey`.
+  public func contains(_ key: String) throws(EncryptionError) -> Bool {
+    let form = form.withLock { $0 }
+    return folder.file(form.valueFile(form.name(of: try checked(key)))).exists
+  }
+
+  // MARK: - Listing
+
+  /// All keys, in no particular order. One whose file cannot be read is left out and logged; its value can
+  /// still be read by whoever knows its key.
+  ///
+  /// - Throws: ``EncryptionError`` `notListed` for a store of version 1; `inputOutput`.
+  public func allKeys() throws(EncryptionError) -> [String] {
+    let form = form.withLock { $0 }
+    guard form.version > 1 else {
+      throw EncryptionError(.notListed, "A key-value store of version 1 does not list its keys.")
+    }
+    var keys: [String] = []
+    for name in try valueNames() {
+      do throws(EncryptionError) {
+        if let key = try key(of: name, form) { keys.append(key) }
+      } catch {
+        CoreLogger.log.error(
+          "a key of the store \(url.lastPathComponent) cannot be read", error: error)
+      }
+    }
+    return keys
+  }
+
+  /// How many values there are, those of an unreadable key left out.
+  ///
+  /// - Throws: As ``allKeys()``.
+  public func count() throws(EncryptionError) -> Int {
+    storeVersion == 1 ? try valueNames().count : try allKeys().count
+  }
+
+  /// Whether there is no value.
+  ///
+  /// - Throws: As ``allKeys()``.
+  public func isEmpty() throws(EncryptionError) -> Bool { try valueNames().isEmpty }
+
+  /// What the names of values begin with.
+  private func valueNames() throws(EncryptionError) -> [String] {
+    let names = try folder.names()
+    guard storeVersion > 1 else { return names.filter { Hex.decode($0)?.count == 32 } }
+    return names.compactMap { name in
+      name.hasSuffix(KeyValueForm.valueEnd)
+        ? String(name.dropLast(KeyValueForm.valueEnd.count)) : nil
+    }
+  }
+
+  private func key(of name: String, _ form: KeyValueForm) throws(EncryptionError) -> String? {
+    let file = name + KeyValueForm.keyEnd
+    let sealed = try folder.mapping { () throws(FileFailure) in try folder.file(file).read() }
+    guard let sealed else { return nil }
+    var stream = DecryptStream(key: form.contentKey, context: form.context(file))
+    let bytes = try stream.update(sealed) + stream.finish()
+    let key = String(decoding: bytes, as: UTF8.self)
+    guard form.name(of: key) == name else {
+      throw EncryptionError(.decryptionFailed, "A key stands in another's place.")
+    }
+    return key
+  }
+
+  // MARK: - Removing
+
+  /// Removes a value, readable or not.
+  ///
+  /// - Returns: Whether there was one.
+  /// - Throws: ``EncryptionError`` `emptyKey` or `inputOutput`.
+  @discardableResult
+  public func removeValue(forKey key: String) throws(EncryptionError) -> Bool {
+    let form = form.withLock { $0 }
+    let name = form.name(of: try checked(key))
+    guard folder.file(form.valueFile(name)).exists else { return false }
+    return try folder.whileLocked { () throws(EncryptionError) in try remove(name, form) }
+  }
+
+  /// Removes all values, readable or not; the store stays.
+  ///
+  /// - Throws: ``EncryptionError`` `inputOutput`.
+  public func removeAll() throws(EncryptionError) {
+    guard DurableFile(url).exists else { return }
+    let form = form.withLock { $0 }
+    try folder.whileLocked { () throws(EncryptionError) in
+      for name in try valueNames() { try remove(name, form) }
+      // Keys whose value never came.
+      for name in try folder.names() where name.hasSuffix(KeyValueForm.keyEnd) {
+        try folder.mapping { () throws(FileFailure) in try folder.file(name).remove() }
+      }
+    }
+  }
+
+  @discardableResult
+  private func remove(_ name: String, _ form: KeyValueForm) throws(EncryptionError) -> Bool {
+    let value = folder.file(form.valueFile(name))
+    let existed = value.exists
+    // The value is what counts: without it the key is nothing.
+    try folder.mapping { () throws(FileFailure) in
+      try value.remove()
+      try folder.file(name + KeyValueForm.keyEnd).remove()
+    }
+    return existed
+  }
+
+  // MARK: - Keys
+
+  /// Seals the store with another key: one small file is replaced, no value is written (CO-151). Other
+  /// processes that have the store open go on using it.
+  ///
+  /// - Throws: ``EncryptionError`` `wrongKey` if `old` is not the store's key; `removed`; `notListed` for
+  ///   a store of version 1, whose values have no key of their own; `inputOutput`, `diskFull`.
+  public func changeEncryptionKey(
+    from old: EncryptionKey, to new: EncryptionKey
+  ) throws(EncryptionError) {
+    guard storeVersion > 1 else {
+      throw EncryptionError(
+        .notListed, "A key-value store of version 1 cannot change its key; copy its values.")
+    }
+    let file = folder.versionFile
+    let bytes = try folder.mapping { () throws(FileFailure) in try file.read(limit: 4096) }
+    guard let bytes else {
+      throw EncryptionError(
+        .removed, "The key-value store at \(url.path) was removed; open it anew.")
+    }
+    let rewrapped = try KeyValueForm.rewrap(bytes, from: old, to: new)
+    try folder.mapping { () throws(FileFailure) in try file.replace(with: rewrapped) }
+  }
+
+  private func checked(_ key: String) throws(EncryptionError) -> String {
+    guard !key.isEmpty else { throw EncryptionError(.emptyKey, "The key of a value is empty.") }
+    return key
+  }
+
+  /// Writes one value: the key first, which alone is nothing, then the value.
+  private final class ValueWriter {
+    private let store: KeyValueEncryptedFileStore
+    private let form: KeyValueForm
+    private let key: String
+    private let name: String
+    private let draft: KeyValueFolder.Draft
+    private var stream: EncryptStream
+
+    init(_ key: String, _ store: KeyValueEncryptedFileStore) throws(EncryptionError) {
+      self.store = store
+      self.key = key
+      form = store.form.withLock { $0 }
+      name = form.name(of: key)
+      let file = form.valueFile(name)
+      draft = try store.folder.draft(of: file)
+      stream = EncryptStream(key: form.contentKey, context: form.context(file))
+    }
+
+    func write(_ piece: [UInt8]) throws(EncryptionError) { try put(stream.update(piece), draft) }
+
+    func finish() throws(EncryptionError) {
+      try put(stream.finish(), draft)
+      try store.folder.whileLocked { () throws(EncryptionError) in
+        if form.version > 1 { try writeKey() }
+        try store.folder.keep(draft)
+      }
+    }
+
+    func drop() { draft.drop() }
+
+    private func writeKey() throws(EncryptionError) {
+      let file = name + KeyValueForm.keyEnd
+      guard !store.folder.file(file).exists else { return }
+      let draft = try store.folder.draft(of: file)
+      do throws(EncryptionError) {
+        var stream = EncryptStream(key: form.contentKey, context: form.context(file))
+        try put(stream.update(Array(key.utf8)) + stream.finish(), draft)
+        try store.folder.keep(draft)
+      } catch {
+        draft.drop()
+        throw error
+      }
+    }
+
+    private func put(
+      _ bytes: [UInt8], _ draft: KeyValueFolder.Draft
+    ) throws(EncryptionError) {
+      try store.folder.mapping { () throws(FileFailure) in try draft.file.write(bytes) }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import SalesforceSDKCommon
+import Synchronization
+
+/// The key-value stores of an installation: those of each user, which go with the user's logout, and
+/// those of the app.
+///
+/// ```swift
+/// let stores = KeyValueStores(folders: folders, keys: keys)
+/// await accounts.addLogoutObserver(stores)
+/// let drafts = try stores.store(named: "drafts", for: account)
+/// ```
+///
+/// Whoever asks for a store that is open gets the same object.
+public final class KeyValueStores: Sendable {
+  private let folders: UserFolders
+  private let keys: any EncryptionKeyProvider
+  private let open = Mutex<[URL: KeyValueEncryptedFileStore]>([:])
+
+  /// Names the place; nothing is read or made yet.
+  ///
+  /// - Parameter keys: Brings the key with the label ``KeyLabel/keyValueStores``.
+  public init(folders: UserFolders, keys: any EncryptionKeyProvider) {
+    self.folders = folders
+    self.keys = keys
+  }
+
+  // MARK: - Stores of a user
+
+  /// A store of that user and community; it is made if there is none.
+  ///
+  /// - Parameter name: 1 to 96 letters, digits and `_`.
+  /// - Throws: ``EncryptionError`` `invalidStoreName`; what the key provider throws;
+  ///   as ``KeyValueEncryptedFileStore/init(at:key:)``.
+  public func store(
+    named name: String, for account: UserAccount
+  ) throws(EncryptionError) -> KeyValueEncryptedFileStore {
+    try store(name, in: place(of: account))
+  }
+
+  /// The names of a user's stores, sorted.
+  ///
+  /// - Throws: ``EncryptionError`` `inputOutput`.
+  public func storeNames(for account: UserAccount) throws(EncryptionError) -> [String] {
+    try names(in: place(of: account))
+  }
+
+  /// Removes a store of a user with all its values, whatever state it is in.
+  ///
+  /// - Throws: ``EncryptionError`` `invalidStoreName` or `inputOutput`.
+  public func removeStore(
+    named name: String, for account: UserAccount
+  ) throws(EncryptionError) {
+    try remove(name, in: place(of: account))
+  }
+
+  /// Removes all stores of a user in the community of `account`.
+  ///
+  /// - Throws: ``EncryptionError`` `inputOutput`.
+  public func removeAllStores(for account: UserAccount) throws(EncryptionError) {
+    try removeFolder(place(of: account))
+  }
+
+  // MARK: - Stores of the app
+
+  /// A store that belongs to nobody in particular; it is made if there is none.
+  ///
+  /// - Throws: As ``store(named:for:)``.
+  public func globalStore(
+    named name: String
+  ) throws(EncryptionError) -> KeyValueEncryptedFileStore {
+    try store(name, in: globalPlace)
+  }
+
+  /// The names of the app's stores, sorted.
+  ///
+  /// - Throws: ``EncryptionError`` `inputOutput`.
+  public func globalStoreNames() throws(EncryptionError) -> [String] { try names(in: globalPlace) }
+
+  /// Removes a store of the app with all its values.
+  ///
+  /// - Throws: As ``removeStore(named:for:)``.
+  public func removeGlobalStore(named name: String) throws(EncryptionError) {
+    try remove(name, in: globalPlace)
+  }
+
+  /// Removes all stores of the app.
+  ///
+  /// - Throws: ``EncryptionError`` `inputOutput`.
+  public func removeAllGlobalStores() throws(EncryptionError) { try removeFolder(globalPlace) }
+
+  // MARK: - Places
+
+  private static let folderName = "key_value_stores"
+
+  private func place(of account: UserAccount) -> URL {
+    folders.communityFolder(of: account).appending(path: Self.folderName)
+  }
+
+  private var globalPlace: URL { folders.root.appending(path: Self.folderName) }
+
+  private func store(
+    _ name: String, in place: URL
+  ) throws(EncryptionError) -> KeyValueEncryptedFileStore {
+    try Self.check(name)
+    let url = place.appending(path: name)
+    if let store = open.withLock({ $0[url] }), DurableFile(url).exists { return store }
+    // Of two who open it at once both get a whole store; one of the objects stays.
+    let store = try KeyValueEncryptedFileStore(at: url, key: keys.encryptionKey(.keyValueStores))
+    open.withLock { $0[url] = store }
+    return store
+  }
+
+  private func names(in place: URL) throws(EncryptionError) -> [String] {
+    try KeyValueFolder(url: place, isListed: false).names()
+      .filter { Self.isValid($0) }.sorted()
+  }
+
+  private func remove(_ name: String, in place: URL) throws(EncryptionError) {
+    try Self.check(name)
+    try removeFolder(place.appending(path: name))
+  }
+
+  private func removeFolder(_ url: URL) throws(EncryptionError) {
+    open.withLock { open in
+      open = open.filter { !$0.key.path.hasPrefix(url.path + "/") && $0.key != url }
+    }
+    guard DurableFile(url).exists else { return }
+    do {
+      try FileManager.default.removeItem(at: url)
+    } catch {
+      throw EncryptionError(.inputOutput, "\(url.path) cannot be removed.", cause: error)
+    }
+  }
+
+  private static func check(_ name: String) throws(EncryptionError) {
+    guard isValid(name) else {
+      throw EncryptionError(
+        .invalidStoreName, "Invalid store name: it has 1 to 96 letters, digits and underscores.")
+    }
+  }
+
+  private static func isValid(_ name: String) -> Bool {
+    (1...96).contains(name.utf8.count)
+      && name.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20) || byte == 0x5f
+      }
+  }
+}
+
+extension KeyValueStores: LogoutObserver {
+  /// None: values are never sent anywhere.
+  public func unsyncedRecords(of account: UserAccount) async throws -> Int { 0 }
+
+  /// Removes all stores of the user, in every community.
+  public func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws {
+    let user = folders.folder(of: account.identity)
+    for name in try KeyValueFolder(url: user, isListed: false).names() {
+      try removeFolder(user.appending(path: name).appending(path: Self.folderName))
+    }
+  }
+}

@@ -1,0 +1,95 @@
+public import SalesforceSDKCommon
+
+/// A key that could not be had, or data that could not be sealed, opened, kept or found.
+///
+/// Nothing is ever deleted or made anew because it cannot be read: each cause has its code, and the data
+/// stays as it is.
+public struct EncryptionError: Error, Sendable, CustomStringConvertible {
+  /// What went wrong, in a form to switch on.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String {
+      case noEncryptionKey, keyLocked, keyMissing, keyDamaged, wrongKey, decryptionFailed
+      case truncated, unknownFormat, invalidStoreName, emptyKey, notListed, notText, tooLarge
+      case removed, diskFull, inputOutput
+    }
+    private let kind: Kind
+    /// No key was given.
+    public static let noEncryptionKey = Code(kind: .noEncryptionKey)
+    /// The place where keys are kept is locked. Unlock it, then try again.
+    public static let keyLocked = Code(kind: .keyLocked)
+    /// There is data, and its key is gone. Restore the keys from a backup.
+    public static let keyMissing = Code(kind: .keyMissing)
+    /// A key is there and cannot be read. Restore the keys from a backup.
+    public static let keyDamaged = Code(kind: .keyDamaged)
+    /// The data was sealed with another key. Give that one.
+    public static let wrongKey = Code(kind: .wrongKey)
+    /// The data was changed, or belongs to another key or place.
+    public static let decryptionFailed = Code(kind: .decryptionFailed)
+    /// The data ends too early.
+    public static let truncated = Code(kind: .truncated)
+    /// The data is none of ours, or was written by a newer version. Update the program.
+    public static let unknownFormat = Code(kind: .unknownFormat)
+    /// A store's name has other characters than letters, digits and `_`, none, or more than 96.
+    public static let invalidStoreName = Code(kind: .invalidStoreName)
+    /// The key of a value is empty.
+    public static let emptyKey = Code(kind: .emptyKey)
+    /// The store is of a version that does not keep the names of its values.
+    public static let notListed = Code(kind: .notListed)
+    /// A value that was asked for as text is none.
+    public static let notText = Code(kind: .notText)
+    /// A value is larger than the caller allows.
+    public static let tooLarge = Code(kind: .tooLarge)
+    /// The store was removed. Open it anew.
+    public static let removed = Code(kind: .removed)
+    /// The disk, or this user's share of it, is full. Make room, then try again.
+    public static let diskFull = Code(kind: .diskFull)
+    /// The system refused to read or write; the message has its reason. Retrying may help.
+    public static let inputOutput = Code(kind: .inputOutput)
+
+    public var description: String { kind.rawValue }
+  }
+
+  /// What went wrong.
+  public let code: Code
+  /// What failed, on what, and the remedy; never a key, the name of a value or a part of one.
+  public let message: String
+  /// The error below, where there was one.
+  public let cause: (any Error)?
+  /// Where it was made.
+  public let location: SourceLocation
+
+  /// Makes an error; providers of keys throw these.
+  public init(
+    _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
+    line: Int = #line
+  ) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.location = SourceLocation(fileID: fileID, line: line)
+  }
+
+  public var description: String { "\(code): \(message)" }
+}
+
+extension EncryptionError {
+  /// What an error of the secret store means for a key.
+  init(_ error: SecretStoreError, fileID: String = #fileID, line: Int = #line) {
+    let code: Code =
+      switch error.code {
+      case .locked: .keyLocked
+      case .missingMasterKey: .keyMissing
+      case .authenticationFailed: .wrongKey
+      case .corrupt, .unknownFormat: .keyDamaged
+      default: .inputOutput
+      }
+    self.init(code, error.message, cause: error, fileID: fileID, line: line)
+  }
+
+  /// What a refused step of work on a file means.
+  init(_ failure: FileFailure, fileID: String = #fileID, line: Int = #line) {
+    self.init(
+      failure.isDiskFull ? .diskFull : .inputOutput, "\(failure).", cause: failure, fileID: fileID,
+      line: line)
+  }
+}

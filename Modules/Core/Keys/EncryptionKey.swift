@@ -1,0 +1,69 @@
+import Crypto
+import SalesforceSDKCommon
+
+/// A key of 256 bits. Its description and a dump of it show nothing; its bytes are overwritten when the
+/// last copy goes (CO-152).
+public struct EncryptionKey: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+  /// How many bytes a key has.
+  public static let size = 32
+
+  let key: SymmetricKey
+
+  /// Takes a key's bytes; `nil` if they are not exactly ``size``.
+  public init?(_ bytes: [UInt8]) {
+    guard bytes.count == Self.size else { return nil }
+    key = SymmetricKey(data: bytes)
+  }
+
+  init(_ key: SymmetricKey) { self.key = key }
+
+  /// A new key from the system's random generator.
+  public static func random() -> EncryptionKey { EncryptionKey(SymmetricKey(size: .bits256)) }
+
+  /// The bytes, to keep them somewhere safe.
+  public var bytes: [UInt8] { key.withUnsafeBytes { Array($0) } }
+
+  /// A key for one use, which tells nothing of this one.
+  func derived(for use: String, salt: [UInt8] = []) -> EncryptionKey {
+    EncryptionKey(
+      HKDF<SHA256>.deriveKey(
+        inputKeyMaterial: key, salt: salt, info: Array(use.utf8), outputByteCount: Self.size))
+  }
+
+  /// `EncryptionKey`, without its bytes.
+  public var description: String { "EncryptionKey" }
+
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Brings keys by their labels: from this package's ``KeyGenerator``, or from a hardware module or key
+/// service of the host program (CO-149).
+public protocol EncryptionKeyProvider: Sendable {
+  /// The key of that label; the same in every run for as long as there is data sealed with it.
+  ///
+  /// - Throws: ``EncryptionError`` `keyLocked`, `keyMissing`, `keyDamaged`, `wrongKey` or
+  ///   `inputOutput`. A key that cannot be read is never replaced.
+  func encryptionKey(_ label: KeyLabel) throws(EncryptionError) -> EncryptionKey
+}
+
+/// What a key is for: each kind of data has a key of its own (CO-144).
+public struct KeyLabel: Sendable, Hashable, CustomStringConvertible {
+  /// The text that stands in the secret store.
+  public let rawValue: String
+
+  /// Makes a label of your own.
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+
+  /// Accounts.
+  public static let userAccount = KeyLabel("com.salesforce.userAccount.encryptionKey")
+  /// Pictures of users.
+  public static let userPhotos = KeyLabel("com.salesforce.userAccount.photos.encryptionKey")
+  /// Events that are to be sent later.
+  public static let eventStore = KeyLabel("com.salesforce.eventStore.encryptionKey")
+  /// Key-value stores.
+  public static let keyValueStores = KeyLabel("com.salesforce.keyValueStores.encryptionKey")
+  /// Cached answers.
+  public static let urlCache = KeyLabel("com.salesforce.URLCache.encryptionKey")
+
+  public var description: String { rawValue }
+}

@@ -1,0 +1,50 @@
+import Crypto
+
+/// Seals and opens data that fits into memory, by AES-256-GCM: a random nonce of 12 bytes, the ciphertext,
+/// the tag of 16 (CO-146).
+public enum Encryptor: Sendable {
+  /// How much longer sealed data is.
+  public static let overhead = 28
+
+  /// Seals `bytes`, which may be empty.
+  ///
+  /// - Parameter context: Is not kept, and has to be given again for opening: binds the data to its place.
+  /// - Throws: ``EncryptionError`` `noEncryptionKey`.
+  public static func encrypt(
+    _ bytes: [UInt8], using key: EncryptionKey?, context: [UInt8] = []
+  ) throws(EncryptionError) -> [UInt8] {
+    let key = try present(key)
+    do {
+      let box = try AES.GCM.seal(bytes, using: key.key, authenticating: context)
+      return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
+    } catch {
+      throw EncryptionError(.inputOutput, "Data could not be sealed.", cause: error)
+    }
+  }
+
+  /// Opens what ``encrypt(_:using:context:)`` made; all of it or nothing.
+  ///
+  /// - Throws: ``EncryptionError`` `noEncryptionKey`, `truncated` if it is too short to be sealed data,
+  ///   `decryptionFailed` if it was changed or the key or context is another.
+  public static func decrypt(
+    _ sealed: [UInt8], using key: EncryptionKey?, context: [UInt8] = []
+  ) throws(EncryptionError) -> [UInt8] {
+    let key = try present(key)
+    guard sealed.count >= overhead else {
+      throw EncryptionError(
+        .truncated, "Sealed data has \(overhead) bytes or more, not \(sealed.count).")
+    }
+    guard let box = try? AES.GCM.SealedBox(combined: sealed),
+      let bytes = try? AES.GCM.open(box, using: key.key, authenticating: context)
+    else {
+      throw EncryptionError(
+        .decryptionFailed, "Data was changed, or was sealed with another key or for another place.")
+    }
+    return Array(bytes)
+  }
+
+  private static func present(_ key: EncryptionKey?) throws(EncryptionError) -> EncryptionKey {
+    guard let key else { throw EncryptionError(.noEncryptionKey, "There is no key.") }
+    return key
+  }
+}

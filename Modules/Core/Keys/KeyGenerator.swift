@@ -1,0 +1,75 @@
+public import SalesforceSDKCommon
+import Synchronization
+
+/// Makes keys by label and keeps them in a secret store, which seals them with its master key (CO-144,
+/// CO-145).
+///
+/// A key is made when its label is first asked for, once, however many tasks and processes ask at the same
+/// time. After that it is never replaced: one that cannot be read is an error, because what it protects
+/// would be lost with it.
+///
+/// ```swift
+/// let keys = KeyGenerator(FileSecretStore(in: folder, masterKey: KeyFile(keyFile)))
+/// let key = try keys.encryptionKey(.keyValueStores)
+/// ```
+public final class KeyGenerator: EncryptionKeyProvider {
+  /// Comes before each label in the secret store.
+  public static let servicePrefix = "com.salesforce.keystore."
+
+  private let secrets: any SecretStore
+  private let makeKey: @Sendable () -> EncryptionKey
+  private let known = Mutex<[KeyLabel: EncryptionKey]>([:])
+
+  /// Keeps keys in `secrets`.
+  public convenience init(_ secrets: any SecretStore) {
+    self.init(secrets) { .random() }
+  }
+
+  /// - Parameter makeKey: Makes each new key; tests give known ones (CO-153).
+  package init(_ secrets: any SecretStore, makeKey: @escaping @Sendable () -> EncryptionKey) {
+    self.secrets = secrets
+    self.makeKey = makeKey
+  }
+
+  /// What stands between a thief and the keys.
+  public var protection: SecretProtection { secrets.protection }
+
+  public func encryptionKey(_ label: KeyLabel) throws(EncryptionError) -> EncryptionKey {
+    if let key = known.withLock({ $0[label] }) { return key }
+    let bytes: [UInt8]
+    do throws(SecretStoreError) {
+      bytes = try secrets.readOrCreate(name(of: label)) { makeKey().bytes }
+    } catch {
+      throw EncryptionError(error)
+    }
+    guard let key = EncryptionKey(bytes) else {
+      CoreLogger.log.error("the key \(label) has \(bytes.count) bytes, not \(EncryptionKey.size)")
+      throw EncryptionError(
+        .keyDamaged,
+        "The key \(label) does not have \(EncryptionKey.size) bytes. Restore the secret store.")
+    }
+    return known.withLock { known in
+      // Whoever removed it meanwhile meant the one that was there before.
+      known[label] = key
+      return key
+    }
+  }
+
+  /// Removes a key. What is sealed with it can never be opened again.
+  ///
+  /// - Returns: Whether there was one.
+  /// - Throws: ``EncryptionError`` `keyLocked` or `inputOutput`.
+  @discardableResult
+  public func removeEncryptionKey(_ label: KeyLabel) throws(EncryptionError) -> Bool {
+    known.withLock { _ = $0.removeValue(forKey: label) }
+    do throws(SecretStoreError) {
+      return try secrets.remove(name(of: label))
+    } catch {
+      throw EncryptionError(error)
+    }
+  }
+
+  private func name(of label: KeyLabel) -> SecretName {
+    SecretName(service: Self.servicePrefix + label.rawValue)
+  }
+}

@@ -1,0 +1,107 @@
+import HTTPTypes
+import SalesforceSDKCommon
+
+/// One page of the records that a query or a search found, as a type of the caller's (CO-191).
+public struct QueryPage<Record: Decodable & Sendable>: Sendable {
+  /// How many records the query found; for a search, how many came.
+  public let totalSize: Int
+  /// Whether this is the last page.
+  public let done: Bool
+  /// The records of this page.
+  public let records: [Record]
+  /// Brings the next page; `nil` on the last.
+  public let nextRecordsURL: String?
+
+  /// Reads an answer.
+  ///
+  /// - Throws: ``RestError`` `malformedResponse` if it is no page, or a record is no `Record`.
+  public init(_ response: RestResponse) throws(RestError) {
+    let json = try response.json()
+    guard let list = json["records"] ?? json["searchRecords"], list.kind == .array else {
+      throw RestError(
+        .malformedResponse, "the answer to a query has no records", body: response.body)
+    }
+    var records: [Record] = []
+    records.reserveCapacity(list.count)
+    for item in list.elements {
+      do throws(JSONError) {
+        records.append(try item.decode(as: Record.self))
+      } catch {
+        throw RestError(
+          .malformedResponse, "record \(records.count) of a page is no \(Record.self)",
+          body: response.body, cause: error)
+      }
+    }
+    self.records = records
+    totalSize = json["totalSize"]?.int64.map { Int(clamping: $0) } ?? records.count
+    nextRecordsURL = json["nextRecordsUrl"]?.string
+    done = json["done"]?.bool ?? (nextRecordsURL == nil)
+  }
+}
+
+extension RestClient {
+  /// Runs a query or a search and gives the first page of its records as a type of the caller's.
+  ///
+  /// - Parameter request: Such as ``RestRequest/query(_:batchSize:apiVersion:)`` or
+  ///   ``RestRequest/search(_:apiVersion:)``.
+  /// - Throws: As ``send(_:)``; ``RestError`` `invalidRequest` if `request` is something else,
+  ///   `malformedResponse` if the answer has another form.
+  public func fetchRecords<Record: Decodable & Sendable>(
+    ofModelType type: Record.Type, for request: RestRequest
+  ) async throws -> QueryPage<Record> {
+    guard request.isQuery(apiVersion: apiVersion) else {
+      throw RestError(.invalidRequest, "\(request) is neither a query nor a search")
+    }
+    return try QueryPage(try await send(request))
+  }
+
+  /// Runs a query and gives the first page of its records as a type of the caller's.
+  ///
+  /// - Throws: As ``fetchRecords(ofModelType:for:)``.
+  public func fetchRecords<Record: Decodable & Sendable>(
+    ofModelType type: Record.Type, forQuery soql: String
+  ) async throws -> QueryPage<Record> {
+    try await fetchRecords(ofModelType: type, for: .query(soql))
+  }
+
+  /// All pages of a query, each asked for when it is needed.
+  public func pages<Record: Decodable & Sendable>(
+    ofModelType type: Record.Type, for request: RestRequest
+  ) -> QueryPages<Record> {
+    QueryPages(client: self, first: request)
+  }
+}
+
+/// The pages of a query in order.
+public struct QueryPages<Record: Decodable & Sendable>: AsyncSequence, Sendable {
+  public typealias Element = QueryPage<Record>
+  let client: RestClient
+  let first: RestRequest
+
+  /// Asks for one page after the other.
+  public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+    let client: RestClient
+    var request: RestRequest?
+
+    /// The next page; `nil` after the last.
+    ///
+    /// - Throws: As ``RestClient/fetchRecords(ofModelType:for:)``.
+    public mutating func next() async throws -> QueryPage<Record>? {
+      guard let request else { return nil }
+      let page = try await client.fetchRecords(ofModelType: Record.self, for: request)
+      self.request = page.nextRecordsURL.map { .queryMore(nextRecordsURL: $0) }
+      return page
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client, request: first) }
+}
+
+extension RestRequest {
+  /// Whether this is a query, a further page of one, or a search.
+  fileprivate func isQuery(apiVersion: String) -> Bool {
+    let path = target(apiVersion: apiVersion).prefix { $0 != "?" }
+    let parts = path.split(separator: "/").drop { APIVersion($0) == nil }.dropFirst()
+    return method == .get && ["query", "queryAll", "search"].contains(parts.first ?? "")
+  }
+}

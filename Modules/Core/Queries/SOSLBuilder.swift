@@ -1,0 +1,146 @@
+import SalesforceSDKCommon
+
+/// Puts a SOSL search together, clause by clause (CO-135).
+///
+/// ```swift
+/// let sosl = SOSLBuilder(searchTerm: "Acme").searchGroup("NAME FIELDS")
+///   .returning(SOSLReturningBuilder("Account").fields("Id,Name").limit(5)).build()
+/// ```
+public struct SOSLBuilder: Sendable, Hashable {
+  private var term: String
+  private var group = ""
+  private var objects: [SOSLReturningBuilder] = []
+  private var division = ""
+  private var category = ""
+  private var count = 0
+
+  /// Begins a search.
+  ///
+  /// - Parameter searchTerm: What somebody typed; its special characters are escaped.
+  public init(searchTerm: String = "") { term = searchTerm }
+
+  /// The same search for that term.
+  public func searchTerm(_ term: String) -> Self { changed { $0.term = term } }
+  /// The same search in some fields only, such as `NAME FIELDS`.
+  public func searchGroup(_ group: String) -> Self { changed { $0.group = group } }
+  /// The same search in one more object; objects keep their order.
+  public func returning(_ object: SOSLReturningBuilder) -> Self {
+    changed { $0.objects.append(object) }
+  }
+  /// The same search with a filter behind `with`, such as `DIVISION = 'Global'`.
+  public func divisionFilter(_ filter: String) -> Self { changed { $0.division = filter } }
+  /// The same search in a data category.
+  public func dataCategory(_ category: String) -> Self { changed { $0.category = category } }
+  /// The same search for that many records in all; 0 and less sets no limit.
+  public func limit(_ count: Int) -> Self { changed { $0.count = count } }
+
+  /// The search; `nil` without a term.
+  public func build() -> String? {
+    guard !term.isEmpty else { return nil }
+    var text = "find {\(SOSL.sanitized(term))}"
+    if !group.isEmpty { text += " in \(group)" }
+    let objects = objects.compactMap { $0.build() }
+    if !objects.isEmpty { text += " returning\(objects.joined(separator: ","))" }
+    if !division.isEmpty { text += " with \(division)" }
+    if !category.isEmpty { text += " with data category \(category)" }
+    if count > 0 { text += " limit \(count)" }
+    return text
+  }
+
+  /// The search, encoded for an address.
+  public func encodeAndBuild() -> String? { build().map { PercentEncoding.encode($0) } }
+
+  /// The search behind `<path>/search/?q=`, encoded.
+  public func buildWithPath(_ path: String) -> String? {
+    encodeAndBuild().map { "\(path)/search/?q=\($0)" }
+  }
+
+  private func changed(_ change: (inout Self) -> Void) -> Self {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}
+
+/// What a search brings of one object.
+public struct SOSLReturningBuilder: Sendable, Hashable {
+  private let object: String
+  private var fieldList = ""
+  private var condition = ""
+  private var order = ""
+  private var network = ""
+  private var count = 0
+
+  /// Names the object.
+  public init(_ object: String) { self.object = object }
+
+  /// The same with these fields, separated by commas. Without any, only ids come, and none of the
+  /// clauses below counts.
+  public func fields(_ fields: String) -> Self { changed { $0.fieldList = fields } }
+  /// The same with a condition.
+  public func `where`(_ condition: String) -> Self { changed { $0.condition = condition } }
+  /// The same, sorted.
+  public func orderBy(_ fields: String) -> Self { changed { $0.order = fields } }
+  /// The same within one community.
+  public func withNetwork(_ id: String) -> Self { changed { $0.network = id } }
+  /// The same for that many records; 0 and less sets no limit.
+  public func limit(_ count: Int) -> Self { changed { $0.count = count } }
+
+  /// The clause, with a blank before it; `nil` without an object.
+  public func build() -> String? {
+    guard !object.isEmpty else { return nil }
+    guard !fieldList.isEmpty else { return " \(object)" }
+    var text = " \(object)(\(fieldList)"
+    if !condition.isEmpty { text += " where \(condition)" }
+    if !order.isEmpty { text += " order by \(order)" }
+    if !network.isEmpty { text += " with network = \(network)" }
+    if count > 0 { text += " limit \(count)" }
+    return text + ")"
+  }
+
+  private func changed(_ change: (inout Self) -> Void) -> Self {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}
+
+/// The text of searches.
+public enum SOSL: Sendable {
+  /// The most records that ``search(_:scope:objects:limit:)`` asks for.
+  public static let maxLimit = 200
+
+  /// `term` with a backslash before each character that means something in a search, so that it is found
+  /// as it was typed.
+  public static func sanitized(_ term: String) -> String {
+    var result = ""
+    for character in term.unicodeScalars {
+      if #"\?&|!{}[]()^~*:"'+-"#.unicodeScalars.contains(character) { result += "\\" }
+      result.unicodeScalars.append(character)
+    }
+    return result
+  }
+
+  /// A search in the form of the platform's own libraries.
+  ///
+  /// - Parameter term: What somebody typed; its special characters are escaped.
+  /// - Parameter scope: Default: `IN NAME FIELDS`.
+  /// - Parameter objects: Each with its fields; both keep their order.
+  /// - Parameter limit: 200 at most; 0 and less sets none.
+  /// - Returns: `nil` without a term.
+  public static func search(
+    _ term: String, scope: String = "IN NAME FIELDS",
+    objects: [(object: String, fields: [String])] = [], limit: Int = 0
+  ) -> String? {
+    guard !term.isEmpty else { return nil }
+    var text = "FIND {\(sanitized(term))} \(scope)"
+    if !objects.isEmpty {
+      let parts = objects.map { object, fields in
+        fields.isEmpty ? object : "\(object) (\(fields.joined(separator: ",")))"
+      }
+      text += " RETURNING \(parts.joined(separator: ","))"
+    }
+    if limit > 0 { text += " LIMIT \(min(limit, maxLimit))" }
+    return text
+  }
+}

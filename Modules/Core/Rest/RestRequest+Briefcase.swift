@@ -1,0 +1,89 @@
+import HTTPTypes
+public import SalesforceSDKCommon
+
+extension RestRequest {
+  /// The records that the user's briefcases hold, one page (CO-134). ``PrimingRecords`` reads the
+  /// answer.
+  ///
+  /// - Parameter relayToken: Of the page before.
+  /// - Parameter changedAfter: Leave out what has not changed since.
+  public static func primingRecords(
+    relayToken: String? = nil, changedAfter: SalesforceDate? = nil, apiVersion: String? = nil
+  ) -> RestRequest {
+    RestRequest(
+      path: "\(root(apiVersion))/connect/briefcase/priming-records",
+      query: [
+        relayToken.map { RestQueryItem("relayToken", $0) },
+        changedAfter.map { RestQueryItem("changedAfterTimestamp", $0.text) },
+      ].compactMap(\.self))
+  }
+}
+
+/// One page of the records that the user's briefcases hold.
+public struct PrimingRecords: Sendable, Equatable {
+  /// A record, by its id and when it last changed.
+  public struct Record: Sendable, Hashable {
+    /// The record's id.
+    public let id: String
+    /// When it last changed.
+    public let systemModstamp: SalesforceDate
+  }
+
+  /// How much there is, and how much of it came.
+  public struct Stats: Sendable, Hashable {
+    /// How many rules the briefcases have.
+    public let ruleCountTotal: Int
+    /// How many records they hold.
+    public let recordCountTotal: Int
+    /// How many of the rules this page served.
+    public let ruleCountServed: Int
+    /// How many records it has.
+    public let recordCountServed: Int
+  }
+
+  /// The records by object and record type.
+  public let records: [String: [String: [Record]]]
+  /// Asks for the next page; `nil` on the last.
+  public let relayToken: String?
+  /// The ids of rules that failed.
+  public let failedRules: [String]
+  /// How much there is.
+  public let stats: Stats
+
+  /// Reads an answer.
+  ///
+  /// - Throws: ``RestError`` `malformedResponse` if it has not the form of one.
+  public init(_ response: RestResponse) throws(RestError) {
+    let json = try response.json()
+    func wrong(_ what: String) -> RestError {
+      RestError(.malformedResponse, "priming records: \(what)", body: response.body)
+    }
+    guard let objects = json["primingRecords"], objects.kind == .object, let stats = json["stats"]
+    else { throw wrong("the answer has no primingRecords or no stats") }
+    var records: [String: [String: [Record]]] = [:]
+    for (object, types) in objects.members {
+      for (type, list) in types.members {
+        var found: [Record] = []
+        for item in list.elements {
+          guard let id = item["id"]?.string,
+            let date = item["systemModstamp"]?.string.flatMap({ SalesforceDate.parse($0) })
+          else { throw wrong("a record has no id or no systemModstamp") }
+          found.append(Record(id: id, systemModstamp: date))
+        }
+        records[object, default: [:]][type] = found
+      }
+    }
+    func count(_ key: String) throws(RestError) -> Int {
+      guard let number = stats[key]?.int64 else { throw wrong("stats has no \(key)") }
+      return Int(clamping: number)
+    }
+    self.records = records
+    self.relayToken = json["relayToken"]?.string
+    self.failedRules = json["ruleErrors"]?.elements.compactMap { $0["ruleId"]?.string } ?? []
+    self.stats = Stats(
+      ruleCountTotal: try count("ruleCountTotal"),
+      recordCountTotal: try count("recordCountTotal"),
+      ruleCountServed: try count("ruleCountServed"),
+      recordCountServed: try count("recordCountServed"))
+  }
+}

@@ -1,0 +1,78 @@
+import SalesforceSDKCommon
+
+/// For which kind of screen a layout is.
+public struct LayoutFormFactor: Sendable, Hashable {
+  /// The word that is sent.
+  public let rawValue: String
+  /// A desktop.
+  public static let large = LayoutFormFactor(rawValue: "Large")
+  /// A tablet.
+  public static let medium = LayoutFormFactor(rawValue: "Medium")
+  /// A phone.
+  public static let small = LayoutFormFactor(rawValue: "Small")
+}
+
+/// How much a layout shows.
+public struct LayoutType: Sendable, Hashable {
+  /// The word that is sent.
+  public let rawValue: String
+  /// The main fields.
+  public static let compact = LayoutType(rawValue: "Compact")
+  /// All fields.
+  public static let full = LayoutType(rawValue: "Full")
+}
+
+/// What a layout is used for.
+public struct LayoutMode: Sendable, Hashable {
+  /// The word that is sent.
+  public let rawValue: String
+  /// To make a record.
+  public static let create = LayoutMode(rawValue: "Create")
+  /// To change one.
+  public static let edit = LayoutMode(rawValue: "Edit")
+  /// To look at one.
+  public static let view = LayoutMode(rawValue: "View")
+}
+
+// The factories of CO-131 for layouts and search settings.
+extension RestRequest {
+  /// How an object's records are laid out. What is `nil` or empty is left to the server.
+  public static func objectLayout(
+    object: String, formFactor: LayoutFormFactor? = nil, layoutType: LayoutType? = nil,
+    mode: LayoutMode? = nil, recordTypeId: String? = nil, apiVersion: String? = nil
+  ) -> RestRequest {
+    let parts = [
+      ("formFactor", formFactor?.rawValue), ("layoutType", layoutType?.rawValue),
+      ("mode", mode?.rawValue), ("recordTypeId", recordTypeId),
+    ]
+    return RestRequest(
+      path: "\(root(apiVersion))/ui-api/layout/\(PercentEncoding.encode(object))",
+      query: parts.compactMap { name, value in
+        value.flatMap { $0.isEmpty ? nil : RestQueryItem(name, $0) }
+      })
+  }
+
+  /// An object's page layouts in their older description.
+  ///
+  /// - Parameter recordTypeId: Default: all of them.
+  public static func describeLayout(
+    object: String, recordTypeId: String? = nil, apiVersion: String? = nil
+  ) -> RestRequest {
+    let type = PercentEncoding.encode(recordTypeId ?? "")
+    return RestRequest(path: "\(sobject(object, apiVersion))/describe/layouts/\(type)")
+  }
+
+  /// The objects that the user searches by default, in order.
+  public static func searchScopeAndOrder(apiVersion: String? = nil) -> RestRequest {
+    RestRequest(path: "\(root(apiVersion))/search/scopeOrder")
+  }
+
+  /// How search results of objects are laid out.
+  public static func searchResultLayout(
+    objects: [String], apiVersion: String? = nil
+  ) -> RestRequest {
+    RestRequest(
+      path: "\(root(apiVersion))/search/layout",
+      query: [RestQueryItem("q", objects.joined(separator: ","))])
+  }
+}

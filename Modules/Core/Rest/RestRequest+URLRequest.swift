@@ -1,0 +1,41 @@
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  import Foundation
+  public import FoundationNetworking
+#else
+  public import Foundation
+#endif
+
+extension RestRequest {
+  /// Takes over a request of Foundation: method, address, header fields, body and timeout (CO-192, BX-47).
+  /// The client adds token and user agent, unless the request has its own; the token goes to servers of the
+  /// account and of the platform alone.
+  ///
+  /// - Throws: ``RestError`` `invalidRequest` if it has no address, a method or header field that is none,
+  ///   or a body that is a stream, which could be read only once.
+  public init(_ urlRequest: URLRequest) throws(RestError) {
+    guard let url = urlRequest.url, url.host() != nil else {
+      throw RestError(.invalidRequest, "a request without an address cannot be sent")
+    }
+    guard let method = HTTPRequest.Method(rawValue: urlRequest.httpMethod ?? "GET") else {
+      throw RestError(.invalidRequest, "the method of a request to \(url.withoutQuery) is none")
+    }
+    guard urlRequest.httpBodyStream == nil else {
+      throw RestError(
+        .invalidRequest,
+        "the body of a request to \(url.withoutQuery) is a stream; use a file or bytes")
+    }
+    self.init(method: method, path: url.absoluteString, host: .base(url), endpoint: "")
+    body = urlRequest.httpBody.map { Array($0) }
+    timeout = .seconds(urlRequest.timeoutInterval)
+    let fields = (urlRequest.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+    for (name, value) in fields {
+      guard let field = HTTPField.Name(name) else {
+        throw RestError(
+          .invalidRequest, "a header field of a request to \(url.withoutQuery) is none")
+      }
+      headers.append(HTTPField(name: field, value: value))
+    }
+  }
+}

@@ -1,0 +1,56 @@
+public import HTTPTypes
+
+/// A successful answer whose body is still on its way.
+public struct RestStream: Sendable {
+  /// The HTTP status, one of 200...299.
+  public let status: Int
+  /// The header fields.
+  public let headers: HTTPFields
+  /// The body.
+  public let body: RestBody
+
+  /// How many bytes the body has, if the server says it.
+  public var expectedBytes: Int64? { headers[.contentLength].flatMap { Int64($0) } }
+}
+
+/// The pieces of an answer's body in order, as they arrive. They are read once, by one task.
+///
+/// What the task has not asked for yet does not stay in memory: the transport keeps it in a sealed
+/// temporary file, up to the longest body that the request allows.
+public struct RestBody: AsyncSequence, Sendable {
+  public typealias Element = [UInt8]
+  let body: TransportBody
+
+  /// Brings the pieces one after the other.
+  public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+    let body: TransportBody.AsyncIterator
+
+    /// The next piece; `nil` at the end of the body.
+    ///
+    /// - Throws: ``RestError`` `truncated`, `timedOut`, `tooLarge`, `malformedResponse` or
+    ///   `unwritableFile`, if there is no room for what was not read yet; `CancellationError`.
+    public func next() async throws -> [UInt8]? {
+      do {
+        return try await body.next()
+      } catch let error as TransportError {
+        throw RestError(error)
+      }
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(body: body.makeAsyncIterator())
+  }
+
+  /// Hands the rest of the pieces to `receiver` where they arrive, without keeping any. So it returns
+  /// soon; it is not called any more when this returns.
+  ///
+  /// - Throws: As the iterator; what `receiver` throws passes through and ends the answer.
+  func drain(into receiver: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+    do {
+      try await body.drain(into: receiver)
+    } catch let error as TransportError {
+      throw RestError(error)
+    }
+  }
+}

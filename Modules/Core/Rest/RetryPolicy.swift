@@ -1,0 +1,119 @@
+import HTTPTypes
+import SalesforceSDKCommon
+import Synchronization
+
+/// How often and after how long a request is sent again that brought no answer, or a 503.
+///
+/// Only requests that may be repeated without harm are (``RestRequest/isRepeatable``). Each wait is a
+/// random part of a span that doubles from one attempt to the next, so that clients which failed together
+/// do not come back together; a `Retry-After` of the server counts as the shortest wait.
+public struct RetryPolicy: Sendable, Equatable {
+  /// How often a request is sent at most, the first time included.
+  public var maxAttempts: Int
+  /// The longest wait before the second attempt; it doubles for each further one.
+  public var firstWait: Duration
+  /// The longest of all waits. A server that asks for a longer one gets no further request, and its
+  /// answer goes to the caller.
+  public var maxWait: Duration
+  /// How many repetitions a client may save up for bad times. Each costs one of them, and each request
+  /// earns a tenth of one: when the server is down for long, the traffic grows by a tenth and not to
+  /// the threefold.
+  public var budget: Int
+
+  /// Makes a policy.
+  ///
+  /// - Parameter maxAttempts: Default: 3.
+  /// - Parameter firstWait: Default: half a second.
+  /// - Parameter maxWait: Default: 30 seconds.
+  /// - Parameter budget: Default: 10.
+  public init(
+    maxAttempts: Int = 3, firstWait: Duration = .milliseconds(500),
+    maxWait: Duration = .seconds(30), budget: Int = 10
+  ) {
+    precondition(maxAttempts > 0, "maxAttempts is \(maxAttempts), not above 0")
+    self.maxAttempts = maxAttempts
+    self.firstWait = firstWait
+    self.maxWait = maxWait
+    self.budget = budget
+  }
+
+  /// Every request is sent once.
+  public static let never = RetryPolicy(maxAttempts: 1)
+}
+
+/// Decides after each attempt whether there is another one. No clock, no chance, no I/O.
+struct RetryMachine {
+  /// What came of an attempt.
+  enum Outcome: Equatable {
+    case answer(status: Int, retryAfter: Duration?)
+    case failure(TransportError.Code)
+  }
+
+  let policy: RetryPolicy
+  let isRepeatable: Bool
+  /// The attempts so far.
+  private(set) var attempts = 0
+
+  init(policy: RetryPolicy, isRepeatable: Bool) {
+    self.policy = policy
+    self.isRepeatable = isRepeatable
+  }
+
+  /// How long to wait before the next attempt; `nil` if this outcome is the last.
+  ///
+  /// - Parameter chance: 0..<1, drawn anew for each call.
+  mutating func wait(after outcome: Outcome, chance: Double) -> Duration? {
+    attempts += 1
+    guard isRepeatable, attempts < policy.maxAttempts, outcome.mayPass else { return nil }
+    let span = min(policy.firstWait * (1 << min(attempts - 1, 20)), policy.maxWait)
+    guard case .answer(_, let asked?) = outcome else { return span * chance }
+    // Not before the server said, and not all at the same time.
+    let wait = asked + policy.firstWait * chance
+    return asked <= policy.maxWait ? wait : nil
+  }
+}
+
+extension RetryMachine.Outcome {
+  /// Whether the same request may fare better later.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .answer(let status, _): status == 503
+    case .failure(let code): code == .unreachable || code == .truncated
+    }
+  }
+}
+
+/// What a client has saved up for repetitions.
+final class RetryBudget: Sendable {
+  private let limit: Double
+  private let saved: Mutex<Double>
+
+  init(_ limit: Int) {
+    self.limit = Double(limit)
+    saved = Mutex(Double(limit))
+  }
+
+  /// A request was sent for the first time.
+  func earn() { saved.withLock { $0 = min(limit, $0 + 0.1) } }
+
+  /// Takes one repetition; false if there is none left.
+  func spend() -> Bool {
+    saved.withLock { saved in
+      guard saved >= 1 else { return false }
+      saved -= 1
+      return true
+    }
+  }
+}
+
+extension HTTPFields {
+  /// How long the server asks to wait: a number of seconds, or the time until a date.
+  func retryAfter(now: SalesforceDate) -> Duration? {
+    guard let text = self[.retryAfter]?.trimmed else { return nil }
+    if let seconds = Int64(text) {
+      return seconds >= 0 ? .seconds(Swift.min(seconds, 86_400)) : nil
+    }
+    guard let date = SalesforceDate.parseHTTP(text) else { return nil }
+    return .milliseconds(Swift.max(0, date.milliseconds - now.milliseconds))
+  }
+}

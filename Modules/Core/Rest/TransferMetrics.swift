@@ -1,0 +1,19 @@
+public import HTTPTypes
+
+/// What one call of a ``RestClient`` cost. It names the host and no path, query or token.
+public struct TransferMetrics: Sendable, Hashable {
+  /// The HTTP method.
+  public let method: HTTPRequest.Method
+  /// The server's name.
+  public let host: String
+  /// The status of the last answer; `nil` if there was none.
+  public let status: Int?
+  /// From the call to its end, with all waits and repetitions.
+  public let duration: Duration
+  /// The size of the request's body.
+  public let sentBytes: Int64
+  /// The size of the last answer's body, as far as it was read.
+  public let receivedBytes: Int64
+  /// How often the request was sent again, after a refresh or a failure.
+  public let repetitions: Int
+}

@@ -1,0 +1,172 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// Hands an answer on while it arrives. What its reader has not taken yet waits in a ``Spool``: nobody
+/// ever holds back the server, since on Linux that would hold back every connection of the process.
+final class StreamedAnswer: AnswerSink {
+  typealias Head = (status: Int, headers: HTTPFields)
+  typealias Receiver = @Sendable ([UInt8]) throws -> Void
+  private typealias HeadWaiter = CheckedContinuation<Head, any Error>
+  private typealias PieceWaiter = CheckedContinuation<[UInt8]?, any Error>
+  private typealias DrainWaiter = CheckedContinuation<DrainStep, any Error>
+
+  /// What the reader does.
+  private enum Reader {
+    case absent
+    /// It waits for the next piece.
+    case waiting(PieceWaiter)
+    /// It has pieces handed over as they arrive, and waits for the end.
+    case receiving(Receiver, DrainWaiter)
+  }
+
+  /// Why a reader that had pieces handed over goes on.
+  private enum DrainStep {
+    /// Pieces arrived before it could be told; they go first.
+    case waiting
+    case ended
+  }
+
+  private struct State {
+    var head: Result<Head, any Error>?
+    var headWaiter: HeadWaiter?
+    var spool: Spool
+    var reader = Reader.absent
+    /// Whether the receiver is being called.
+    var isReceiving = false
+    var end: Result<Void, any Error>?
+  }
+
+  private let state: Mutex<State>
+
+  init(spool: Spool) { state = Mutex(State(spool: spool)) }
+
+  /// Status and header fields, when they are there.
+  func head() async throws -> Head {
+    try await withCheckedThrowingContinuation { waiter in
+      let head = state.withLock { state in
+        if state.head == nil { state.headWaiter = waiter }
+        return state.head
+      }
+      if let head { waiter.resume(with: head) }
+    }
+  }
+
+  /// What has arrived since the last call, or the next that does; `nil` at the end.
+  func next() async throws -> [UInt8]? {
+    try await withCheckedThrowingContinuation { waiter in
+      let known = state.withLock { state -> Result<[UInt8]?, any Error>? in
+        guard case .absent = state.reader else {
+          preconditionFailure("a body is read by one task at a time")
+        }
+        do throws(TransportError) {
+          if let piece = try state.spool.next() { return .success(piece) }
+        } catch {
+          return .failure(error)
+        }
+        if let end = state.end { return end.map { nil } }
+        state.reader = .waiting(waiter)
+        return nil
+      }
+      if let known { waiter.resume(with: known) }
+    }
+  }
+
+  /// Hands each piece to `receiver` at once, where it arrives; nothing is kept then. Returns at the end of
+  /// the answer, when `receiver` is not running any more.
+  ///
+  /// - Throws: What the answer ended with, or what `receiver` threw, which ends it.
+  func drain(into receiver: @escaping Receiver) async throws {
+    repeat {
+      while let piece = try state.withLock({ state throws(TransportError) in
+        try state.spool.next()
+      }) {
+        try receiver(piece)
+      }
+    } while try await receive(with: receiver) == .waiting
+  }
+
+  private func receive(with receiver: @escaping Receiver) async throws -> DrainStep {
+    try await withCheckedThrowingContinuation { waiter in
+      let known = state.withLock { state -> Result<DrainStep, any Error>? in
+        guard case .absent = state.reader else {
+          preconditionFailure("a body is read by one task at a time")
+        }
+        guard state.spool.isEmpty else { return .success(.waiting) }
+        if let end = state.end { return end.map { .ended } }
+        state.reader = .receiving(receiver, waiter)
+        return nil
+      }
+      if let known { waiter.resume(with: known) }
+    }
+  }
+
+  /// Whether the whole answer arrived.
+  var isComplete: Bool {
+    state.withLock { state in
+      if case .success = state.end { true } else { false }
+    }
+  }
+
+  // MARK: AnswerSink
+
+  func begin(status: Int, headers: HTTPFields, expectedBytes: Int64) {
+    let waiter = state.withLock { state in
+      state.head = .success((status, headers))
+      defer { state.headWaiter = nil }
+      return state.headWaiter
+    }
+    waiter?.resume(returning: (status, headers))
+  }
+
+  func take(_ piece: Data) throws {
+    let reader = try state.withLock { state throws(TransportError) -> Reader in
+      guard state.end == nil else { return .absent }
+      let reader = state.reader
+      switch reader {
+      case .absent: try state.spool.append(piece)
+      case .waiting: state.reader = .absent
+      case .receiving: state.isReceiving = true
+      }
+      return reader
+    }
+    switch reader {
+    case .absent: break
+    case .waiting(let waiter): waiter.resume(returning: Array(piece))
+    case .receiving(let receiver, let waiter):
+      defer { endReceiving(waiter) }
+      try receiver(Array(piece))
+    }
+  }
+
+  /// The receiver has returned. If the answer ended meanwhile, the reader is told now.
+  private func endReceiving(_ waiter: DrainWaiter) {
+    let end = state.withLock { state in
+      state.isReceiving = false
+      if state.end != nil { state.reader = .absent }
+      return state.end
+    }
+    if let end { waiter.resume(with: end.map { .ended }) }
+  }
+
+  func end(_ outcome: Result<Void, any Error>) {
+    let (headWaiter, reader) = state.withLock { state in
+      state.end = outcome
+      if case .failure(let error) = outcome {
+        // Who gave up wants no more. What came of an answer that broke is worth going on from.
+        if error is CancellationError { state.spool.clear() }
+        if state.head == nil { state.head = .failure(error) }
+      }
+      let reader = state.isReceiving ? .absent : state.reader
+      if !state.isReceiving { state.reader = .absent }
+      defer { state.headWaiter = nil }
+      return (state.headWaiter, reader)
+    }
+    if case .failure(let error) = outcome { headWaiter?.resume(throwing: error) }
+    switch reader {
+    case .absent: break
+    case .waiting(let waiter): waiter.resume(with: outcome.map { nil })
+    case .receiving(_, let waiter): waiter.resume(with: outcome.map { .ended })
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Synchronization
+
+/// Tells how far one transfer has come.
+///
+/// ```swift
+/// let progress = TransferProgress()
+/// async let file = client.download(.fileContents(id: id), to: url, progress: progress)
+/// for await amounts in progress.updates() { show(amounts.received, of: amounts.toReceive) }
+/// ```
+///
+/// It serves one call. If that sends its request again, the amounts begin anew.
+public final class TransferProgress: Sendable, Equatable {
+  /// How many bytes went which way, without header fields.
+  public struct Amounts: Sendable, Hashable {
+    /// Bytes of the request's body that were sent.
+    public var sent: Int64 = 0
+    /// Bytes that the request's body has.
+    public var toSend: Int64 = 0
+    /// Bytes of the answer's body that came.
+    public var received: Int64 = 0
+    /// Bytes that the answer's body has, if the server says it.
+    public var toReceive: Int64?
+
+    /// Nothing yet.
+    public init() {}
+  }
+
+  private struct State {
+    var amounts = Amounts()
+    var isFinished = false
+    var listeners: [Int: AsyncStream<Amounts>.Continuation] = [:]
+    var lastListener = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Begins with nothing sent.
+  public init() {}
+
+  /// How far the transfer is now.
+  public var amounts: Amounts { state.withLock { $0.amounts } }
+
+  /// The amounts now and whenever they change; a slow reader gets the newest and misses some between.
+  /// Ends with the call that the progress belongs to, after the last amounts.
+  public func updates() -> some AsyncSequence<Amounts, Never> & Sendable {
+    let (stream, continuation) = AsyncStream<Amounts>.makeStream(
+      bufferingPolicy: .bufferingNewest(1))
+    let (number, now, isFinished) = state.withLock { state in
+      state.lastListener += 1
+      if !state.isFinished { state.listeners[state.lastListener] = continuation }
+      return (state.lastListener, state.amounts, state.isFinished)
+    }
+    continuation.onTermination = { [weak self] _ in
+      _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+    }
+    continuation.yield(now)
+    if isFinished { continuation.finish() }
+    return stream
+  }
+
+  /// Takes what changed; to be called by transports.
+  public func update(_ change: (inout Amounts) -> Void) {
+    let (amounts, listeners) = state.withLock { state in
+      change(&state.amounts)
+      return (state.amounts, Array(state.listeners.values))
+    }
+    for listener in listeners { listener.yield(amounts) }
+  }
+
+  /// Ends all sequences of updates.
+  func finish() {
+    let listeners = state.withLock { state in
+      state.isFinished = true
+      defer { state.listeners = [:] }
+      return Array(state.listeners.values)
+    }
+    for listener in listeners { listener.finish() }
+  }
+
+  /// Whether both are the same object.
+  public static func == (left: TransferProgress, right: TransferProgress) -> Bool { left === right }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+import TestSupport
+
+@testable import SalesforceSDKCore
+
+/// What is kept of an answer for a slow reader.
+@Suite struct SpoolTests {
+  @Test(arguments: UInt64(1)...8)
+  func `whatever the sizes, bytes come out in order`(seed: UInt64) throws {
+    let folder = try TemporaryFolder()
+    var random = SeededGenerator(seed: seed)
+    var spool = Spool(in: folder.url, memoryLimit: 100_000)
+    var put: UInt64 = 0
+    var taken: UInt64 = 0
+    func check(_ piece: [UInt8]) {
+      let first = taken
+      let isInOrder = piece.enumerated().allSatisfy { offset, byte in
+        byte == Self.byte(first + UInt64(offset))
+      }
+      #expect(isInOrder)
+      taken += UInt64(piece.count)
+    }
+    for _ in 0..<120 {
+      // Readers that are faster than the sender for a while, and slower for another.
+      let appends = Int.random(in: 0...6, using: &random)
+      for _ in 0..<appends {
+        let count = Int.random(in: 0...40_000, using: &random)
+        try spool.append(Data((0..<UInt64(count)).map { Self.byte(put + $0) }))
+        put += UInt64(count)
+      }
+      for _ in 0..<Int.random(in: 0...4, using: &random) {
+        guard let piece = try spool.next() else { break }
+        #expect(!piece.isEmpty)
+        check(piece)
+      }
+    }
+    while let piece = try spool.next() { check(piece) }
+    #expect(taken == put)
+    #expect(spool.isEmpty)
+    #expect(try spool.next() == nil)
+    spool.clear()
+    #expect(spool.isEmpty)
+  }
+
+  private static func byte(_ place: UInt64) -> UInt8 {
+    UInt8(truncatingIfNeeded: place &* 2_654_435_761 >> 7)
+  }
+
+  #if os(Linux)
+    @Test func `on disk is no name, and no byte of the answer`() throws {
+      let folder = try TemporaryFolder()
+      var spool = Spool(in: folder.url, memoryLimit: 1000)
+      let secret = Array("00D-session-token-of-somebody ".utf8)
+      for _ in 0..<10_000 { try spool.append(Data(secret)) }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+      // The system still lists the file among those that are open.
+      let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        .map { "/proc/self/fd/\($0)" }
+        .filter {
+          let target = try? FileManager.default.destinationOfSymbolicLink(atPath: $0)
+          return target?.contains(folder.url.lastPathComponent) == true
+        }
+      let path = try #require(open.first)
+      #expect(open.count == 1)
+      let bytes = try Data(contentsOf: URL(filePath: path))
+      #expect(bytes.count > 200_000)
+      #expect(bytes.range(of: Data(secret)) == nil)
+      #expect(bytes.range(of: Data("token".utf8)) == nil)
+    }
+
+    @Test func `what was changed on disk is noticed`() throws {
+      let folder = try TemporaryFolder()
+      var spool = Spool(in: folder.url, memoryLimit: 0)
+      try spool.append(Data(count: 200_000))
+      let path = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+          .map { "/proc/self/fd/\($0)" }
+          .first {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: $0)
+            return target?.contains(folder.url.lastPathComponent) == true
+          })
+      let file = try FileHandle(forWritingTo: URL(filePath: path))
+      try file.seek(toOffset: 100)
+      try file.write(contentsOf: Data([1, 2, 3]))
+      try file.close()
+      #expect(throws: TransportError.self) { try spool.next() }
+    }
+  #endif
+
+  @Test func `a folder that is missing or full is a typed error`() throws {
+    let folder = try TemporaryFolder()
+    var spool = Spool(in: folder.file("missing"), memoryLimit: 10)
+    let error = #expect(throws: TransportError.self) { try spool.append(Data(count: 70_000)) }
+    #expect(error?.code == .noRoom)
+  }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import SalesforceSDKCore
+
+/// Shows on standard error how far a transfer is, if a person is watching.
+enum TransferLine {
+  /// Runs `work` and shows its progress until it ends.
+  ///
+  /// - Parameter title: What is shown before the amounts; `nil` shows nothing.
+  static func following<Result: Sendable>(
+    _ title: String?, _ work: @escaping @Sendable (TransferProgress) async throws -> Result
+  ) async throws -> Result {
+    let progress = TransferProgress()
+    guard let title, Console.isTerminal else { return try await work(progress) }
+    let line = ProgressLine(title: title)
+    async let shown: Void = show(progress, on: line)
+    let result: Swift.Result<Result, any Error>
+    do {
+      result = .success(try await work(progress))
+    } catch {
+      result = .failure(error)
+    }
+    await shown
+    line.clear()
+    return try result.get()
+  }
+
+  private static func show(_ progress: TransferProgress, on line: ProgressLine) async {
+    var last = -1
+    for await amounts in progress.updates() {
+      let (done, all) =
+        amounts.received > 0 || amounts.toSend == 0
+        ? (amounts.received, amounts.toReceive ?? 0) : (amounts.sent, amounts.toSend)
+      let percent = all > 0 ? Int(done * 100 / all) : 0
+      guard percent != last else { continue }
+      last = percent
+      line.show(percent: percent, "\(done / 1_000_000) of \(all / 1_000_000) MB")
+    }
+  }
+}
