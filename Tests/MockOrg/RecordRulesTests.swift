@@ -168,6 +168,13 @@ import Testing
     #expect(read.json?["AccountId"]?.string == id)
   }
 
+  @Test func `an org has the standard price book from the start, as every org`() async throws {
+    let org = try OrgUnderTest()
+    let found = await org.query("SELECT Name, IsActive FROM Pricebook2 WHERE IsStandard = true")
+    #expect(found.json?["totalSize"]?.int64 == 1)
+    #expect(found.json?["records"]?[0]?["Name"]?.string == "Standard Price Book")
+  }
+
   @Test func `what is not there is not found, and what was deleted says so`() async throws {
     let org = try OrgUnderTest()
     let id = try await org.made("Account", ["Name": "x"])
@@ -177,6 +184,12 @@ import Testing
     #expect(nowhere.status == 404)
     #expect(nowhere.errorCode == "NOT_FOUND")
     #expect(nowhere.message == "The requested resource does not exist")
+    for (method, body) in [("PATCH", #"{"Name":"y"}"#), ("DELETE", nil)] {
+      let reply = await org.send(method, "/sobjects/Account/001000000000000AAA", body)
+      #expect(reply.status == 404)
+      #expect(reply.errorCode == "INVALID_CROSS_REFERENCE_KEY")
+      #expect(reply.message == "invalid cross reference id")
+    }
     #expect(await org.send("DELETE", "/sobjects/Account/\(id)").status == 204)
     for (method, body) in [("GET", nil), ("PATCH", #"{"Name":"y"}"#), ("DELETE", nil)] {
       let reply = await org.send(method, "/sobjects/Account/\(id)", body)

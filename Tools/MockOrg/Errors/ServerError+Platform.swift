@@ -8,8 +8,10 @@ extension ServerError {
     ServerError(status: 404, "ENTITY_IS_DELETED", "entity is deleted", fields: [])
   }
 
-  static func invalidCrossReference() -> ServerError {
-    ServerError("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", fields: [])
+  /// A change of a record that is nowhere, or a reference to one.
+  static func invalidCrossReference(status: Int = 400) -> ServerError {
+    ServerError(
+      status: status, "INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", fields: [])
   }
 
   static func insufficientCrossReference(_ id: String) -> ServerError {

@@ -308,8 +308,8 @@ extension RESTService {
 }
 
 extension RecordWriter {
-  /// ``update(id:_:conditions:)`` with the errors that a list of records has for an id that is nowhere, or
-  /// where the user does not see it.
+  /// ``update(id:_:conditions:)`` with the errors that a change has for an id that is nowhere, or where
+  /// the user does not see it.
   func updateFound(id: String, _ members: JSONSlice, conditions: Conditions? = nil) throws {
     do {
       try update(id: id, members, conditions: conditions)
@@ -318,11 +318,11 @@ extension RecordWriter {
     }
   }
 
-  /// ``delete(id:conditions:)`` with the errors that a list of records has for an id that is nowhere, or
-  /// where the user does not see it.
-  func deleteFound(id: String) throws {
+  /// ``delete(id:conditions:)`` with the errors that a change has for an id that is nowhere, or where the
+  /// user does not see it.
+  func deleteFound(id: String, conditions: Conditions? = nil) throws {
     do {
-      try delete(id: id)
+      try delete(id: id, conditions: conditions)
     } catch let error as ServerError where error.code == "NOT_FOUND" {
       throw try missing(id)
     }
@@ -332,6 +332,6 @@ extension RecordWriter {
     let statement = try transaction.database.cachedStatement(
       sql: "SELECT 1 FROM \(object.table.name) WHERE \"Id\" = ?")
     let isThere = try Int.fetchOne(statement, arguments: [id]) != nil
-    return isThere ? .insufficientCrossReference(id) : .invalidCrossReference()
+    return isThere ? .insufficientCrossReference(id) : .invalidCrossReference(status: 404)
   }
 }

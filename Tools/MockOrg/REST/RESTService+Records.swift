@@ -108,11 +108,12 @@ extension RESTService {
           "INVALID_FIELD", "The Id field should not be specified in the sobject data.",
           fields: ["Id"])
       }
-      try writer(object, request).update(id: id, members, conditions: Conditions(request))
+      try writer(object, request).updateFound(
+        id: id, members, conditions: Conditions(request))
       org.recents.view(id, by: transaction.userID)
       return .empty()
     case "DELETE":
-      try writer(object, request).delete(id: id, conditions: Conditions(request))
+      try writer(object, request).deleteFound(id: id, conditions: Conditions(request))
       return .empty()
     default:
       return try retrieve(object, id: id, request)

@@ -1,6 +1,7 @@
 import GRDB
 
-/// The records that an org has before anybody works in it: itself, its users and their profiles.
+/// The records that an org has before anybody works in it: itself, its users and their profiles, and the
+/// price book that every org has.
 struct OriginalRecords {
   let org: MockOrg
 
@@ -33,6 +34,11 @@ struct OriginalRecords {
       transaction.ids.skip(to: user.profileID)
     }
     transaction.ids.skip(to: org.organizationID)
+    let priceBook = RecordID.make(prefix: "01s", number: 1)
+    try insert(
+      "Pricebook2", id: priceBook,
+      ["Name": "Standard Price Book", "IsActive": true, "IsStandard": true], transaction)
+    transaction.ids.skip(to: priceBook)
   }
 
   private func insert(
