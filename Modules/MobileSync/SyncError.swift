@@ -12,7 +12,7 @@ public struct SyncError: Error, Sendable {
         nameInUse
       case unknownTarget, invalidTarget, duplicateTarget, invalidState, noFields, noRestClient
       case server, transport, store, unexpectedResponse, invalidRequest, invalidQuery,
-        recordWithoutId
+        recordWithoutId, conflictChanged
       case stopped, failed, closed
     }
     private let kind: Kind
@@ -58,6 +58,8 @@ public struct SyncError: Error, Sendable {
     public static let invalidQuery = Code(kind: .invalidQuery)
     /// A downloaded record has no id, so it cannot be matched to a soup entry.
     public static let recordWithoutId = Code(kind: .recordWithoutId)
+    /// A conflict is over, or not as it was listed. List the conflicts again.
+    public static let conflictChanged = Code(kind: .conflictChanged)
     /// The manager was stopped before the operation ended. Restart it, then run the sync again.
     public static let stopped = Code(kind: .stopped)
     /// The run ended as failed; ``SyncError/state`` is its last state and the cause the reason.

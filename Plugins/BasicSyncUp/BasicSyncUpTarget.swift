@@ -11,7 +11,7 @@ import SalesforceSDKCore
 /// In mode `LEAVE_IF_CHANGED` a record's date is asked for first, and the update itself names the
 /// date that it builds on: a change that somebody makes between the two is refused as a conflict
 /// instead of being overwritten.
-public struct BasicSyncUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
+public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equatable {
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "basic", implementationName: "SFSyncUpTarget",
     aliases: [
@@ -81,6 +81,16 @@ public struct BasicSyncUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
         try await RemoteDate.ofOne(record, field: names.modificationDate, in: context))
     }
     return dates
+  }
+
+  public func remoteRecords(
+    of records: [SyncUpRecord], fields: [String], in context: SyncContext
+  ) async throws -> [RemoteRecord] {
+    var found: [RemoteRecord] = []
+    for record in records {
+      found.append(try await RemoteRecord.ofOne(record, fields: fields, in: context))
+    }
+    return found
   }
 
   public func candidates(

@@ -10,7 +10,7 @@ import SalesforceSDKCore
 /// detection: dates are asked for 2,000 at a time.
 ///
 /// Unlike the collection target it keeps the order of records across creates, updates and deletes.
-public struct BatchSyncUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
+public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equatable {
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "batch", implementationName: "SFBatchSyncUpTarget",
     aliases: [
@@ -77,6 +77,12 @@ public struct BatchSyncUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
     of records: [SyncUpRecord], in context: SyncContext
   ) async throws -> [RemoteDate] {
     try await RemoteDate.inBulk(of: records, field: names.modificationDate, in: context)
+  }
+
+  public func remoteRecords(
+    of records: [SyncUpRecord], fields: [String], in context: SyncContext
+  ) async throws -> [RemoteRecord] {
+    try await RemoteRecord.inBulk(of: records, fields: fields, in: context)
   }
 
   public func candidates(

@@ -11,7 +11,9 @@ import SalesforceSDKCore
 /// A tree costs one request for each 25 of its changed records, and one more with conflict detection.
 /// Children that are made together with their parent are given its id by the server; in mode
 /// `LEAVE_IF_CHANGED` a tree goes up only if nobody changed any record of it.
-public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, LostCreateFinding, Equatable {
+public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching, LostCreateFinding,
+  Equatable
+{
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "parent_children", implementationName: "SFParentChildrenSyncUpTarget",
     aliases: [
@@ -136,6 +138,12 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, LostCreateFinding, E
   ) async throws -> [RemoteDate] {
     try await RemoteDate.inBulk(
       of: records, field: names(of: records.first?.objectType).modificationDate, in: context)
+  }
+
+  public func remoteRecords(
+    of records: [SyncUpRecord], fields: [String], in context: SyncContext
+  ) async throws -> [RemoteRecord] {
+    try await RemoteRecord.inBulk(of: records, fields: fields, in: context)
   }
 
   public func candidates(

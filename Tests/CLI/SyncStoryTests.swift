@@ -190,6 +190,47 @@ import Testing
     }
   }
 
+  @Test(arguments: ["--mine", "--theirs", "--set"])
+  func `a conflict is listed with its values, and decided`(decision: String) async throws {
+    try await withTool { tool, org, _ in
+      let id = try await org.create("Account", ["Name": "Arbour", "Phone": "1"])
+      _ = try await tool.json(
+        "sync", "down", "--soup", "accounts", "--query", "SELECT Id, Name, Phone FROM Account",
+        "--merge-mode", "MERGE_FIELDS", "--name", "accounts")
+      let before = try await elements(tool)
+      try await upsert(
+        tool, [changed(before["Arbour"], "__locally_updated__", name: "Arbour here")])
+      org.options.clock.advance(by: .seconds(60))
+      try await org.update("Account", id: id, ["Name": "Arbour there", "Phone": "2"])
+      let state = try await up(tool, "MERGE_FIELDS", name: "up")
+      #expect(state["outcomes"] == ["succeeded": 0, "skipped": 1, "failed": 0])
+      #expect(state["conflicts"] == 1)
+
+      let status = try await tool.json("sync", "status", "up")
+      #expect(status["dirty"] == 1)
+      #expect(status["conflicts"]?.array?.count == 1)
+      #expect(status["unsent"]?[0]?["outcome"] == "conflict")
+
+      let conflict = try #require(try await tool.json("sync", "conflicts")["conflicts"]?[0])
+      let field = conflict["fields"]?[0]
+      #expect(field?["name"] == "Name" && field?["base"] == "Arbour")
+      #expect(field?["mine"] == "Arbour here" && field?["theirs"] == "Arbour there")
+      let key = try #require(conflict["key"]?.string)
+      let decided =
+        decision == "--set"
+        ? try await tool.json("sync", "resolve", key, "--set", "Name=Both")
+        : try await tool.json("sync", "resolve", key, decision)
+      #expect(decided["resolved"] == .string(key))
+      #expect(try await tool.failure("sync", "resolve", key, "--mine")["code"] == "noConflict")
+      #expect(try await tool.json("sync", "run", "up")["status"] == "DONE")
+      let expected = ["--mine": "Arbour here", "--theirs": "Arbour there", "--set": "Both"]
+      let records = try await org.query("SELECT Name, Phone FROM Account")
+      #expect(records.map { $0["Name"]?.string } == [expected[decision]])
+      #expect(records.map { $0["Phone"]?.string } == ["2"])
+      #expect(try await tool.json("sync", "conflicts") == ["conflicts": []])
+    }
+  }
+
   @Test func `what cannot be synced comes with the number that is fixed for it`() async throws {
     try await withTool { tool, org, _ in
       #expect(try await tool.failure("sync", "status", "nothing")["code"] == 903)

@@ -58,8 +58,9 @@ extension InMemoryOrg.State {
   // MARK: Records
 
   mutating func tick() -> JSONValue {
-    clock += 1_000
-    return .string(SalesforceDate(milliseconds: clock).text)
+    clock += tickLength
+    // The platform's dates are whole seconds.
+    return .string(SalesforceDate(milliseconds: (clock - lateness) / 1_000 * 1_000).text)
   }
 
   mutating func create(_ type: String, _ fields: JSONObject) -> String {
@@ -151,6 +152,11 @@ extension InMemoryOrg.State {
   }
 
   private func check(_ type: String, _ record: JSONObject, isNew: Bool) -> JSONValue? {
+    for (key, value) in record where key.hasSuffix("Id") || key.hasSuffix("__c") {
+      if let id = value.string, SyncKeys.isLocalId(id) {
+        return refusal("MALFORMED_ID", "\(key): id value of incorrect type")
+      }
+    }
     for relation in relations where relation.child == type {
       guard let parent = record[relation.field]?.string else { continue }
       if deleted.contains(parent) { return refusal("ENTITY_IS_DELETED", "the parent is deleted") }

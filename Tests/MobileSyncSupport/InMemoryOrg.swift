@@ -11,7 +11,7 @@ import Synchronization
 /// single records, the collection and the composite resource, recent items, descriptions, layouts
 /// and briefcases; for everything else a test gives it answers. It refuses what the platform
 /// refuses: more than 200 records, `attributes` that do not come first, names that are missing or
-/// have more than 255 characters, lookups that point nowhere.
+/// have more than 255 characters, lookups that point nowhere, references to ids that it did not give.
 public final class InMemoryOrg: SyncRequestSender {
   /// What happens to one request.
   public enum Intervention: Sendable {
@@ -63,6 +63,8 @@ public final class InMemoryOrg: SyncRequestSender {
     var cursors: [String: [JSONObject]] = [:]
     var requests: [Request] = []
     var clock: Int64 = 1_700_000_000_000
+    var tickLength: Int64 = 1_000
+    var lateness: Int64 = 0
     var lastNumber = 0
     var pageSize = 2_000
     var childPageSize = 2_000
@@ -169,6 +171,19 @@ public final class InMemoryOrg: SyncRequestSender {
 }
 
 extension InMemoryOrg {
+  /// How much time passes with each change, in milliseconds. Dates are whole seconds all the same.
+  public func setTickLength(_ milliseconds: Int64) {
+    state.withLock { $0.tickLength = milliseconds }
+  }
+
+  /// Makes changes in `body` as transactions that commit late: their dates lie in the past.
+  @discardableResult
+  public func committingLate<Value>(by milliseconds: Int64, _ body: () -> Value) -> Value {
+    state.withLock { $0.lateness = milliseconds }
+    defer { state.withLock { $0.lateness = 0 } }
+    return body()
+  }
+
   /// Sets the time on the server, in milliseconds since 1970.
   public func setClock(_ milliseconds: Int64) { state.withLock { $0.clock = milliseconds } }
 }

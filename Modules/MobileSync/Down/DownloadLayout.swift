@@ -9,6 +9,9 @@ struct DownloadLayout: Sendable {
     let dateField: String
     /// For children: the place of their parents and the field that holds a parent's id.
     let parent: (place: Int, field: String)?
+
+    /// Which of the records' fields are nobody's edit.
+    var names: RecordNames { RecordNames(idField: records.idField, dateField: dateField) }
   }
 
   let places: [Place]
@@ -20,16 +23,7 @@ struct DownloadLayout: Sendable {
   /// The layout of a target, for a sync of the soup `soupName`.
   init(of target: some SyncDownTarget, soupName: String) {
     isEditable = !(target is any ReadOnlySyncDownTarget)
-    guard let several = target as? any MultiSoupSyncDownTarget else {
-      places = [
-        Place(
-          records: SoupRecords(soupName: soupName, idField: target.idFieldName),
-          dateField: target.modificationDateFieldName, parent: nil)
-      ]
-      cut = nil
-      return
-    }
-    let soups = several.soups
+    let soups = target.soups(in: soupName)
     places = soups.map { soup in
       Place(
         records: SoupRecords(soupName: soup.soupName, idField: soup.names.id),
@@ -38,7 +32,11 @@ struct DownloadLayout: Sendable {
           soups.firstIndex { $0.soupName == parent.soupName }.map { ($0, parent.fieldName) }
         })
     }
-    cut = { try several.entries(of: $0) }
+    if let several = target as? any MultiSoupSyncDownTarget {
+      cut = { try several.entries(of: $0) }
+    } else {
+      cut = nil
+    }
   }
 
   /// Checks the soups before anything is asked of the server.

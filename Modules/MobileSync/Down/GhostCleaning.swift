@@ -1,15 +1,17 @@
+import SalesforceSDKCommon
 import SmartStore
 
 /// Removes records that the server no longer returns for a sync.
 struct GhostCleaning: Sendable {
   let context: SyncContext
+  let uses: SoupUses
 
   /// A soup, as far as it belongs to the sync.
   private struct Own {
     let place: DownloadLayout.Place
-    /// Only records that this sync brought, if the soup can tell them; otherwise the whole soup is
-    /// taken to belong to it.
-    let syncId: Int64?
+    /// Whether the soup can tell which sync brought a record; otherwise the whole soup is taken to
+    /// belong to this one.
+    let isOwned: Bool
     let localIds: [String]
   }
 
@@ -25,14 +27,7 @@ struct GhostCleaning: Sendable {
     try await layout.check(in: context.store)
     var own: [Own] = []
     for (index, place) in layout.places.enumerated() {
-      let owned = try await place.records.indexedPaths(in: context.store).contains(SyncKeys.syncId)
-      let syncId = owned ? context.syncId : nil
-      let clean = try await place.records.cleanIds(in: context.store, syncId: syncId)
-      let edited = try await context.store.read { reader in
-        try parentsOfEdits(index, layout, in: reader)
-      }
-      own.append(
-        Own(place: place, syncId: syncId, localIds: clean.filter { !edited.contains($0) }))
+      own.append(try await self.own(place, index, layout))
     }
     if own.allSatisfy(\.localIds.isEmpty) { return counts }
 
@@ -43,6 +38,26 @@ struct GhostCleaning: Sendable {
       counts.add(removed, soup.place.records.soupName, isChild: soup.place.parent != nil)
     }
     return counts
+  }
+
+  /// What of a soup belongs to the sync: the clean records that name it or that it has brought too,
+  /// and those made here that can be no other's.
+  private func own(
+    _ place: DownloadLayout.Place, _ index: Int, _ layout: DownloadLayout
+  ) async throws -> Own {
+    let (records, store) = (place.records, context.store)
+    let isOwned = try await records.indexedPaths(in: store).contains(SyncKeys.syncId)
+    var ids = try await records.cleanIds(in: store, syncId: isOwned ? context.syncId : nil)
+    if isOwned {
+      ids += try await owners(of: records).ids(in: store)
+      if uses.fillers(of: records.soupName) == [context.syncId] {
+        ids += try await madeHere(in: records).ids(in: store)
+      }
+    }
+    let edited = try await store.read { reader in
+      try parentsOfEdits(index, layout, in: reader)
+    }
+    return Own(place: place, isOwned: isOwned, localIds: ids.filter { !edited.contains($0) })
   }
 
   private func remoteIds(
@@ -58,7 +73,7 @@ struct GhostCleaning: Sendable {
     _ ghosts: [String], _ soup: Own, _ index: Int, _ layout: DownloadLayout
   ) async throws -> Int {
     var removed = 0
-    let (records, syncId) = (soup.place.records, soup.syncId)
+    let records = soup.place.records
     for start in stride(from: 0, to: ghosts.count, by: SyncLimits.recordsPerRead) {
       let slice = ghosts[start..<min(start + SyncLimits.recordsPerRead, ghosts.count)]
       removed += try await context.store.inTransaction(durability: .normal) { transaction in
@@ -66,7 +81,9 @@ struct GhostCleaning: Sendable {
         // Somebody may have edited a child meanwhile.
         let edited = try parentsOfEdits(index, layout, in: transaction)
         let ids = edited.isEmpty ? slice : slice.filter { !edited.contains($0) }[...]
-        return try records.removeClean(ids: ids, syncId: syncId, in: transaction)
+        return soup.isOwned
+          ? try release(ids, records, in: transaction)
+          : try records.removeClean(ids: ids, in: transaction)
       }
     }
     return removed
@@ -82,6 +99,49 @@ struct GhostCleaning: Sendable {
       parents.formUnion(try child.records.parentsOfDirty(by: parent.field, in: reader))
     }
     return parents
+  }
+
+  // MARK: Records of several syncs
+
+  private func owners(of records: SoupRecords) -> RecordOwners {
+    RecordOwners(soupName: records.soupName, syncId: context.syncId)
+  }
+
+  private func madeHere(in records: SoupRecords) -> RecordOwners {
+    RecordOwners(soupName: records.soupName, syncId: RecordOwners.madeHere)
+  }
+
+  /// Ends this sync's part in records: those that no other sync has go, the others stay with those.
+  ///
+  /// - Returns: How many were removed.
+  private func release(
+    _ ids: ArraySlice<String>, _ records: SoupRecords, in transaction: borrowing StoreTransaction
+  ) throws -> Int {
+    if ids.isEmpty { return 0 }
+    let owners = owners(of: records)
+    let known = uses.fillers(of: records.soupName)
+    let others = try owners.others(of: ids, in: transaction)
+    var orphans: [String] = []
+    var heirs: [Int64: Int64] = [:]
+    for (entryId, id, named) in try records.cleanOwned(ids: ids, in: transaction) {
+      let rest = (others[id] ?? []).union(named.map { [$0] } ?? [])
+        .intersection(known).subtracting([context.syncId])
+      if rest.isEmpty {
+        orphans.append(id)
+      } else if named == context.syncId, let heir = rest.min() {
+        heirs[entryId] = heir
+        try owners.remove([id], of: heir, in: transaction)
+      }
+    }
+    let inherited = try transaction.entries(heirs.keys.sorted(), of: records.soupName).map {
+      try $0.record.setting([(SyncKeys.syncId, .integer(heirs[$0.id] ?? context.syncId))])
+    }
+    if !inherited.isEmpty {
+      try transaction.upsert(slices: inherited, soup: records.soupName)
+    }
+    try owners.remove(ids, in: transaction)
+    try madeHere(in: records).remove(ids, in: transaction)
+    return try records.removeClean(ids: orphans[...], in: transaction)
   }
 }
 

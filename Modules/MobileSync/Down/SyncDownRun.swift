@@ -8,6 +8,8 @@ import SmartStore
 /// after it is dropped.
 struct SyncDownRun: Sendable {
   let context: SyncContext
+  let uses: SoupUses
+  let now: @Sendable () -> Int64
   let report: @Sendable (SyncState) -> Void
 
   /// Runs to the end.
@@ -16,12 +18,18 @@ struct SyncDownRun: Sendable {
   func run(_ target: some SyncDownTarget, _ sync: inout SyncState) async throws {
     let layout = DownloadLayout(of: target, soupName: context.soupName)
     try await layout.check(in: context.store)
-    let protection = try await EditProtection.begin(
-      sync.options.mergeMode, layout, in: context.store)
+    let writer = try await PageWriter(layout, sync, uses, time: now(), in: context.store)
+    if !sync.fieldsToBackfill.isEmpty, let target = target as? any FieldBackfilling {
+      try await FieldBackfill(context: context, uses: uses, fields: sync.fieldsToBackfill)
+        .run(target)
+      sync.fieldsToBackfill = []
+      try await SyncStateStore(store: context.store).save(sync, durability: .normal)
+    }
     var machine = SyncDownMachine(
       maxTimeStamp: sync.maxTimeStamp, isSorted: target.isSortedByModificationDate)
 
-    var page = try await Self.first(of: target, layout, since: sync.maxTimeStamp, in: context)
+    var page = try await Self.first(
+      of: target, layout, since: sync.options.start(after: sync.maxTimeStamp), in: context)
     let isWorking = machine.begin(
       total: page.map { $0.totalSize ?? -1 } ?? 0, isLast: page?.next == nil)
     sync.totalSize = machine.totalSize
@@ -41,7 +49,7 @@ struct SyncDownRun: Sendable {
         total: isFirst ? nil : current.totalSize)
       isFirst = false
       latestOfChildren = max(latestOfChildren, current.latestOfChildren)
-      sync = try await save(current, effect, machine, sync, layout, protection)
+      sync = try await save(current, effect, machine, sync, writer)
       if effect.progress != nil { report(sync) }
       page = try await next
     }
@@ -51,8 +59,7 @@ struct SyncDownRun: Sendable {
   /// Saves a page and what it changes in the sync's state, in one transaction.
   private func save(
     _ page: DownloadedPage<some Sendable>, _ effect: SyncDownMachine.PageEffect,
-    _ machine: SyncDownMachine, _ sync: SyncState, _ layout: DownloadLayout,
-    _ protection: [EditProtection]
+    _ machine: SyncDownMachine, _ sync: SyncState, _ writer: PageWriter
   ) async throws -> SyncState {
     try context.checkStop()
     var changed = sync
@@ -63,8 +70,7 @@ struct SyncDownRun: Sendable {
     try await context.store.inTransaction(durability: .normal) { transaction in
       // Looked at again now that the writer is ours: nothing is written after a stop.
       try context.signal.check()
-      try PageWriter.save(
-        page, layout, syncId: context.syncId, protection: protection, in: transaction)
+      try writer.save(page, in: transaction)
       if state != sync { try SyncStateStore.save(state, in: transaction) }
     }
     return state

@@ -5,8 +5,8 @@ import SmartStore
 extension SyncManager {
   /// Runs a submitted sync to its end, whatever that is. Never on the manager's own executor.
   @concurrent nonisolated func execute(
-    _ submitted: SyncState, storedTimeStamp: Int64, _ context: SyncContext,
-    _ reporter: RunReporter
+    _ submitted: SyncState, storedTimeStamp: Int64, leavesOutReferences: Bool,
+    _ context: SyncContext, _ reporter: RunReporter
   ) async {
     var sync = submitted
     var reason: (any Error)?
@@ -14,7 +14,9 @@ extension SyncManager {
       while true {
         do {
           try signal.check()
-          try await Self.storeErrors { try await run(&sync, context, reporter) }
+          try await Self.storeErrors {
+            try await run(&sync, leavesOutReferences: leavesOutReferences, context, reporter)
+          }
           sync.finish(.done, at: environment.now())
           break
         } catch StopSignal.Interruption.stopped {
@@ -43,17 +45,19 @@ extension SyncManager {
 
   /// Runs the target as it is stored.
   @concurrent private nonisolated func run(
-    _ sync: inout SyncState, _ context: SyncContext, _ reporter: RunReporter
+    _ sync: inout SyncState, leavesOutReferences: Bool, _ context: SyncContext,
+    _ reporter: RunReporter
   ) async throws {
     let report: @Sendable (SyncState) -> Void = { reporter.updates.yield($0) }
+    let uses = try await soupUses()
     switch sync.type {
     case .syncDown:
-      try await SyncDownRun(context: context, report: report)
+      try await SyncDownRun(context: context, uses: uses, now: environment.now, report: report)
         .run(try registry.downTarget(from: sync.target), &sync)
     case .syncUp:
       try await SyncUpRun(
-        context: context, now: environment.now, report: report,
-        reportOutcome: { reporter.outcomes.yield($0) }
+        context: context, uses: uses, now: environment.now, report: report,
+        reportOutcome: { reporter.outcomes.yield($0) }, leavesOutReferences: leavesOutReferences
       ).run(try registry.upTarget(from: sync.target), &sync)
     }
   }

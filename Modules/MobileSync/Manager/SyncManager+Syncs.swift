@@ -48,6 +48,60 @@ extension SyncManager {
     return try await create(.syncUp, target, options, soupName, syncName)
   }
 
+  // MARK: Changing syncs
+
+  /// Gives a sync down another target, such as one with more fields.
+  ///
+  /// If the new target brings more fields of the same records and can tell so, the next run fetches the
+  /// new fields alone for the records that are there, and goes on with what has changed since. Otherwise
+  /// the next run brings everything anew. Fields that are not wanted any more stay in the rows.
+  ///
+  /// - Returns: The sync as it is stored now.
+  /// - Throws: ``SyncError`` `doesNotExist`, `alreadyRunning`, `unknownTarget`, `invalidTarget` if the
+  ///   sync is not a sync down, `store`.
+  @discardableResult
+  public func changeSyncDown(
+    forId id: Int64, to target: some SyncDownTarget
+  ) async throws -> SyncState {
+    try await changeSyncDown(forId: id, toTargetJSON: target.json)
+  }
+
+  /// As ``changeSyncDown(forId:to:)``, with a target in JSON.
+  @discardableResult
+  public func changeSyncDown(
+    forId id: Int64, toTargetJSON json: JSONObject
+  ) async throws -> SyncState {
+    let target = try registry.downTarget(from: json)
+    try reserve(id)
+    defer { leave(id) }
+    var sync = try await existing(id: id)
+    guard sync.type == .syncDown else {
+      throw SyncError(
+        .invalidTarget, "The sync \(id) is a sync up: a sync down target does not fit it.")
+    }
+    if let fields = try Self.added(by: target, to: registry.downTarget(from: sync.target)) {
+      sync.fieldsToBackfill += fields.filter { !sync.fieldsToBackfill.contains($0) }
+    } else {
+      sync.maxTimeStamp = -1
+      sync.fieldsToBackfill = []
+    }
+    sync.target = target.json
+    let changed = sync
+    try await writing { try await states.save(changed) }
+    return changed
+  }
+
+  /// The fields that a target brings besides those of the one before it; nil if that is not all.
+  private static func added(
+    by target: any SyncDownTarget, to old: any SyncDownTarget
+  ) throws -> [String]? {
+    func fields<Target: FieldBackfilling>(_ target: Target) -> [String]? {
+      (old as? Target).flatMap { target.addedFields(since: $0) }
+    }
+    guard let target = target as? any FieldBackfilling else { return nil }
+    return fields(target)
+  }
+
   // MARK: Making and running syncs
 
   /// Makes a new sync down and runs it.
@@ -192,6 +246,7 @@ extension SyncManager {
     try await writing {
       try await states.delete(id: id)
       try await OutcomeStore(store: store).clear(syncId: id)
+      try await RecordOwners.removeAll(of: id, in: store)
     }
   }
 
@@ -213,7 +268,22 @@ extension SyncManager {
   ) async throws -> SyncState {
     let sync = SyncState(
       type: type, name: name, soupName: soupName, target: target, options: options)
-    return try await writing { try await states.create(sync) }
+    return try await writing {
+      let created = try await states.create(sync)
+      if options.mergeMode == .mergeFields {
+        for soup in registry.soups(of: created) { try await keepBases(of: soup) }
+      }
+      return created
+    }
+  }
+
+  /// Begins to keep bases for a soup. One that cannot be synced yet has none to keep.
+  private func keepBases(of soup: SyncSoup) async throws {
+    let records = SoupRecords(soupName: soup.soupName, idField: soup.names.id)
+    guard try await store.soupExists(forName: soup.soupName),
+      try await records.indexedPaths(in: store).contains(SyncKeys.local)
+    else { return }
+    try await BaseStore(soupName: soup.soupName).adoptCleanRows(records, in: store)
   }
 
   /// Starts a sync that was just made; if that is refused after all, it is removed again, unless
@@ -234,14 +304,14 @@ extension SyncManager {
     }
   }
 
-  private func existing(id: Int64) async throws -> SyncState {
+  func existing(id: Int64) async throws -> SyncState {
     guard let sync = try await syncStatus(forId: id) else {
       throw SyncError(.doesNotExist, "Sync \(id) does not exist. Make it first.")
     }
     return sync
   }
 
-  private func existing(name: String) async throws -> SyncState {
+  func existing(name: String) async throws -> SyncState {
     guard let sync = try await syncStatus(forName: name) else {
       throw SyncError(.doesNotExist, "Sync \(name) does not exist. Make it first.")
     }
@@ -267,15 +337,15 @@ extension SyncManager {
     do {
       counts = try await Self.storeErrors {
         try await perform(on: sync) { context in
-          try await GhostCleaning(context: context).run(target)
+          try await GhostCleaning(context: context, uses: try await self.soupUses()).run(target)
         }
       }
-    } catch let interruption as StopSignal.Interruption {
-      throw interruption == .stopped
-        ? SyncError(
-          .stopped, "Cleaning the ghosts of sync \(sync.id) was stopped. Restart the manager first."
-        )
-        : SyncError(.closed, "The sync manager was closed while it cleaned ghosts.")
+    } catch StopSignal.Interruption.stopped {
+      throw SyncError(
+        .stopped, "Cleaning the ghosts of sync \(sync.id) was stopped. Restart the manager first.")
+    } catch  where signal.current == .closed {
+      // Closing cancels what is on its way; the caller is not cancelled.
+      throw SyncError(.closed, "The sync manager was closed while it cleaned ghosts.")
     }
     await environment.events.store(
       AnalyticsEvent(

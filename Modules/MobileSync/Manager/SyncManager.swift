@@ -56,6 +56,7 @@ public actor SyncManager {
     try await Self.storeErrors { [states] in
       try await states.prepare()
       try await OutcomeStore(store: store).prepare()
+      for soup in [SideSoup.bases, .conflicts, .ids, .owners] { try await soup.prepare(store) }
       try await states.stopInterrupted(at: environment.now())
     }
   }
@@ -136,7 +137,9 @@ public actor SyncManager {
   ///
   /// - Throws: ``SyncError`` `doesNotExist` if it was deleted meanwhile; `closed` also if the manager
   ///   was closed meanwhile, and then the sync counts as interrupted.
-  func start(id: Int64) async throws -> SyncRun {
+  ///
+  /// - Parameter leavesOutReferences: As ``SyncUpRun/leavesOutReferences``.
+  func start(id: Int64, leavesOutReferences: Bool = false) async throws -> SyncRun {
     try checkAccepting()
     try machine.submit(id)
     let submitted: (stored: SyncState, state: SyncState)
@@ -150,7 +153,9 @@ public actor SyncManager {
     let (stored, state) = submitted
     let (reporter, run) = RunReporter.make(for: state)
     enqueue(id) { [context = context(of: state)] in
-      await self.execute(state, storedTimeStamp: stored.maxTimeStamp, context, reporter)
+      await self.execute(
+        state, storedTimeStamp: stored.maxTimeStamp, leavesOutReferences: leavesOutReferences,
+        context, reporter)
     }
     return run
   }
@@ -230,6 +235,11 @@ public actor SyncManager {
     }
     operations[id] = task
     last = task
+  }
+
+  /// Which syncs of the store work on which soups.
+  nonisolated func soupUses() async throws -> SoupUses {
+    SoupUses(try await states.all(), registry)
   }
 
   /// Passes on what `body` throws, with the store's errors as those of sync.

@@ -68,6 +68,18 @@ struct SoupRecords: Sendable {
     }
   }
 
+  /// Hands on every dirty record, by ascending entry id, page by page.
+  func forEachDirty(
+    in store: SmartStore, _ body: (Int64, JSONSlice) throws -> Void
+  ) async throws {
+    let ids = try await dirtyEntryIds(in: store)
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = Array(ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)])
+      let entries = try await store.read { reader in try reader.entries(slice, of: soupName) }
+      for (id, record) in entries { try body(id, record) }
+    }
+  }
+
   /// How many records are dirty.
   func dirtyCount(in store: SmartStore) async throws -> Int {
     try await store.read { reader in
@@ -166,20 +178,68 @@ struct SoupRecords: Sendable {
     }
   }
 
-  /// Removes those records that are among `ids` and still clean.
+  /// The next clean records behind an entry id, at most ``SyncLimits/recordsPerRead``.
+  func cleanEntries(
+    after entryId: Int64, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [(id: Int64, record: JSONSlice)] {
+    let rows = try reader.rows(
+      "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) WHERE \(cleanCondition(nil)) "
+        + "AND \(column(SyncKeys.soupEntryId)) > ? ORDER BY \(column(SyncKeys.soupEntryId))",
+      [.integer(entryId)], limit: SyncLimits.recordsPerRead)
+    return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: soupName)
+  }
+
+  /// Removes those records that are among `ids` and still clean, with their bases.
   ///
   /// - Returns: How many were removed.
   func removeClean(
-    ids: ArraySlice<String>, syncId: Int64?, in transaction: borrowing StoreTransaction
+    ids: ArraySlice<String>, in transaction: borrowing StoreTransaction
   ) throws -> Int {
+    if ids.isEmpty { return 0 }
     let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
     let rows = try transaction.rows(
-      "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
-        + "WHERE \(column(idField)) IN (\(places)) AND \(cleanCondition(syncId))",
+      "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)) FROM \(source) "
+        + "WHERE \(column(idField)) IN (\(places)) AND \(cleanCondition(nil))",
       ids.map { .string($0) }, limit: nil)
     let entryIds = rows.compactMap { $0[0]?.int64 }
     try transaction.remove(entryIds: entryIds, forSoupNamed: soupName)
+    try BaseStore(soupName: soupName).remove(rows.compactMap { $0[1]?.string }, in: transaction)
     return entryIds.count
+  }
+
+  /// The records among `ids` that are still clean, each with the sync that it names.
+  func cleanOwned(
+    ids: ArraySlice<String>, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [(entryId: Int64, id: String, syncId: Int64?)] {
+    let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
+    return try reader.rows(
+      "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)), \(column(SyncKeys.syncId)) "
+        + "FROM \(source) WHERE \(column(idField)) IN (\(places)) AND \(cleanCondition(nil))",
+      ids.map { .string($0) }, limit: nil
+    ).compactMap { row in
+      guard let entryId = row[0]?.int64, let id = row[1]?.string else { return nil }
+      return (entryId, id, row[2]?.int64)
+    }
+  }
+
+  /// The syncs that the records with one of `ids` name, where it is another than `syncId`.
+  func otherOwners(
+    of ids: [String], than syncId: Int64, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [(id: String, syncId: Int64)] {
+    var owners: [(id: String, syncId: Int64)] = []
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
+      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
+      owners += try reader.rows(
+        "SELECT \(column(idField)), \(column(SyncKeys.syncId)) FROM \(source) "
+          + "WHERE \(column(idField)) IN (\(places)) AND +\(column(SyncKeys.syncId)) != \(syncId)",
+        slice.map { .string($0) }, limit: nil
+      ).compactMap { row in
+        guard let id = row[0]?.string, let syncId = row[1]?.int64 else { return nil }
+        return (id, syncId)
+      }
+    }
+    return owners
   }
 
   /// The entry ids of the records that have one of `ids`.

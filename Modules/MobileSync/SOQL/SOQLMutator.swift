@@ -82,6 +82,12 @@ public struct SOQLMutator: Sendable, Equatable {
     Self.entries(of: texts[.select] ?? "").contains(field)
   }
 
+  /// The names in the top-level select list; nil if something else stands there, such as a sub-select.
+  public var selectedFields: [String]? {
+    guard let list = texts[.select], !list.contains("(") else { return nil }
+    return Self.entries(of: list)
+  }
+
   /// Puts `fields` (one, or several with commas) in front of the select list.
   public mutating func addSelectFields(_ fields: String) {
     let old = texts[.select] ?? ""

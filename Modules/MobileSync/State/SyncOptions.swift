@@ -2,8 +2,9 @@ public import SalesforceSDKCommon
 
 /// How a sync runs: the merge mode and, for a sync up, the fields to send.
 ///
-/// JSON: `{"fieldlist": ["Name"], "mergeMode": "OVERWRITE", "fetchModificationDates": true}`,
-/// `fieldlist` and `fetchModificationDates`, which is ours and not the platform's, only when set.
+/// JSON: `{"fieldlist": ["Name"], "mergeMode": "OVERWRITE", "fetchModificationDates": true,
+/// "lateCommitWindowMilliseconds": 10000}`, each but the merge mode only when set. The last two are
+/// ours and not the platform's.
 public struct SyncOptions: Sendable, Equatable {
   /// What happens to a record that was changed on both sides.
   public var mergeMode: SyncMergeMode
@@ -17,14 +18,23 @@ public struct SyncOptions: Sendable, Equatable {
   /// sync down. It costs one more request per batch and object type.
   public var fetchesModificationDates: Bool
 
+  /// How far a sync down looks back behind the newest date that it has seen. Sync down only; default:
+  /// zero.
+  ///
+  /// A transaction that takes long to commit leaves records whose dates lie before those of records
+  /// that could be read earlier: a sync down that asks only for newer ones never sees them. It costs
+  /// that the records of the window come again with every run.
+  public var lateCommitWindow: Duration
+
   /// Makes options; nothing given means ``SyncMergeMode/overwrite`` and no field list.
   public init(
     mergeMode: SyncMergeMode = .overwrite, fieldlist: [String]? = nil,
-    fetchesModificationDates: Bool = false
+    fetchesModificationDates: Bool = false, lateCommitWindow: Duration = .zero
   ) {
     self.mergeMode = mergeMode
     self.fieldlist = fieldlist
     self.fetchesModificationDates = fetchesModificationDates
+    self.lateCommitWindow = max(lateCommitWindow, .zero)
   }
 
   /// Reads options. Absent, null or empty options, and an unknown merge mode, mean
@@ -40,6 +50,7 @@ public struct SyncOptions: Sendable, Equatable {
     }
     fieldlist = json?["fieldlist"]?.array?.compactMap(\.string)
     fetchesModificationDates = json?["fetchModificationDates"]?.bool ?? false
+    lateCommitWindow = .milliseconds(max(json?["lateCommitWindowMilliseconds"]?.int64 ?? 0, 0))
   }
 
   /// The stored form.
@@ -48,6 +59,20 @@ public struct SyncOptions: Sendable, Equatable {
     if let fieldlist { object["fieldlist"] = .array(fieldlist.map { .string($0) }) }
     object["mergeMode"] = .string(mergeMode.rawValue)
     if fetchesModificationDates { object["fetchModificationDates"] = true }
+    let window = lateCommitWindowMilliseconds
+    if window > 0 { object["lateCommitWindowMilliseconds"] = .integer(window) }
     return object
+  }
+
+  /// The window, cut to whole milliseconds.
+  private var lateCommitWindowMilliseconds: Int64 {
+    let parts = lateCommitWindow.components
+    return min(parts.seconds, 1 << 40) * 1_000 + parts.attoseconds / 1_000_000_000_000_000
+  }
+
+  /// Since when a run is to ask that has seen everything up to `maxTimeStamp`.
+  func start(after maxTimeStamp: Int64) -> Int64 {
+    let window = lateCommitWindowMilliseconds
+    return maxTimeStamp > 0 && window > 0 ? max(maxTimeStamp - window, 0) : maxTimeStamp
   }
 }

@@ -20,7 +20,10 @@ public struct SyncState: Sendable, Equatable {
   public let soupName: String
   /// The target as stored. It may name a target that is not registered here: then the sync can be
   /// listed and deleted but not run.
-  public let target: JSONObject
+  public internal(set) var target: JSONObject
+  /// Fields that were added to the target and that the next run fetches for the records that are there
+  /// already. JSON key `backfill`, only when there are some; it is ours and not the platform's.
+  public internal(set) var fieldsToBackfill: [String] = []
   /// Merge mode and field list.
   public let options: SyncOptions
   /// Where the sync stands.
@@ -78,6 +81,7 @@ public struct SyncState: Sendable, Equatable {
     startTime = json["startTime"]?.int64 ?? 0
     endTime = json["endTime"]?.int64 ?? 0
     error = json["error"]?.string ?? ""
+    fieldsToBackfill = json["backfill"]?.elements.compactMap(\.string) ?? []
   }
 
   /// The stored form.
@@ -96,6 +100,9 @@ public struct SyncState: Sendable, Equatable {
     object["startTime"] = .integer(startTime)
     object["endTime"] = .integer(endTime)
     object["error"] = .string(error)
+    if !fieldsToBackfill.isEmpty {
+      object["backfill"] = .array(fieldsToBackfill.map { .string($0) })
+    }
     return object
   }
 

@@ -40,12 +40,20 @@ public struct SyncMergeMode: Sendable, Hashable, CustomStringConvertible {
   public static let overwrite = SyncMergeMode("OVERWRITE")
   /// The receiving side keeps its change and the record is passed over.
   public static let leaveIfChanged = SyncMergeMode("LEAVE_IF_CHANGED")
+  /// Changes of both sides are merged field by field, against what both agreed on last. What both
+  /// have changed differently becomes a ``SyncConflict``; nothing is sent for it before the app has
+  /// resolved it. A sync up sends the changed fields alone.
+  ///
+  /// The store keeps a second copy of each record of the soup, what both sides agreed on. It is ours
+  /// and not the platform's.
+  public static let mergeFields = SyncMergeMode("MERGE_FIELDS")
 
   /// The mode with the given text, nil if there is none.
   public init?(rawValue: String) {
     switch rawValue {
     case Self.overwrite.rawValue: self = .overwrite
     case Self.leaveIfChanged.rawValue: self = .leaveIfChanged
+    case Self.mergeFields.rawValue: self = .mergeFields
     default: return nil
     }
   }

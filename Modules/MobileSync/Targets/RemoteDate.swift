@@ -22,29 +22,8 @@ extension RemoteDate {
   public static func inBulk(
     of records: [SyncUpRecord], field: String, in context: SyncContext
   ) async throws -> [RemoteDate] {
-    var dates: [RemoteDate] = []
-    for start in stride(from: 0, to: records.count, by: RestRequest.maxCollectionIds) {
-      let slice = records[start..<min(start + RestRequest.maxCollectionIds, records.count)]
-      let request = try RestRequest.collectionRetrieve(
-        object: records[start].objectType, ids: slice.map { $0.id ?? "" }, fields: [field])
-      let json: JSONSlice
-      do {
-        json = try await context.json(for: request)
-      } catch let error as SyncError where error.isRefusalOfRequest {
-        dates += slice.map { _ in .unknown }
-        continue
-      }
-      guard json.kind == .array else {
-        throw SyncContext.unexpectedForm(
-          json, of: request, expected: "a list with one record per id")
-      }
-      var answers = json.elements.map { answer in
-        answer.isNull ? RemoteDate.gone : RemoteDate(of: answer, field: field)
-      }
-      answers += Array(repeating: .unknown, count: max(slice.count - answers.count, 0))
-      dates += answers.prefix(slice.count)
-    }
-    return dates
+    try await RemoteRecord.inBulk(of: records, fields: [field], in: context)
+      .map { $0.date(field) }
   }
 
   /// Asks for the date of one record by its address.
@@ -54,12 +33,7 @@ extension RemoteDate {
   public static func ofOne(
     _ record: SyncUpRecord, field: String, in context: SyncContext
   ) async throws -> RemoteDate {
-    let response = try await context.response(
-      to: .retrieve(object: record.objectType, id: record.id ?? "", fields: [field]))
-    if response.status == 404 { return .gone }
-    guard (200..<300).contains(response.status), let json = try? JSONSlice(parsing: response.body)
-    else { return .unknown }
-    return RemoteDate(of: json, field: field)
+    try await RemoteRecord.ofOne(record, fields: [field], in: context).date(field)
   }
 
   /// The date in a record that the server sent.

@@ -34,8 +34,14 @@ struct TreeSender: Sendable {
       try await settleLocally(withoutWork: entryId)
       return []
     }
-    let work = TreeWork(tree, plan.rules)
-    if mode == .leaveIfChanged, try await isOutdated(tree, target) {
+    let work = try await narrowed(TreeWork(tree, plan.rules))
+    if work.isEmpty {
+      try await settleLocally(withoutWork: entryId)
+      return []
+    }
+    var isHeld = plan.isHeld(tree)
+    if !isHeld, mode == .leaveIfChanged { isHeld = try await isOutdated(tree, target) }
+    if isHeld {
       try await settleLocally(conflicts: work)
       return []
     }
@@ -79,6 +85,39 @@ struct TreeSender: Sendable {
       return true
     }
     return !TreeWork.isNewer(tree, plan.rules, than: dates)
+  }
+
+  /// The work with those fields and links alone that differ from what both sides agreed on, in mode
+  /// ``SyncMergeMode/mergeFields``.
+  private func narrowed(_ work: TreeWork) async throws -> TreeWork {
+    if plan.parents.merge == nil { return work }
+    func ids(isParent: Bool) -> [String] {
+      work.steps.filter { $0.isParent == isParent && $0.record.action == .update }
+        .compactMap(\.record.id)
+    }
+    let (parentIds, childIds) = (ids(isParent: true), ids(isParent: false))
+    let bases = try await store.read { reader in
+      (
+        parents: try BaseStore(soupName: plan.parents.records.soupName)
+          .bases(of: parentIds, in: reader),
+        children: try BaseStore(soupName: plan.children.records.soupName)
+          .bases(of: childIds, in: reader)
+      )
+    }
+    let makesParent = work.steps.contains { $0.isParent && $0.record.makesRecord }
+    var work = work
+    work.steps = work.steps.map { step in
+      guard step.record.action == .update, let id = step.record.id,
+        let base = step.isParent ? bases.parents[id] : bases.children[id]
+      else { return step }
+      let isMoved =
+        makesParent
+        || !FieldEquality.same(step.record.record[plan.link.field]?.value, base[plan.link.field])
+      return TreeWork.Step(
+        isParent: step.isParent, record: step.record.changed(from: base),
+        isLinked: step.isLinked && isMoved)
+    }
+    return work
   }
 
   // MARK: Requests
@@ -144,7 +183,7 @@ struct TreeSender: Sendable {
       }
       if case .gone(let error) = outcome, step.record.action == .update {
         if !plan.parents.mayRecreate {
-          verdict.settled.append((step, .conflict))
+          verdict.settled.append((step, plan.parents.merge == nil ? .conflict : .deletedThere))
         } else if retries == 0 {
           verdict.settled.append((step, .keepError(error)))
         } else if step.isParent {

@@ -27,6 +27,7 @@ struct TreeSettlement: Sendable {
           settled.filter { $0.step.isParent == isParent }, isParent: isParent, in: transaction)
       }
       try followParent(settled, in: transaction)
+      try remember(settled, in: transaction)
       try flag(waiting.filter { unedited.contains($0.record.entryId) }, in: transaction)
       try OutcomeStore.save(outcomes.filter { !$0.isLostCreate }, in: transaction)
       try OutcomeStore.save(
@@ -44,14 +45,14 @@ struct TreeSettlement: Sendable {
     _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)], isParent: Bool,
     in transaction: borrowing StoreTransaction
   ) throws {
-    let run = plan.run(isParent: isParent)
-    let fields = isParent ? plan.rules.parent : plan.rules.child
+    let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
     let rows = try transaction.entries(
       settled.map(\.step.record.entryId), of: run.context.soupName)
     let rowById = Dictionary(
       rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
     var written: [JSONSlice] = []
     var removed: [Int64] = []
+    var gone: [RowMerge.Pair] = []
     for (step, settlement) in settled {
       guard let row = rowById[step.record.entryId] else { continue }
       let change: RowChange
@@ -65,23 +66,59 @@ struct TreeSettlement: Sendable {
       case .unanswered:
         written.append(try failed(row, step, SyncUpRun.noAnswer))
         continue
+      case .deletedThere:
+        guard let id = step.record.id else { continue }
+        gone.append(
+          RowMerge.Pair(entryId: step.record.entryId, id: id, row: row, theirs: .gone))
+        continue
       case .conflict, .recreate: continue
       }
       switch change {
       case .write(let flags, let id):
         var members = flags.members
-        if let id { members.append((fields.idField, .string(id))) }
+        if let id { members.append((part.fields.idField, .string(id))) }
         written.append(try row.setting(members, removing: [SyncKeys.lastError]))
       case .remove:
         removed.append(step.record.entryId)
-        if isParent, plan.rules.deletesChildren {
-          try removeChildren(of: row, in: transaction)
+        // What was edited or made since then goes too, since nothing can be done with it any more.
+        if isParent, plan.rules.deletesChildren, let id = row[part.fields.idField]?.string {
+          try plan.removeChildren(of: id, in: transaction)
         }
       case .leave: break
       }
     }
     try run.write(written, in: transaction)
+    try part.merge?.apply(gone, in: transaction)
     try transaction.remove(entryIds: removed, forSoupNamed: run.context.soupName)
+    try BaseStore(soupName: run.context.soupName).remove(
+      removed.compactMap { rowById[$0]?[part.fields.idField]?.string }, in: transaction)
+  }
+
+  /// Keeps what is known of records that the server has taken, with the parents that it knows of.
+  private func remember(
+    _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)],
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    for isParent in [true, false] {
+      var taken: [(record: SyncUpRecord, newId: String?)] = []
+      for (step, settlement) in settled where step.isParent == isParent {
+        if case .clean(let newId) = settlement { taken.append((step.record, newId)) }
+      }
+      let part = plan.part(isParent: isParent)
+      try plan.run(isParent: isParent).remember(taken, part, in: transaction)
+      guard !isParent, part.keepsBases else { continue }
+      let store = BaseStore(soupName: part.records.soupName)
+      var bases = try store.bases(
+        of: taken.compactMap { $0.newId ?? $0.record.id }, in: transaction)
+      let rows = try transaction.entries(
+        taken.map(\.record.entryId), of: part.records.soupName)
+      for (_, row) in rows {
+        guard let id = row[part.fields.idField]?.string, let link = row[plan.link.field]?.value
+        else { continue }
+        bases[id]?[plan.link.field] = link
+      }
+      try store.save(bases, in: transaction)
+    }
   }
 
   /// A row that the server refused: it keeps the error; a clean one becomes dirty, since the server
@@ -97,17 +134,6 @@ struct TreeSettlement: Sendable {
   private static func flags(of step: TreeWork.Step) -> RecordFlags {
     let isNew = step.record.makesRecord
     return RecordFlags(local: true, created: isNew, updated: !isNew, deleted: false)
-  }
-
-  /// The server deleted the children with their parent; what was edited or made since then goes too,
-  /// since nothing can be done with it any more.
-  private func removeChildren(
-    of parent: JSONSlice, in transaction: borrowing StoreTransaction
-  ) throws {
-    guard let id = parent[plan.rules.parent.idField]?.string else { return }
-    let children = try plan.children.records.entryIds(
-      where: plan.link.field, is: id, in: transaction)
-    try transaction.remove(entryIds: children, forSoupNamed: plan.children.records.soupName)
   }
 
   /// Gives the children of a parent that was made on the server its new id.
@@ -236,7 +262,7 @@ struct TreeSettlement: Sendable {
     return switch settlement {
     case .clean(let newId): plan.outcome(of: step, .succeeded, id: newId ?? id, time)
     case .removeRow: plan.outcome(of: step, .succeeded, id: id, time)
-    case .conflict: plan.outcome(of: step, .conflict, id: id, time)
+    case .conflict, .deletedThere: plan.outcome(of: step, .conflict, id: id, time)
     case .keepError(let error): plan.outcome(of: step, .rejected, id: id, time, error: error)
     case .unanswered, .recreate: plan.outcome(of: step, .unanswered, id: id, time)
     }

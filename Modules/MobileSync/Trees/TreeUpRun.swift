@@ -11,12 +11,20 @@ struct TreeUpRun: Sendable {
   struct Plan: Sendable {
     let parentRun: SyncUpRun
     let childRun: SyncUpRun
-    let parents: SyncUpRun.Plan
-    let children: SyncUpRun.Plan
+    var parents: SyncUpRun.Plan
+    var children: SyncUpRun.Plan
     let rules: TreeWork.Rules
     let link: ChildLink
 
     func run(isParent: Bool) -> SyncUpRun { isParent ? parentRun : childRun }
+
+    func part(isParent: Bool) -> SyncUpRun.Plan { isParent ? parents : children }
+
+    /// Whether nothing may be sent for the tree.
+    func isHeld(_ tree: LocalTree) -> Bool {
+      parents.conflicts.contains(tree.parent.id)
+        || tree.children.contains { children.conflicts.contains($0.id) }
+    }
   }
 
   let run: SyncUpRun
@@ -27,7 +35,7 @@ struct TreeUpRun: Sendable {
   /// - Parameter sync: The sync as submitted; it holds what is stored also when this throws.
   @concurrent func run(_ target: some TreeSyncUpTarget, _ sync: inout SyncState) async throws {
     try context.checkStop()
-    let plan = try plan(target, sync.options)
+    var plan = try plan(target, sync.options)
     try await plan.parents.records.check(
       in: context.store, indexed: [plan.rules.parent.idField, SyncKeys.local])
     try await plan.children.records.check(
@@ -42,6 +50,8 @@ struct TreeUpRun: Sendable {
       try await plan.childRun.adoptLostCreates(target, plan.children)
     }
     try await OutcomeStore(store: context.store).clear(syncId: context.syncId)
+    plan.parents.conflicts = try await held(target, plan, isParent: true)
+    plan.children.conflicts = try await held(target, plan, isParent: false)
     var progress = SyncUpProgress(total: ids.count)
     while !ids.isEmpty {
       try context.checkStop()
@@ -51,7 +61,7 @@ struct TreeUpRun: Sendable {
         for isParent in [true, false] {
           try await plan.run(isParent: isParent).fetchDates(
             of: taken.filter { $0.isParent == isParent }.map(\.record), target,
-            isParent ? plan.parents : plan.children)
+            plan.part(isParent: isParent))
         }
       }
       try await run.advance(&sync, &progress, by: 1)
@@ -65,7 +75,6 @@ struct TreeUpRun: Sendable {
       throw SyncError(
         .invalidTarget, "The children of the target have no field for the parent's id. Name it.")
     }
-    let mayRecreate = options.mergeMode == .overwrite
     let childFields = target.childFields
     func unlinked(_ list: [String]?) -> [String] { (list ?? []).filter { $0 != link.fieldName } }
     let parent = try SyncUpFieldChoice(target: target, options: options)
@@ -76,16 +85,39 @@ struct TreeUpRun: Sendable {
     return Plan(
       parentRun: run.of(soup: target.parentSoup.soupName),
       childRun: run.of(soup: target.childSoup.soupName),
-      parents: SyncUpRun.Plan(
-        records: SoupRecords(soupName: target.parentSoup.soupName, idField: parent.idField),
-        fields: parent, mayRecreate: mayRecreate),
-      children: SyncUpRun.Plan(
-        records: SoupRecords(soupName: target.childSoup.soupName, idField: child.idField),
-        fields: child, mayRecreate: mayRecreate),
+      parents: run.plan(of: target.parentSoup.soupName, parent, options.mergeMode),
+      children: run.plan(of: target.childSoup.soupName, child, options.mergeMode),
       rules: TreeWork.Rules(
         parent: parent, child: child, parentIdField: link.fieldName,
         deletesChildren: target.deletesChildrenWithParent),
       link: ChildLink(soupName: target.childSoup.soupName, field: link.fieldName))
+  }
+
+  /// Merges what the server has into the dirty rows of one soup, if the mode is that one, and says
+  /// for which rows nothing may be sent.
+  private func held(
+    _ target: some TreeSyncUpTarget, _ plan: Plan, isParent: Bool
+  ) async throws -> Set<Int64> {
+    let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
+    var held: Set<Int64> = []
+    if part.merge != nil {
+      let dirty = try await part.records.dirtyEntryIds(in: context.store)
+      let deleted =
+        isParent && plan.rules.deletesChildren ? try await run.deleted(dirty, part) : [:]
+      held = try await run.merge(target, part, among: dirty)
+      try await removeOrphans(of: deleted, plan)
+    }
+    return held.union(try await run.openConflicts())
+  }
+
+  /// Removes the children of parents that turned out to be deleted on both sides.
+  private func removeOrphans(of deleted: [Int64: String], _ plan: Plan) async throws {
+    if deleted.isEmpty { return }
+    let left = Set(try await plan.parentRun.entries(deleted.keys.sorted()).map(\.id))
+    let parents = deleted.filter { !left.contains($0.key) }.map(\.value).sorted()
+    try await context.store.inTransaction { transaction in
+      for id in parents { try plan.removeChildren(of: id, in: transaction) }
+    }
   }
 
   /// The entry ids of parents that are dirty or have a dirty child, ascending.
@@ -100,6 +132,18 @@ struct TreeUpRun: Sendable {
       ids += page
       if page.count < SyncLimits.idsPerPage { return ids }
     }
+  }
+}
+
+extension TreeUpRun.Plan {
+  /// Removes the children of a parent that does not exist any more, with their bases.
+  func removeChildren(of id: String, in transaction: borrowing StoreTransaction) throws {
+    let soupName = children.records.soupName
+    let rows = try transaction.entries(
+      try children.records.entryIds(where: link.field, is: id, in: transaction), of: soupName)
+    try transaction.remove(entryIds: rows.map(\.id), forSoupNamed: soupName)
+    try BaseStore(soupName: soupName).remove(
+      rows.compactMap { $0.record[rules.child.idField]?.string }, in: transaction)
   }
 }
 
@@ -126,7 +170,20 @@ extension SyncUpRun {
   fileprivate func of(soup soupName: String) -> SyncUpRun {
     var context = context
     context.soupName = soupName
-    return SyncUpRun(context: context, now: now, report: report, reportOutcome: reportOutcome)
+    return SyncUpRun(
+      context: context, uses: uses, now: now, report: report, reportOutcome: reportOutcome)
+  }
+
+  /// The ids of those rows that are flagged as deleted, by entry id.
+  fileprivate func deleted(_ entryIds: [Int64], _ plan: Plan) async throws -> [Int64: String] {
+    var deleted: [Int64: String] = [:]
+    for start in stride(from: 0, to: entryIds.count, by: SyncLimits.recordsPerRead) {
+      let slice = entryIds[start..<min(start + SyncLimits.recordsPerRead, entryIds.count)]
+      for (entryId, row) in try await entries(Array(slice)) where RecordFlags(of: row).deleted {
+        deleted[entryId] = row[plan.fields.idField]?.string
+      }
+    }
+    return deleted
   }
 }
 

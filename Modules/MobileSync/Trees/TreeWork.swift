@@ -34,6 +34,9 @@ struct TreeWork: Sendable {
   /// Rows that cannot be sent.
   var refused: [Row] = []
 
+  /// Whether there is nothing to do.
+  var isEmpty: Bool { steps.isEmpty && removed.isEmpty && refused.isEmpty }
+
   /// Which fields are sent, and what a tree is.
   struct Rules: Sendable {
     let parent: SyncUpFieldChoice

@@ -97,6 +97,15 @@ struct OutcomeStore: Sendable {
     return lost
   }
 
+  /// The ids of the records that were not sent last since they refer to others.
+  func waitingIds() async throws -> Set<String> {
+    Set(
+      try await list(
+        condition: "{syncs_outcomes:outcome} = ?",
+        .string(SyncRecordOutcome.Kind.waiting.rawValue)
+      ).compactMap { $0["recordId"]?.string })
+  }
+
   /// Which of `ids` the server gave to a record that this sync made in its last run.
   func createdIds(among ids: Set<String>, syncId: Int64) async throws -> Set<String> {
     if ids.isEmpty { return [] }

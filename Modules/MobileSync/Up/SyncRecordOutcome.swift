@@ -30,6 +30,9 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     /// Sent and not answered: the server may have done it or not. The row stays dirty; the next run
     /// looks on the server, where it can, before it creates a record again.
     public static let unanswered = Kind(rawValue: "unanswered")
+    /// Not sent, since it refers to a record that was made here and has not gone up. It goes after
+    /// that one.
+    public static let waiting = Kind(rawValue: "waiting")
     /// Nothing was to be done: removed or cleaned by the application meanwhile, or without any
     /// flag.
     public static let nothingToDo = Kind(rawValue: "nothingToDo")
@@ -104,7 +107,7 @@ public struct SyncRecordOutcome: Sendable, Equatable {
 public struct SyncOutcomeCounts: Sendable, Equatable {
   /// Done by the server, or nothing was to be done.
   public var succeeded = 0
-  /// Not sent because of a newer change on the server.
+  /// Not sent: because of a change on the server, or since it refers to a record that has to go first.
   public var skipped = 0
   /// Refused, or not answered. They stay dirty.
   public var failed = 0
@@ -115,7 +118,7 @@ public struct SyncOutcomeCounts: Sendable, Equatable {
   mutating func add(_ kind: SyncRecordOutcome.Kind, _ count: Int = 1) {
     switch kind {
     case .succeeded, .nothingToDo: succeeded += count
-    case .conflict: skipped += count
+    case .conflict, .waiting: skipped += count
     default: failed += count
     }
   }

@@ -30,6 +30,8 @@ public struct SyncUpRecord: Sendable {
   public let externalId: ExternalId?
   /// The names of the id and the modification date field, which are never sent.
   let unsentFields: [String]
+  /// Whether fields are left out that have to go later.
+  var isPartial = false
 
   /// A field that identifies a record on the server, and a record's value for it.
   public struct ExternalId: Sendable, Equatable {
@@ -54,11 +56,26 @@ public struct SyncUpRecord: Sendable {
     }
   }
 
+  /// The fields that are sent and hold one of `ids`.
+  func fieldsReferring(to ids: Set<String>) -> Set<String> {
+    Set(
+      values.filter { !LocalIds.references(in: $0).isDisjoint(with: ids) }.map(\.name))
+  }
+
+  /// The record without some of its fields.
+  func leavingOut(_ names: Set<String>) -> SyncUpRecord {
+    SyncUpRecord(
+      entryId: entryId, record: record, action: action, objectType: objectType, id: id,
+      fieldNames: fieldNames.filter { !names.contains($0) }, externalId: externalId,
+      unsentFields: unsentFields, isPartial: true)
+  }
+
   /// The record as the server knows it, under its new id if it was made there.
   func taken(as newId: String?) -> SyncUpRecord {
     SyncUpRecord(
       entryId: entryId, record: record, action: action, objectType: objectType, id: newId ?? id,
-      fieldNames: fieldNames, externalId: externalId, unsentFields: unsentFields)
+      fieldNames: fieldNames, externalId: externalId, unsentFields: unsentFields,
+      isPartial: isPartial)
   }
 
   /// The record as it is to be made anew, since the server does not have it any more.

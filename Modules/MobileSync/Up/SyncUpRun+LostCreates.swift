@@ -34,9 +34,7 @@ extension SyncUpRun {
     guard !lost.isEmpty, let finder = target as? any LostCreateFinding else { return }
     let candidates = try await finder.candidates(for: lost, in: context)
     let found = lost.enumerated().map { index, lost in
-      (
-        entryId: lost.record.entryId, ids: index < candidates.count ? candidates[index] : []
-      )
+      (record: lost.record, ids: index < candidates.count ? candidates[index] : [])
     }
     let acknowledged = try await OutcomeStore(store: context.store).createdIds(
       among: Set(found.flatMap(\.ids)), syncId: context.syncId)
@@ -50,7 +48,7 @@ extension SyncUpRun {
   /// A candidate that a sync down has brought meanwhile is the lost record, in a second row: that
   /// row goes.
   private func adopt(
-    _ found: [(entryId: Int64, ids: [String])], _ acknowledged: Set<String>, _ plan: Plan,
+    _ found: [(record: SyncUpRecord, ids: [String])], _ acknowledged: Set<String>, _ plan: Plan,
     _ children: ChildLink?, in transaction: borrowing StoreTransaction
   ) throws {
     let known = try plan.records.entryIds(of: found.flatMap(\.ids), in: transaction)
@@ -64,13 +62,16 @@ extension SyncUpRun {
         downloaded[id] = entryId
       }
     }
-    let ids = Dictionary(
-      found.map { ($0.entryId, $0.ids) }, uniquingKeysWith: { first, _ in first })
+    let lost = Dictionary(
+      found.map { ($0.record.entryId, $0) }, uniquingKeysWith: { first, _ in first })
     var adopted: [JSONSlice] = []
     var doubles: [Int64] = []
-    for (entryId, row) in try transaction.entries(found.map(\.entryId), of: context.soupName) {
-      guard let id = ids[entryId]?.first(where: { !taken.contains($0) }) else { continue }
+    var made: [(record: SyncUpRecord, newId: String?)] = []
+    for (entryId, row) in try transaction.entries(Array(lost.keys), of: context.soupName) {
+      guard let (record, ids) = lost[entryId], let id = ids.first(where: { !taken.contains($0) })
+      else { continue }
       taken.insert(id)
+      made.append((record, id))
       if let double = downloaded[id] { doubles.append(double) }
       var flags = RecordFlags(of: row)
       flags.created = false
@@ -82,5 +83,6 @@ extension SyncUpRun {
     }
     try transaction.remove(entryIds: doubles, forSoupNamed: context.soupName)
     try write(adopted, in: transaction)
+    try remember(made, plan, in: transaction)
   }
 }

@@ -106,7 +106,7 @@ extension SyncUpRun {
     for (index, record) in group.enumerated() {
       let settlement = SyncUpSettlement(
         index < answers.count ? answers[index] : .unanswered, of: record.action,
-        mayRecreate: mayRecreate)
+        mayRecreate: mayRecreate, merges: plan.merge != nil)
       if settlement == .recreate {
         sent.recreated.append(record.recreated(with: plan.fields))
       } else {
@@ -122,13 +122,17 @@ extension SyncUpRun {
         rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
       var written: [JSONSlice] = []
       var removed: [Int64] = []
+      var taken: [(record: SyncUpRecord, newId: String?)] = []
+      var gone: [RowMerge.Pair] = []
       for (record, settlement) in changes {
+        if case .clean(let newId) = settlement { taken.append((record, newId)) }
         guard let row = rowById[record.entryId] else { continue }
         switch settlement {
         case .clean(let newId):
           try apply(
-            .accepted(sent: record.record, now: row, newId: newId), to: row, record.entryId, plan,
-            &written, &removed)
+            .accepted(
+              sent: record.record, now: row, newId: newId, isPartial: record.isPartial), to: row,
+            record.entryId, plan, &written, &removed)
         case .removeRow:
           try apply(
             .deleted(sent: record.record, now: row), to: row, record.entryId, plan, &written,
@@ -138,12 +142,20 @@ extension SyncUpRun {
         case .unanswered:
           written.append(
             try row.setting([(SyncKeys.lastError, .string(Self.noAnswer.text))]))
+        case .deletedThere:
+          guard let id = record.id else { continue }
+          gone.append(
+            RowMerge.Pair(entryId: record.entryId, id: id, row: row, theirs: .gone))
         case .recreate, .conflict:
           break
         }
       }
       try write(written, in: transaction)
+      try remember(taken, plan, in: transaction)
+      try plan.merge?.apply(gone, in: transaction)
       try transaction.remove(entryIds: removed, forSoupNamed: context.soupName)
+      try BaseStore(soupName: context.soupName).remove(
+        removed.compactMap { rowById[$0]?[plan.fields.idField]?.string }, in: transaction)
       try OutcomeStore.save(outcomes.filter { !$0.isLostCreate }, in: transaction)
       try OutcomeStore.save(
         inFlight: zip(outcomes, changes).filter { $0.0.isLostCreate }
@@ -181,7 +193,7 @@ extension SyncUpRun {
       outcome(of: record, .succeeded, id: record.id, time)
     case .keepError(let error):
       outcome(of: record, .rejected, id: record.id, time, error: error)
-    case .conflict:
+    case .conflict, .deletedThere:
       outcome(of: record, .conflict, id: record.id, time)
     case .unanswered, .recreate:
       outcome(of: record, .unanswered, id: record.id, time)

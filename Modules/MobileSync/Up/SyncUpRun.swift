@@ -7,9 +7,13 @@ import SmartStore
 /// has begun is completed. The outcomes of each request are on disk before the next is sent.
 struct SyncUpRun: Sendable {
   let context: SyncContext
+  let uses: SoupUses
   let now: @Sendable () -> Int64
   let report: @Sendable (SyncState) -> Void
   let reportOutcome: @Sendable (SyncRecordOutcome) -> Void
+  /// Whether a record that refers to one of another soup, which waits itself, goes without the
+  /// reference instead of waiting, too.
+  var leavesOutReferences = false
 
   /// What a run knows from its beginning.
   struct Plan: Sendable {
@@ -18,6 +22,12 @@ struct SyncUpRun: Sendable {
     let mayRecreate: Bool
     /// Records that are not sent because the server's are newer.
     var conflicts: Set<Int64> = []
+    /// What merges records with the server's before they are sent; nil in the other merge modes.
+    var merge: RowMerge?
+    /// Whether the soup's records have bases.
+    var keepsBases = false
+    /// Who refers to whom by local ids; nil if nobody does.
+    var references: References?
   }
 
   /// Runs to the end.
@@ -28,10 +38,9 @@ struct SyncUpRun: Sendable {
       return try await TreeUpRun(run: self).run(trees, &sync)
     }
     try context.checkStop()
-    var plan = Plan(
-      records: SoupRecords(soupName: context.soupName, idField: target.idFieldName),
-      fields: try SyncUpFieldChoice(target: target, options: sync.options),
-      mayRecreate: sync.options.mergeMode == .overwrite)
+    var plan = plan(
+      of: context.soupName, try SyncUpFieldChoice(target: target, options: sync.options),
+      sync.options.mergeMode)
     try await plan.records.check(in: context.store, indexed: [SyncKeys.local])
     let ids = try await plan.records.dirtyEntryIds(in: context.store)
     sync.totalSize = ids.count
@@ -43,21 +52,36 @@ struct SyncUpRun: Sendable {
     try await OutcomeStore(store: context.store).clear(syncId: context.syncId)
     if sync.options.mergeMode == .leaveIfChanged {
       plan.conflicts = try await conflicts(target, plan, among: ids)
+    } else if plan.merge != nil {
+      plan.conflicts = try await merge(target, plan, among: ids)
     }
+    plan.conflicts.formUnion(try await openConflicts())
     var progress = SyncUpProgress(total: ids.count)
-    var rest = ids[...]
     var leftOut = 0
-    while !rest.isEmpty {
-      try context.checkStop()
-      let batch = try await nextBatch(of: &rest, plan, maxSize: target.maxBatchSize)
-      try await settleLocally(batch, plan)
-      let first = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
-      let second = try await send(first.recreated, target, plan, mayRecreate: false)
-      leftOut += first.leftOut + second.leftOut
-      if sync.options.fetchesModificationDates {
-        try await fetchDates(of: first.taken + second.taken, target, plan)
+    var incomplete: [Int64] = []
+    let order = try await references(among: ids, &plan)
+    var levels = order?.levels ?? [ids]
+    while !levels.isEmpty {
+      var rest = levels.removeFirst()[...]
+      while !rest.isEmpty {
+        try context.checkStop()
+        let batch = try await nextBatch(of: &rest, plan, maxSize: target.maxBatchSize)
+        try await settleLocally(batch, plan)
+        let first = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
+        let second = try await send(first.recreated, target, plan, mayRecreate: false)
+        leftOut += first.leftOut + second.leftOut
+        let taken = first.taken + second.taken
+        incomplete += taken.filter(\.isPartial).map(\.entryId)
+        if sync.options.fetchesModificationDates { try await fetchDates(of: taken, target, plan) }
+        try await advance(&sync, &progress, by: batch.count)
       }
-      try await advance(&sync, &progress, by: batch.count)
+      if levels.isEmpty, !incomplete.isEmpty, plan.references?.isLastLevel == false {
+        // Now that everything exists, what closed a circle can be sent.
+        levels = [incomplete.sorted()]
+        incomplete = []
+        plan.references?.leftOut = [:]
+        plan.references?.isLastLevel = true
+      }
     }
     guard leftOut == 0 else {
       throw SyncError(
@@ -65,6 +89,20 @@ struct SyncUpRun: Sendable {
         "The target '\(type(of: target).kind.typeName)' left \(leftOut) of \(ids.count) records out of "
           + "its requests, so they were not sent. Correct its requests(for:).")
     }
+  }
+
+  /// What a run in `mode` knows of one soup at first.
+  func plan(of soupName: String, _ fields: SyncUpFieldChoice, _ mode: SyncMergeMode) -> Plan {
+    Plan(
+      records: SoupRecords(soupName: soupName, idField: fields.idField), fields: fields,
+      mayRecreate: mode == .overwrite,
+      merge: mode != .mergeFields
+        ? nil
+        : RowMerge(
+          soupName: soupName,
+          names: RecordNames(idField: fields.idField, dateField: fields.dateField),
+          syncId: context.syncId, time: now()),
+      keepsBases: uses.keepsBases(soupName))
   }
 
   /// Stores how far the run has come, then reports each of the batch's records.
@@ -90,6 +128,17 @@ struct SyncUpRun: Sendable {
     _ target: some SyncUpTarget, _ plan: Plan, among ids: [Int64]
   ) async throws -> Set<Int64> {
     var conflicts: Set<Int64> = []
+    try await forEachGroup(of: ids, plan) { group in
+      conflicts.formUnion(try await outdated(target, plan, in: group))
+    }
+    return conflicts
+  }
+
+  /// Reads the records that exist on the server, as far as is known here, and hands them on in groups
+  /// of one object type.
+  func forEachGroup(
+    of ids: [Int64], _ plan: Plan, _ body: ([SyncUpRecord]) async throws -> Void
+  ) async throws {
     var waiting: [String: [SyncUpRecord]] = [:]
     for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
       let slice = Array(ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)])
@@ -102,14 +151,11 @@ struct SyncUpRun: Sendable {
         waiting[dirty.objectType, default: []].append(dirty)
         if waiting[dirty.objectType, default: []].count == SyncLimits.idsPerPage {
           let full = waiting.removeValue(forKey: dirty.objectType) ?? []
-          conflicts.formUnion(try await outdated(target, plan, in: full))
+          try await body(full)
         }
       }
     }
-    for type in waiting.keys.sorted() {
-      conflicts.formUnion(try await outdated(target, plan, in: waiting[type] ?? []))
-    }
-    return conflicts
+    for type in waiting.keys.sorted() { try await body(waiting[type] ?? []) }
   }
 
   private func outdated(
@@ -135,6 +181,10 @@ struct SyncUpRun: Sendable {
     var refused: [(entryId: Int64, id: String?, error: JSONValue)] = []
     var conflicts: [Int64] = []
     var withoutWork: [Int64] = []
+    /// Records that go after others.
+    var waiting: [(entryId: Int64, id: String?)] = []
+    /// Rows whose edits came to nothing, as they were read: they become clean.
+    var unchanged: [SyncUpRecord] = []
     /// How many of the run's records are in it.
     var count = 0
   }
@@ -151,8 +201,9 @@ struct SyncUpRun: Sendable {
       batch.count += taken.count
       batch.conflicts += taken.filter(plan.conflicts.contains)
       let wanted = taken.filter { !plan.conflicts.contains($0) }
-      let found = try await entries(wanted)
+      let found = try await resolved(try await entries(wanted), plan)
       batch.withoutWork += Set(wanted).subtracting(found.map(\.id)).sorted()
+      let bases = try await knownBases(of: found, plan)
       for (entryId, record) in found {
         // The application may have cleaned it since it was listed.
         guard RecordFlags(of: record).local else {
@@ -160,7 +211,23 @@ struct SyncUpRun: Sendable {
           continue
         }
         switch SyncUpDecision(entryId: entryId, record: record, fields: plan.fields) {
-        case .send(let dirty): batch.toSend.append(dirty)
+        case .send(let record):
+          guard let dirty = sendable(record, plan) else {
+            batch.waiting.append((entryId, record.id))
+            continue
+          }
+          guard plan.merge != nil, dirty.action == .update,
+            let base = dirty.id.flatMap({ bases[$0] })
+          else {
+            batch.toSend.append(dirty)
+            continue
+          }
+          let changed = dirty.changed(from: base)
+          if changed.fieldNames.isEmpty {
+            batch.unchanged.append(dirty)
+          } else {
+            batch.toSend.append(changed)
+          }
         case .removeRow(let id): batch.toRemove.append((entryId, id))
         case .refuse(let id, let error): batch.refused.append((entryId, id, error))
         case .nothing: batch.withoutWork.append(entryId)
@@ -183,6 +250,8 @@ struct SyncUpRun: Sendable {
     let outcomes =
       batch.conflicts.map { outcome($0, nil, .conflict) }
       + batch.withoutWork.map { outcome($0, nil, .nothingToDo) }
+      + batch.waiting.map { outcome($0.entryId, $0.id, .waiting) }
+      + batch.unchanged.map { outcome($0.entryId, $0.id, .nothingToDo) }
       + batch.toRemove.map { outcome($0.entryId, $0.id, .succeeded) }
       + batch.refused.map { outcome($0.entryId, $0.id, .rejected, $0.error) }
     if outcomes.isEmpty { return }
@@ -194,6 +263,14 @@ struct SyncUpRun: Sendable {
           return false
         }
       try transaction.remove(entryIds: removed.map(\.id), forSoupNamed: context.soupName)
+      let unchanged = Dictionary(
+        batch.unchanged.map { ($0.entryId, $0.record) }, uniquingKeysWith: { first, _ in first })
+      try write(
+        transaction.entries(Array(unchanged.keys), of: context.soupName)
+          .filter { $0.record.utf8.elementsEqual(unchanged[$0.id]?.utf8 ?? []) }
+          .map {
+            try $0.record.setting(RecordFlags.clean.members, removing: [SyncKeys.lastError])
+          }, in: transaction)
       let refused = try transaction.entries(batch.refused.map(\.entryId), of: context.soupName)
       let errors = Dictionary(
         batch.refused.map { ($0.entryId, $0.error) }, uniquingKeysWith: { first, _ in first })

@@ -8,6 +8,8 @@ enum SyncUpSettlement: Sendable, Equatable {
   case clean(newId: String?)
   /// The server lost the record: make it anew, once.
   case recreate
+  /// The server lost the record, and the app decides what becomes of the edit.
+  case deletedThere
   /// The row stays dirty and keeps what the server said.
   case keepError(JSONValue)
   /// The server's record is newer: the row stays as it is.
@@ -17,8 +19,12 @@ enum SyncUpSettlement: Sendable, Equatable {
 
   /// Decides by the outcome.
   ///
-  /// - Parameter mayRecreate: True in overwrite mode, in the first call for this record.
-  init(_ outcome: SyncUpOutcome, of action: SyncUpAction, mayRecreate: Bool) {
+  /// - Parameters:
+  ///   - mayRecreate: True in overwrite mode, in the first call for this record.
+  ///   - merges: Whether what happened on the other side is a conflict.
+  init(
+    _ outcome: SyncUpOutcome, of action: SyncUpAction, mayRecreate: Bool, merges: Bool = false
+  ) {
     switch (outcome, action) {
     case (.succeeded, .delete), (.gone, .delete):
       self = .removeRow
@@ -26,6 +32,8 @@ enum SyncUpSettlement: Sendable, Equatable {
       self = .clean(newId: action == .update ? nil : id)
     case (.gone, .update) where mayRecreate:
       self = .recreate
+    case (.gone, .update) where merges:
+      self = .deletedThere
     case (.gone(let error), _), (.rejected(let error), _):
       self = .keepError(error)
     case (.outdated, _):
@@ -52,8 +60,12 @@ enum RowChange: Sendable, Equatable {
   /// An edited row takes the server's id, if there is a new one, and nothing else; one that was
   /// made here becomes one that was edited here, so that the next run sends the edit to that
   /// record.
-  static func accepted(sent: JSONSlice, now: JSONSlice, newId: String?) -> RowChange {
-    if isSame(sent, now) { return .write(.clean, id: newId) }
+  ///
+  /// - Parameter isPartial: Whether something of the record was left out, which has to be sent yet.
+  static func accepted(
+    sent: JSONSlice, now: JSONSlice, newId: String?, isPartial: Bool = false
+  ) -> RowChange {
+    if isSame(sent, now), !isPartial { return .write(.clean, id: newId) }
     guard let newId else { return .leave }
     var flags = RecordFlags(of: now)
     if flags.created {

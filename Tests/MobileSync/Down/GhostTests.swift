@@ -159,3 +159,66 @@ import Testing
     #expect(event.attributes["numRecords"] == 1 && event.attributes["syncTarget"] == "soql")
   }
 }
+
+/// Do several syncs that bring the same records leave each other's alone?
+@Suite struct SharedRecordTests {
+  /// A device with two syncs of one soup, and a record that both bring.
+  private func shared() async throws -> (InMemoryOrg, Device, String) {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "n", "Phone": "1", "Kind__c": "both"])
+    let device = try await Device.open(org)
+    for (name, condition) in [("a", "Name = 'n'"), ("b", "Phone = '1'")] {
+      _ = try await device.manager.createSyncDown(
+        target: try SoqlSyncDownTarget(query: "\(Device.query) where \(condition)"),
+        soupName: Device.soup, syncName: name)
+      _ = try await device.manager.reSync(named: name).finished()
+    }
+    return (org, device, id)
+  }
+
+  @Test(arguments: ["a", "b"], ["a", "b"])
+  func `BX-68 a record stays as long as one of its syncs has it, and goes with the last`(
+    loser: String, first: String
+  ) async throws {
+    let (org, device, id) = try await shared()
+    _ = try await device.manager.reSync(named: first).finished()
+    org.update("Account", id, loser == "a" ? ["Name": "other"] : ["Phone": "2"])
+    #expect(try await device.manager.cleanResyncGhosts(forName: loser) == 0)
+    #expect(try await device.rows().count == 1)
+    let winner = loser == "a" ? "b" : "a"
+    let sync = try #require(try await device.manager.syncStatus(forName: winner))
+    #expect(try await device.rows().first?[SyncKeys.syncId]?.int64 == sync.id)
+
+    org.update("Account", id, ["Name": "other", "Phone": "2"])
+    #expect(try await device.manager.cleanResyncGhosts(forName: loser) == 0)
+    #expect(try await device.manager.cleanResyncGhosts(forName: winner) == 1)
+    #expect(try await device.rows().isEmpty)
+  }
+
+  @Test func `BX-68 a sync that was deleted holds nothing back`() async throws {
+    let (org, device, id) = try await shared()
+    try await device.manager.deleteSync(forName: "b")
+    org.delete("Account", id)
+    #expect(try await device.manager.cleanResyncGhosts(forName: "a") == 1)
+    #expect(try await device.rows().isEmpty)
+  }
+
+  @Test func `BX-68 a sync that met the record while it was edited has it too`() async throws {
+    let (org, device, id) = try await shared()
+    try await device.edit(id, ["Name": "mine"])
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .leaveIfChanged), soupName: Device.soup, syncName: "c")
+    _ = try await device.manager.reSync(named: "c").finished()
+    _ = try await device.manager.syncUp(
+      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup
+    ).finished()
+    org.update("Account", id, ["Phone": "2"])
+    for name in ["a", "b"] {
+      #expect(try await device.manager.cleanResyncGhosts(forName: name) == 0)
+    }
+    #expect(try await device.rows().count == 1)
+    org.delete("Account", id)
+    #expect(try await device.manager.cleanResyncGhosts(forName: "c") == 1)
+  }
+}

@@ -10,6 +10,7 @@ struct SyncCommand: AsyncParsableCommand {
     subcommands: [
       SyncDownCommand.self, SyncUpCommand.self, SyncLoadCommand.self, SyncRunCommand.self,
       SyncListCommand.self, SyncStatusCommand.self, SyncGhostsCommand.self,
+      SyncConflictsCommand.self, SyncResolveCommand.self,
     ])
 }
 
@@ -26,7 +27,8 @@ struct MergeModeArgument: ExpressibleByArgument {
 /// What the commands that make a sync share.
 struct NewSyncOptions: ParsableArguments {
   @Option(help: "The soup.") var soup: String
-  @Option(help: "OVERWRITE (the default) or LEAVE_IF_CHANGED.") var mergeMode: MergeModeArgument?
+  @Option(help: "OVERWRITE (the default), LEAVE_IF_CHANGED or MERGE_FIELDS.") var mergeMode:
+    MergeModeArgument?
   @Option(help: "A name, by which the sync can be run again.") var name: String?
 
   /// What was asked for, or the default.
@@ -123,7 +125,9 @@ struct SyncListCommand: AsyncParsableCommand {
 /// `fieldforce sync status`: one sync, and what became of its records.
 struct SyncStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show a sync, by name or id.",
+    commandName: "status",
+    abstract:
+      "Show a sync, by name or id: how far it is, and which records need somebody, and why.",
     discussion: "Example: fieldforce sync status accounts")
 
   @Argument(help: "The sync's name or id.") var sync: String
@@ -132,7 +136,8 @@ struct SyncStatusCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await store.withSyncManager { manager in
-      try await manager.show(try await manager.sync(named: sync), output)
+      let report = try await manager.report(forId: try await manager.sync(named: sync).id)
+      output.print(report.document) { report.lines }
     }
   }
 }

@@ -12,8 +12,14 @@ extension SyncManager {
   /// Shows a run's progress, waits for its end and prints its state.
   func follow(_ run: SyncRun, _ output: OutputOptions) async throws {
     let line = ProgressLine(title: run.state.soupName)
+    let start = ContinuousClock.now
     for await state in run.updates where state.totalSize >= 0 {
-      line.show(percent: state.progress, "\(state.totalSize) records")
+      let moved = Double(state.totalSize) * Double(state.progress) / 100
+      let rate = moved / max((ContinuousClock.now - start) / .seconds(1), 0.001)
+      let rest =
+        moved > 0 && state.progress < 100
+        ? ", \(Int(rate)) records/s, \(Int((Double(state.totalSize) - moved) / rate)) s to go" : ""
+      line.show(percent: state.progress, "\(state.totalSize) records\(rest)")
     }
     line.clear()
     try await show(try await run.finished(), output)
@@ -25,15 +31,17 @@ extension SyncManager {
     var lines = [state.line]
     if state.type == .syncUp {
       let counts = try await outcomeCounts(forId: state.id)
-      document["outcomes"] = [
-        "succeeded": .integer(Int64(counts.succeeded)),
-        "skipped": .integer(Int64(counts.skipped)), "failed": .integer(Int64(counts.failed)),
-      ]
-      lines.append(
-        "  \(counts.succeeded) succeeded, \(counts.skipped) skipped, \(counts.failed) failed")
+      document["outcomes"] = counts.document
+      lines.append("  \(counts.line)")
       for outcome in try await outcomes(forId: state.id) where outcome.kind != .succeeded {
-        let why = outcome.error.map { ": \($0.text)" } ?? ""
-        lines.append("  \(outcome.recordId ?? "entry \(outcome.entryId)") \(outcome.kind)\(why)")
+        lines.append("  \(outcome.line)")
+      }
+    }
+    if state.options.mergeMode == .mergeFields {
+      let conflicts = try await report(forId: state.id).conflicts
+      document["conflicts"] = .integer(Int64(conflicts.count))
+      if !conflicts.isEmpty {
+        lines.append("  \(conflicts.count) in conflict; 'fieldforce sync conflicts' shows them")
       }
     }
     output.print(.object(document)) { lines }

@@ -1,0 +1,86 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// What the server and this device agreed on last, for each record of a soup: the soup `syncs_bases`.
+///
+/// Bases are kept from the moment in which records come down or are taken by the server, not from the
+/// first edit: whoever writes to a soup, with whatever call and in whichever process, finds the base in
+/// place. They are kept for soups that a sync in mode ``SyncMergeMode/mergeFields`` works on, and for
+/// no other.
+///
+/// ```json
+/// { "key": "accounts/001…", "base": { "Name": "…" } }
+/// ```
+struct BaseStore: Sendable {
+  let soupName: String
+
+  private func key(_ id: String) -> String { "\(soupName)/\(id)" }
+
+  /// The bases of those among `ids` that have one.
+  func bases(
+    of ids: some Sequence<String>, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [String: JSONObject] {
+    var bases: [String: JSONObject] = [:]
+    let prefix = soupName.utf8.count + 1
+    for (_, entry) in try SideSoup.bases.entries(ids.map(key), in: reader) {
+      guard let key = entry["key"]?.string, let base = entry["base"]?.value.object else { continue }
+      bases[String(decoding: key.utf8.dropFirst(prefix), as: UTF8.self)] = base
+    }
+    return bases
+  }
+
+  /// Keeps records as they came from the server.
+  func save(
+    _ records: [(id: String, base: JSONSlice)], in transaction: borrowing StoreTransaction
+  ) throws {
+    if records.isEmpty { return }
+    let entries = try records.map { id, base in
+      var writer = JSONWriter(capacity: base.utf8.count + 64)
+      writer.beginObject()
+      writer.key("key")
+      writer.string(key(id))
+      writer.key("base")
+      writer.raw(base)
+      writer.endObject()
+      return try JSONSlice(parsing: writer.bytes)
+    }
+    try transaction.upsert(slices: entries, soup: SideSoup.bases.name, externalIdPath: "key")
+  }
+
+  /// Keeps merged bases.
+  func save(
+    _ bases: [String: JSONObject], in transaction: borrowing StoreTransaction
+  ) throws {
+    if bases.isEmpty { return }
+    try transaction.upsert(
+      entries: bases.map { id, base in
+        .object(["key": .string(key(id)), "base": .object(base)])
+      },
+      forSoupNamed: SideSoup.bases.name, withExternalIdPath: "key")
+  }
+
+  /// Forgets the bases of records that are gone.
+  func remove(_ ids: some Sequence<String>, in transaction: borrowing StoreTransaction) throws {
+    try SideSoup.bases.remove(ids.map(key), in: transaction)
+  }
+
+  /// Takes clean rows as bases, for a soup that was synced before bases were kept. Rows without a
+  /// base that are dirty by now stay without.
+  func adoptCleanRows(_ records: SoupRecords, in store: SmartStore) async throws {
+    var after: Int64 = -1
+    while true {
+      let start = after
+      let last = try await store.inTransaction(durability: .normal) { transaction -> Int64? in
+        let found = try records.cleanEntries(after: start, in: transaction)
+        let clean = found.compactMap { _, row in
+          row[records.idField]?.string.map { (id: $0, base: row) }
+        }
+        let known = try bases(of: clean.map(\.id), in: transaction)
+        try save(clean.filter { known[$0.id] == nil }, in: transaction)
+        return found.last?.id
+      }
+      guard let last else { return }
+      after = last
+    }
+  }
+}

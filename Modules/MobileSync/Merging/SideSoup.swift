@@ -1,0 +1,69 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// A soup of sync's own that keeps something beside the records of other soups, each under a key.
+struct SideSoup: Sendable {
+  let name: String
+  let indexes: [SoupIndex]
+
+  /// What both sides of each record agreed on last, by soup and record id.
+  static let bases = SideSoup(
+    name: "syncs_bases", indexes: [SoupIndex(path: "key", type: .string)])
+  /// Open conflicts, by soup and entry id.
+  static let conflicts = SideSoup(
+    name: "syncs_conflicts",
+    indexes: [
+      SoupIndex(path: "key", type: .string), SoupIndex(path: "soupName", type: .string),
+    ])
+
+  /// The server's ids of records that were made here, by local id.
+  static let ids = SideSoup(
+    name: "syncs_ids", indexes: [SoupIndex(path: "key", type: .string)])
+
+  /// Syncs that have brought a record besides the one that the record names.
+  static let owners = SideSoup(
+    name: "syncs_owners",
+    indexes: [
+      SoupIndex(path: "key", type: .string), SoupIndex(path: "syncId", type: .integer),
+      SoupIndex(path: "record", type: .string),
+    ])
+
+  /// Whether a soup is one of sync's own.
+  static func isOwn(_ name: String) -> Bool {
+    name == SyncStateStore.soupName || name == OutcomeStore.soupName
+      || [bases, conflicts, ids, owners].contains { $0.name == name }
+  }
+
+  /// Makes sure that the soup exists.
+  func prepare(_ store: SmartStore) async throws {
+    if try await !store.soupExists(forName: name) {
+      try await store.registerSoup(withName: name, withIndices: indexes)
+    }
+  }
+
+  /// The entries under `keys`, in no order.
+  func entries(
+    _ keys: some Sequence<String>, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [(id: Int64, record: JSONSlice)] {
+    let keys = Array(keys)
+    var found: [(id: Int64, record: JSONSlice)] = []
+    for start in stride(from: 0, to: keys.count, by: SyncLimits.recordsPerRead) {
+      let slice = keys[start..<min(start + SyncLimits.recordsPerRead, keys.count)]
+      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
+      let rows = try reader.rows(
+        "SELECT {\(name):_soupEntryId} FROM {\(name)} WHERE {\(name):key} IN (\(places))",
+        slice.map { .string($0) }, limit: nil)
+      found += try reader.entries(rows.compactMap { $0[0]?.int64 }, of: name)
+    }
+    return found
+  }
+
+  /// Removes what is under `keys`.
+  func remove(
+    _ keys: some Sequence<String>, in transaction: borrowing StoreTransaction
+  ) throws {
+    let found = try entries(keys, in: transaction)
+    if found.isEmpty { return }
+    try transaction.remove(entryIds: found.map(\.id), forSoupNamed: name)
+  }
+}

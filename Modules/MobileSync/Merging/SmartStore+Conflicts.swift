@@ -1,0 +1,143 @@
+import SalesforceSDKCommon
+public import SmartStore
+
+extension SmartStore {
+  /// The open conflicts of a soup, or of the whole store, in the order in which they were noticed.
+  ///
+  /// Conflicts come from syncs in mode ``SyncMergeMode/mergeFields``. Nothing is sent for their
+  /// records before ``resolve(_:_:)``.
+  ///
+  /// - Parameter soupName: nil: all soups.
+  /// - Throws: ``SyncError`` `store`.
+  public func conflicts(in soupName: String? = nil) async throws -> [SyncConflict] {
+    try await SyncManager.storeErrors {
+      try await read { reader in
+        guard reader.soupExists(forName: SideSoup.conflicts.name) else { return [] }
+        return try ConflictStore.all(in: soupName, reader)
+      }
+    }
+  }
+
+  /// Ends a conflict: row, base and conflict change in one transaction, which is on disk on return.
+  /// What is to go to the server goes with the next sync up.
+  ///
+  /// If the server's record has changed again by then, the next sync notices as with any edit.
+  ///
+  /// - Parameter conflict: One of ``conflicts(in:)``, as it was listed.
+  /// A row that the app has removed meanwhile leaves nothing to decide: the conflict ends, whatever the
+  /// resolution.
+  ///
+  /// - Throws: ``SyncError`` `conflictChanged` if the conflict is over or has other values by now; then
+  ///   nothing is changed. `store`.
+  public func resolve(_ conflict: SyncConflict, _ resolution: SyncResolution) async throws {
+    try await SyncManager.storeErrors {
+      try await inTransaction { transaction in
+        try ConflictResolution(conflict: conflict, choice: resolution.choice).apply(in: transaction)
+      }
+    }
+  }
+}
+
+/// Brings a decision into the store.
+private struct ConflictResolution {
+  let conflict: SyncConflict
+  let choice: SyncResolution.Choice
+
+  func apply(in transaction: borrowing StoreTransaction) throws {
+    let stored = try SideSoup.conflicts.entries([conflict.id], in: transaction).first
+      .flatMap { SyncConflict(json: $0.record) }
+    let row = try transaction.entries([conflict.entryId], of: conflict.soupName).first?.record
+    guard stored == conflict else {
+      throw SyncError(
+        .conflictChanged,
+        "The conflict of \(conflict.id) is over, or not as it was listed. List the conflicts again."
+      )
+    }
+    guard let row, row[conflict.names.idField]?.string == conflict.recordId else {
+      return try SideSoup.conflicts.remove([conflict.id], in: transaction)
+    }
+    let store = BaseStore(soupName: conflict.soupName)
+    let base = try store.bases(of: [conflict.recordId], in: transaction)[conflict.recordId]
+    var newBase = RowMerge.overlaid(base, with: conflict.theirs ?? [:])
+    for field in conflict.fields { newBase[field.name] = field.theirs }
+    // What the date stands for has been decided upon, also where a sync up did not bring it.
+    newBase[conflict.names.dateField] = conflict.theirs?[conflict.names.dateField]
+    switch conflict.kind {
+    case .deletedThere: try settleDeletedThere(row, in: transaction)
+    case .deletedHere:
+      try settleDeletedHere(row, in: transaction)
+      try store.save([conflict.recordId: newBase], in: transaction)
+    default:
+      try settleFields(row, newBase, in: transaction)
+      try store.save([conflict.recordId: newBase], in: transaction)
+    }
+    try SideSoup.conflicts.remove([conflict.id], in: transaction)
+  }
+
+  private func settleFields(
+    _ row: JSONSlice, _ base: JSONObject, in transaction: borrowing StoreTransaction
+  ) throws {
+    var flags = RecordFlags(of: row)
+    let members =
+      conflict.fields.map { field in
+        switch choice {
+        // A row that a sync has replaced meanwhile gets back what stood in it.
+        case .mine: (field.name, flags.local ? row[field.name]?.value : field.mine)
+        case .theirs: (field.name, field.theirs)
+        case .values(let values): (field.name, values[field.name] ?? field.theirs)
+        }
+      }
+      .map { (key: $0.0, value: $0.1 ?? .null) } + others
+    flags.local = true
+    flags.updated = true
+    var settled = try row.setting(members)
+    let rest = FieldMerge.changesHere(base: base, mine: settled, names: conflict.names)
+    if rest.isEmpty { flags = .clean }
+    settled = try settled.setting(flags.members, removing: [SyncKeys.lastError])
+    try transaction.upsert(slices: [settled], soup: conflict.soupName)
+  }
+
+  private func settleDeletedHere(
+    _ row: JSONSlice, in transaction: borrowing StoreTransaction
+  ) throws {
+    var members = (conflict.theirs ?? [:]).map { (key: $0.key, value: $0.value) }
+    switch choice {
+    case .mine: return
+    case .theirs: members += RecordFlags.clean.members
+    case .values(let values):
+      members = members.filter { values[$0.key] == nil } + others
+      members += RecordFlags(local: true, created: false, updated: true, deleted: false).members
+    }
+    try transaction.upsert(
+      slices: [try row.setting(members, removing: [SyncKeys.lastError])], soup: conflict.soupName)
+  }
+
+  private func settleDeletedThere(
+    _ row: JSONSlice, in transaction: borrowing StoreTransaction
+  ) throws {
+    try BaseStore(soupName: conflict.soupName).remove([conflict.recordId], in: transaction)
+    if choice == .theirs {
+      try transaction.remove(entryIds: [conflict.entryId], forSoupNamed: conflict.soupName)
+      return
+    }
+    let localId = SyncKeys.localIdPrefix + String(UInt64.random(in: .min ... .max))
+    var members = RecordFlags(local: true, created: true, updated: false, deleted: false).members
+    members.append((conflict.names.idField, .string(localId)))
+    if case .values = choice { members = others + members }
+    try transaction.upsert(
+      slices: [
+        try row.setting(members, removing: [SyncKeys.lastError, conflict.names.dateField])
+      ], soup: conflict.soupName)
+  }
+
+  /// Values that were given for fields outside of the conflict, or for a record that comes back.
+  private var others: [(key: String, value: JSONValue)] {
+    guard case .values(let values) = choice else { return [] }
+    let inConflict = conflict.kind == .fields ? Set(conflict.fields.map(\.name)) : []
+    return values.filter {
+      !inConflict.contains($0.key) && !SyncKeys.neverSent.contains($0.key)
+        && $0.key != conflict.names.idField
+    }
+    .map { (key: $0.key, value: $0.value) }
+  }
+}

@@ -1,0 +1,143 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Writes downloaded records into their soups.
+struct PageWriter: Sendable {
+  /// How the records of one soup are saved.
+  struct Place: Sendable {
+    let records: SoupRecords
+    /// For children: the place of their parents and the field that holds a parent's id.
+    let parent: (place: Int, field: String)?
+    let protection: EditProtection
+    /// Whether the soup's records have bases.
+    let keepsBases: Bool
+    /// Where it is kept that other syncs have brought a record too; nil if there are none that could.
+    let owners: RecordOwners?
+    /// What merges edited rows with what came; nil if they are left alone or replaced.
+    let merge: RowMerge?
+  }
+
+  let syncId: Int64
+  let places: [Place]
+
+  /// Prepares for a run.
+  init(
+    _ layout: DownloadLayout, _ sync: SyncState, _ uses: SoupUses, time: Int64,
+    in store: SmartStore
+  ) async throws {
+    let protection = try await EditProtection.begin(sync.options.mergeMode, layout, in: store)
+    let merges = sync.options.mergeMode == .mergeFields && layout.isEditable
+    var places: [Place] = []
+    for (place, protection) in zip(layout.places, protection) {
+      let soupName = place.records.soupName
+      let isShared =
+        uses.isFilled(soupName, besidesBy: sync.id)
+        ? try await place.records.indexedPaths(in: store).contains(SyncKeys.syncId) : false
+      places.append(
+        Place(
+          records: place.records, parent: place.parent, protection: protection,
+          keepsBases: layout.isEditable && uses.keepsBases(soupName),
+          owners: isShared ? RecordOwners(soupName: soupName, syncId: sync.id) : nil,
+          merge: merges
+            ? RowMerge(soupName: soupName, names: place.names, syncId: sync.id, time: time) : nil))
+    }
+    syncId = sync.id
+    self.places = places
+  }
+
+  /// Saves the records of one page that no protection holds back: flags false, last error removed,
+  /// the sync's id set, matched to rows by their ids.
+  ///
+  /// Where edits are merged, each row is merged by itself. Where they are left alone, a record is held
+  /// back with all its entries if one of them is protected, or a child that did not come with it.
+  func save<Cursor>(
+    _ page: DownloadedPage<Cursor>, in transaction: borrowing StoreTransaction
+  ) throws {
+    var edited: [Set<String>] = []
+    for (place, part) in zip(places, page.parts) {
+      edited.append(
+        try place.protection.protectedValues(
+          among: part.ids, of: place.records.idField, place.records, in: transaction))
+    }
+    let heldBack = try recordsHeldBack(page, edited, in: transaction)
+    for (index, place) in places.enumerated() where !page.parts[index].entries.isEmpty {
+      let part = page.parts[index]
+      if place.merge == nil {
+        try save(part, place, { heldBack.contains(part.owners[$0]) }, in: transaction)
+      } else {
+        let rows = edited[index]
+        try save(part, place, { rows.contains(part.ids[$0]) }, in: transaction)
+        try merge(part, rows, place, in: transaction)
+      }
+    }
+  }
+
+  /// The numbers of the page's records that stay away as a whole.
+  private func recordsHeldBack<Cursor>(
+    _ page: DownloadedPage<Cursor>, _ edited: [Set<String>],
+    in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int> {
+    var heldBack: Set<Int> = []
+    for (index, place) in places.enumerated() where place.merge == nil {
+      let part = page.parts[index]
+      if !edited[index].isEmpty {
+        heldBack.formUnion(
+          zip(part.ids, part.owners).filter { edited[index].contains($0.0) }.map(\.1))
+      }
+      guard let parent = place.parent else { continue }
+      let parents = page.parts[parent.place]
+      let withEdits = try place.protection.protectedValues(
+        among: parents.ids, of: parent.field, place.records, in: transaction)
+      if !withEdits.isEmpty {
+        heldBack.formUnion(
+          zip(parents.ids, parents.owners).filter { withEdits.contains($0.0) }.map(\.1))
+      }
+    }
+    return heldBack
+  }
+
+  /// Saves the entries of one soup, but those that `isLeft` says stay as they are here.
+  private func save(
+    _ part: PagePart, _ place: Place, _ isLeft: (Int) -> Bool,
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    let left = part.ids.indices.filter(isLeft)
+    var (ids, entries) = (part.ids, part.entries)
+    if !left.isEmpty {
+      let kept = part.ids.indices.filter { !isLeft($0) }
+      (ids, entries) = (kept.map { part.ids[$0] }, kept.map { part.entries[$0] })
+    }
+    if let owners = place.owners {
+      try owners.add(
+        place.records.otherOwners(of: ids, than: syncId, in: transaction), in: transaction)
+      try owners.add(left.map { (id: part.ids[$0], syncId: syncId) }, in: transaction)
+    }
+    try transaction.upsert(
+      slices: entries,
+      setting: RecordFlags.clean.members + [(SyncKeys.syncId, .integer(syncId))],
+      removing: [SyncKeys.lastError], soup: place.records.soupName,
+      externalIdPath: place.records.idField)
+    if place.keepsBases {
+      try BaseStore(soupName: place.records.soupName).save(
+        zip(ids, entries).map { (id: $0, base: $1) }, in: transaction)
+    }
+  }
+
+  /// Merges what came into the rows that were edited here.
+  private func merge(
+    _ part: PagePart, _ ids: Set<String>, _ place: Place,
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    guard let merge = place.merge, !ids.isEmpty else { return }
+    let theirs = Dictionary(zip(part.ids, part.entries), uniquingKeysWith: { _, last in last })
+    let entryIds = try place.records.entryIds(of: ids.sorted(), in: transaction)
+    let pairs = try transaction.entries(Array(entryIds.values), of: place.records.soupName)
+      .compactMap { entryId, row -> RowMerge.Pair? in
+        guard let id = row[place.records.idField]?.string, let record = theirs[id]?.value.object,
+          !RecordFlags(of: row).created
+        else { return nil }
+        return RowMerge.Pair(entryId: entryId, id: id, row: row, theirs: .record(record))
+      }
+    try merge.apply(pairs, in: transaction)
+  }
+}

@@ -1,0 +1,74 @@
+import SalesforceSDKCommon
+
+/// Which syncs of a store work on which soups.
+struct SoupUses: Sendable {
+  /// A sync and the soups that its target names.
+  private struct Use: Sendable {
+    let sync: SyncState
+    let soups: [SyncSoup]
+  }
+
+  private let uses: [Use]
+
+  /// Looks at the targets of all syncs.
+  init(_ syncs: [SyncState], _ registry: SyncTargetRegistry) {
+    uses = syncs.map { Use(sync: $0, soups: registry.soups(of: $0)) }
+  }
+
+  private func uses(of soupName: String) -> some Sequence<Use> {
+    uses.lazy.filter { use in use.soups.contains { $0.soupName == soupName } }
+  }
+
+  /// Whether the soup's records have bases: a sync works on it that merges fields.
+  func keepsBases(_ soupName: String) -> Bool {
+    uses(of: soupName).contains { $0.sync.options.mergeMode == .mergeFields }
+  }
+
+  /// The syncs that bring records into the soup.
+  func fillers(of soupName: String) -> Set<Int64> {
+    Set(uses(of: soupName).filter { $0.sync.type == .syncDown }.map(\.sync.id))
+  }
+
+  /// Whether another sync brings records into the soup, too.
+  func isFilled(_ soupName: String, besidesBy syncId: Int64) -> Bool {
+    !fillers(of: soupName).isSubset(of: [syncId])
+  }
+
+  /// The name of the id field of the soup's records, as its syncs call it.
+  func idField(of soupName: String) -> String {
+    uses.lazy.flatMap(\.soups).first { $0.soupName == soupName }?.names.id
+      ?? SyncKeys.defaultIdField
+  }
+}
+
+extension SyncTargetRegistry {
+  /// The soups of a sync: those that its target names, else the sync's own. A target that is not
+  /// registered here has the latter.
+  func soups(of sync: SyncState) -> [SyncSoup] {
+    let found =
+      switch sync.type {
+      case .syncDown: (try? downTarget(from: sync.target))?.soups(in: sync.soupName)
+      case .syncUp: (try? upTarget(from: sync.target))?.soups(in: sync.soupName)
+      }
+    return found
+      ?? [SyncSoup(soupName: sync.soupName, names: SyncFieldNames(configuration: sync.target))]
+  }
+}
+
+extension SyncDownTarget {
+  /// The soups that the target fills for a sync of the soup `soupName`.
+  func soups(in soupName: String) -> [SyncSoup] {
+    if let several = self as? any MultiSoupSyncDownTarget { return several.soups }
+    let names = SyncFieldNames(id: idFieldName, modificationDate: modificationDateFieldName)
+    return [SyncSoup(soupName: soupName, names: names)]
+  }
+}
+
+extension SyncUpTarget {
+  /// The soups whose records the target sends for a sync of the soup `soupName`.
+  func soups(in soupName: String) -> [SyncSoup] {
+    if let trees = self as? any TreeSyncUpTarget { return [trees.parentSoup, trees.childSoup] }
+    let names = SyncFieldNames(id: idFieldName, modificationDate: modificationDateFieldName)
+    return [SyncSoup(soupName: soupName, names: names)]
+  }
+}

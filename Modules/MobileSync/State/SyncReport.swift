@@ -1,0 +1,80 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// A sync with what a person wants to know of it: how far it is, how fast, until when, and which records
+/// of its soup need somebody, and why.
+public struct SyncReport: Sendable {
+  /// The sync as it is stored.
+  public let state: SyncState
+  /// How many records the current or last run has moved so far; nil while that is not known.
+  public let moved: Int?
+  /// How long the current run has taken so far, or the last one took; nil if it never ran.
+  public let elapsed: Duration?
+  /// How many records of the sync's soups are dirty.
+  public let dirty: Int
+  /// The open conflicts of the sync's soups.
+  public let conflicts: [SyncConflict]
+  /// Records of the last run that did not reach the server, with the reason; of a sync up alone.
+  public let unsent: [SyncRecordOutcome]
+  /// How many records of a sync up's last run ended in which way.
+  public let counts: SyncOutcomeCounts
+
+  init(
+    state: SyncState, now: Int64, dirty: Int, conflicts: [SyncConflict],
+    outcomes: [SyncRecordOutcome], counts: SyncOutcomeCounts
+  ) {
+    self.state = state
+    self.dirty = dirty
+    self.conflicts = conflicts
+    self.counts = counts
+    unsent = outcomes.filter { $0.kind != .succeeded && $0.kind != .nothingToDo }
+    moved =
+      state.totalSize < 0
+      ? nil : Int(Int64(state.totalSize) * Int64(max(state.progress, 0)) / 100)
+    let end = state.endTime > 0 ? state.endTime : now
+    elapsed = state.startTime > 0 ? .milliseconds(max(end - state.startTime, 0)) : nil
+  }
+
+  /// How many records per second the current or last run moves; nil while nothing can be said.
+  public var recordsPerSecond: Double? {
+    guard let moved, moved > 0, let seconds = elapsed.map({ $0 / .seconds(1) }), seconds > 0 else {
+      return nil
+    }
+    return Double(moved) / seconds
+  }
+
+  /// How long the current run will take from here, if it goes on as so far; nil if none runs or
+  /// nothing can be said yet.
+  public var remaining: Duration? {
+    guard state.status == .running, let moved, let rate = recordsPerSecond else { return nil }
+    return .seconds(Double(state.totalSize - moved) / rate)
+  }
+}
+
+extension SyncManager {
+  /// What there is to tell of a sync now.
+  ///
+  /// - Throws: ``SyncError`` `doesNotExist`, `store`.
+  public func report(forId id: Int64) async throws -> SyncReport {
+    let state = try await existing(id: id)
+    return try await Self.storeErrors {
+      var dirty = 0
+      var conflicts: [SyncConflict] = []
+      for soup in registry.soups(of: state) {
+        let records = SoupRecords(soupName: soup.soupName, idField: soup.names.id)
+        if try await store.soupExists(forName: soup.soupName),
+          try await records.indexedPaths(in: store).contains(SyncKeys.local)
+        {
+          dirty += try await records.dirtyCount(in: store)
+        }
+        conflicts += try await store.conflicts(in: soup.soupName)
+      }
+      let outcomes = OutcomeStore(store: store)
+      return SyncReport(
+        state: state, now: environment.now(),
+        dirty: dirty, conflicts: conflicts,
+        outcomes: try await outcomes.outcomes(syncId: id),
+        counts: try await outcomes.counts(syncId: id))
+    }
+  }
+}

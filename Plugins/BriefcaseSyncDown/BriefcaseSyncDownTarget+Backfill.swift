@@ -1,0 +1,30 @@
+public import MobileSync
+
+extension BriefcaseSyncDownTarget: FieldBackfilling {
+  /// The fields behind their object's name and a slash. nil if the targets differ in more than their
+  /// field lists.
+  public func addedFields(since other: BriefcaseSyncDownTarget) -> [String]? {
+    guard infos.map({ $0.bringing([]) }) == other.infos.map({ $0.bringing([]) }) else { return nil }
+    return zip(infos, other.infos).flatMap { info, old in
+      info.fieldlist.filter { !old.fieldlist.contains($0) }.map { "\(info.sobjectType)/\($0)" }
+    }
+  }
+
+  /// The same target with fewer fields.
+  public func narrowed(to fields: [String]) -> BriefcaseSyncDownTarget {
+    BriefcaseSyncDownTarget(
+      infos: infos.map { info in
+        let start = "\(info.sobjectType)/"
+        return info.bringing(
+          fields.filter { $0.hasPrefix(start) }.map { String($0.dropFirst(start.count)) })
+      }, countIdsPerRetrieve: countIdsPerRetrieve)
+  }
+}
+
+extension BriefcaseObjectInfo {
+  /// The same object with other fields.
+  fileprivate func bringing(_ fields: [String]) -> BriefcaseObjectInfo {
+    BriefcaseObjectInfo(
+      sobjectType: sobjectType, soupName: soupName, fieldlist: fields, names: names)
+  }
+}

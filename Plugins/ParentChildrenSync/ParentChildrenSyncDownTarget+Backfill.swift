@@ -1,0 +1,25 @@
+public import MobileSync
+
+extension ParentChildrenSyncDownTarget: FieldBackfilling {
+  /// The fields of parents by their names, those of children behind the relationship's name and a
+  /// slash. nil if the targets differ in more than their field lists.
+  public func addedFields(since other: ParentChildrenSyncDownTarget) -> [String]? {
+    guard parent == other.parent, children == other.children,
+      parentSoqlFilter == other.parentSoqlFilter, relationshipType == other.relationshipType
+    else { return nil }
+    return parentFieldlist.filter { !other.parentFieldlist.contains($0) }
+      + childrenFieldlist.filter { !other.childrenFieldlist.contains($0) }.map { ofChildren + $0 }
+  }
+
+  /// The same target with fewer fields.
+  public func narrowed(to fields: [String]) -> ParentChildrenSyncDownTarget {
+    ParentChildrenSyncDownTarget(
+      parent: parent, parentFieldlist: fields.filter { !$0.hasPrefix(ofChildren) },
+      parentSoqlFilter: parentSoqlFilter, children: children,
+      childrenFieldlist: fields.filter { $0.hasPrefix(ofChildren) }
+        .map { String($0.dropFirst(ofChildren.count)) },
+      relationshipType: relationshipType, maxBatchSize: maxBatchSize)
+  }
+
+  private var ofChildren: String { children.sobjectTypePlural + "/" }
+}

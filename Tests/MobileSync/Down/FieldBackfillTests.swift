@@ -1,0 +1,95 @@
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SoqlSyncDown
+import Testing
+
+/// Does a field that is added to a sync reach the records that are there already?
+@Suite struct FieldBackfillTests {
+  private static let wider = "select Id, Name, Phone, Rating, LastModifiedDate from Account"
+
+  private func synced(
+    _ mode: SyncMergeMode = .leaveIfChanged
+  ) async throws -> (InMemoryOrg, Device, [String]) {
+    let org = InMemoryOrg()
+    org.pageSize = 4
+    let ids = (0..<10).map { number in
+      org.create("Account", ["Name": .string("n\(number)"), "Phone": "1", "Rating": "Hot"])
+    }
+    let device = try await Device.open(org)
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), options: SyncOptions(mergeMode: mode),
+      soupName: Device.soup, syncName: "down")
+    _ = try await device.manager.reSync(named: "down").finished()
+    org.forgetRequests()
+    return (org, device, ids)
+  }
+
+  private func widen(_ device: Device, to query: String = wider) async throws {
+    let sync = try #require(try await device.manager.syncStatus(forName: "down"))
+    try await device.manager.changeSyncDown(
+      forId: sync.id, to: try SoqlSyncDownTarget(query: query))
+  }
+
+  private func run(_ device: Device) async throws {
+    _ = try await device.manager.reSync(named: "down").finished()
+  }
+
+  @Test(arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `the new field alone is fetched, then what has changed, and once only`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (org, device, ids) = try await synced(mode)
+    try await device.edit(ids[0], ["Name": "mine"])
+    org.update("Account", ids[9], ["Name": "changed"])
+    try await widen(device)
+    try await run(device)
+    let rows = try await device.rows()
+    #expect(rows.allSatisfy { $0["Rating"] == "Hot" })
+    #expect(rows.first { $0["Id"]?.string == ids[0] }?["Name"] == "mine")
+    #expect(rows.first { $0["Id"]?.string == ids[9] }?["Name"] == "changed")
+    #expect(try await device.dirtyRows().count == 1)
+    // Three pages of the new field, one of what has changed.
+    #expect(org.requests.count == 4)
+    #expect(org.requests.first?.query["q"]?.contains("Phone") == false)
+    org.forgetRequests()
+    try await run(device)
+    #expect(org.requests.count == 1)
+    #expect(try await device.store.conflicts().isEmpty)
+  }
+
+  @Test(arguments: 1...4)
+  func `a back-fill that is interrupted at any request is made up for by the next run`(
+    request: Int
+  ) async throws {
+    let (org, device, _) = try await synced()
+    try await widen(device)
+    org.intervene { number, _ in number == request ? .unreachable : .none }
+    _ = await syncErrorCode { try await run(device) }
+    org.intervene(nil)
+    try await device.restartProcess()
+    try await run(device)
+    #expect(try await device.rows().allSatisfy { $0["Rating"] == "Hot" })
+  }
+
+  @Test func `a query that brings other records starts from the beginning`() async throws {
+    let (org, device, _) = try await synced()
+    try await widen(device, to: Self.wider + " where Phone = '1'")
+    let sync = try #require(try await device.manager.syncStatus(forName: "down"))
+    #expect(sync.maxTimeStamp == -1 && sync.fieldsToBackfill.isEmpty)
+    try await run(device)
+    #expect(try await device.rows().allSatisfy { $0["Rating"] == "Hot" })
+    #expect(org.requests.count == 3)
+  }
+
+  @Test func `a sync up cannot be given a sync down target`() async throws {
+    let (_, device, _) = try await synced()
+    let up = try await device.manager.createSyncUp(
+      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup)
+    #expect(
+      await syncErrorCode {
+        try await device.manager.changeSyncDown(
+          forId: up.id, to: try SoqlSyncDownTarget(query: Self.wider))
+      } == .invalidTarget)
+  }
+}

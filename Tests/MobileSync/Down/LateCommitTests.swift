@@ -1,0 +1,38 @@
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SoqlSyncDown
+import Testing
+
+/// Are records found whose dates lie before what a sync has seen already?
+@Suite struct LateCommitTests {
+  @Test(arguments: [Duration.zero, .seconds(5), .seconds(30)])
+  func `a record that was committed late comes down if it lies within the window`(
+    window: Duration
+  ) async throws {
+    let org = InMemoryOrg()
+    for number in 0..<3 { org.create("Account", ["Name": .string("n\(number)")]) }
+    let device = try await Device.open(org)
+    let options = SyncOptions(mergeMode: .leaveIfChanged, lateCommitWindow: window)
+    let state = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), options: options,
+      soupName: Device.soup
+    ).finished()
+    org.committingLate(by: 10_000) { org.create("Account", ["Name": "late"]) }
+    let again = try await device.manager.reSync(id: state.id).finished()
+    #expect(try await device.rows().count == (window == .seconds(30) ? 4 : 3))
+    #expect(again.maxTimeStamp == state.maxTimeStamp)
+    #expect(again.options == options)
+  }
+
+  @Test func `the window is off by default, stored when it is set, and never negative`() {
+    #expect(SyncOptions().lateCommitWindow == .zero)
+    #expect(SyncOptions().json["lateCommitWindowMilliseconds"] == nil)
+    #expect(SyncOptions(lateCommitWindow: .seconds(-1)).lateCommitWindow == .zero)
+    let options = SyncOptions(lateCommitWindow: .milliseconds(2_500))
+    #expect(options.json["lateCommitWindowMilliseconds"] == 2_500)
+    #expect(SyncOptions(json: .object(options.json)) == options)
+    #expect(
+      SyncOptions(json: ["lateCommitWindowMilliseconds": -3]).lateCommitWindow == .zero)
+  }
+}

@@ -1,0 +1,357 @@
+import CollectionSyncUp
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import SoqlSyncDown
+import Testing
+
+/// What happens to a record that was changed on both sides, in mode MERGE_FIELDS?
+@Suite struct MergeFieldsTests {
+  private static let options = SyncOptions(mergeMode: .mergeFields, fieldlist: ["Name", "Phone"])
+
+  /// A device with both syncs and one record that came down.
+  private func synced(
+    flagIndex: SoupIndexType = .string
+  ) async throws -> (org: InMemoryOrg, device: Device, id: String) {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a", "Phone": "1"])
+    let device = try await Device.open(org, flagIndex: flagIndex)
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), options: Self.options,
+      soupName: Device.soup, syncName: "down")
+    _ = try await device.manager.createSyncUp(
+      target: CollectionSyncUpTarget(), options: Self.options, soupName: Device.soup,
+      syncName: "up")
+    try await run(device, "down")
+    org.forgetRequests()
+    return (org, device, id)
+  }
+
+  @discardableResult
+  private func run(_ device: Device, _ name: String) async throws -> SyncState {
+    try await device.manager.reSync(named: name).finished()
+  }
+
+  /// Which of the two syncs meets the record first.
+  private static let order = ["down", "up"]
+
+  @Test(arguments: order, [SoupIndexType.string, .json1])
+  func `changes of different fields are merged, and only the changed field is sent`(
+    first: String, index: SoupIndexType
+  ) async throws {
+    let (org, device, id) = try await synced(flagIndex: index)
+    try await device.edit(id, ["Name": "mine"])
+    org.update("Account", id, ["Phone": "theirs"])
+    try await run(device, first)
+    try await run(device, "up")
+    try await run(device, "down")
+    #expect(org.record("Account", id)?["Name"] == "mine")
+    #expect(org.record("Account", id)?["Phone"] == "theirs")
+    let row = try #require(try await device.row("Id", id))
+    #expect(row["Name"] == "mine" && row["Phone"] == "theirs" && row[SyncKeys.local] == false)
+    #expect(try await device.store.conflicts(in: Device.soup).isEmpty)
+    let patch = try #require(org.requests.first { $0.line.hasPrefix("PATCH") })
+    #expect(patch.body.contains("Name") && !patch.body.contains("Phone"))
+  }
+
+  @Test(arguments: order)
+  func `fields that both sides have set to the same value are no conflict, and nothing is sent`(
+    first: String
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "same"])
+    org.update("Account", id, ["Name": "same"])
+    try await run(device, first)
+    try await run(device, "up")
+    #expect(try await device.dirtyRows().isEmpty)
+    #expect(try await device.store.conflicts().isEmpty)
+    #expect(!org.lines.contains { $0.hasPrefix("PATCH") })
+  }
+
+  @Test(arguments: order)
+  func `what both sides have changed differently is kept with all three values, and not sent`(
+    first: String
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine", "Phone": "2"])
+    org.update("Account", id, ["Name": "theirs"])
+    for name in [first, "up", "down", "up"] {
+      try await run(device, name)
+      let conflict = try #require(try await device.store.conflicts(in: Device.soup).first)
+      #expect(conflict.kind == .fields && conflict.recordId == id)
+      #expect(
+        conflict.fields
+          == [SyncConflict.Field(name: "Name", base: "a", mine: "mine", theirs: "theirs")])
+    }
+    #expect(org.record("Account", id)?["Name"] == "theirs")
+    #expect(org.record("Account", id)?["Phone"] == "1")
+    #expect(try await device.row("Id", id)?["Name"] == "mine")
+    #expect(try await device.dirtyRows().count == 1)
+    let sync = try #require(try await device.manager.syncStatus(forName: "up"))
+    #expect(try await device.manager.outcomes(forId: sync.id).map(\.kind) == [.conflict])
+  }
+
+  @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged])
+  func `an open conflict keeps its record from being sent by syncs of other modes too`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine"])
+    org.update("Account", id, ["Name": "theirs"])
+    try await run(device, "down")
+    let run = try await device.manager.syncUp(
+      options: SyncOptions(mergeMode: mode, fieldlist: ["Name"]), soupName: Device.soup)
+    #expect(await run.allOutcomes().map(\.kind) == [.conflict])
+    #expect(org.record("Account", id)?["Name"] == "theirs")
+  }
+
+  @Test(arguments: [SyncResolution.mine, .theirs, .values(["Name": "both"])], order)
+  func `a resolved conflict goes up as it was decided`(
+    resolution: SyncResolution, first: String
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine", "Phone": "2"])
+    org.update("Account", id, ["Name": "theirs"])
+    try await run(device, first)
+    let conflict = try #require(try await device.store.conflicts(in: Device.soup).first)
+    try await device.store.resolve(conflict, resolution)
+    #expect(try await device.store.conflicts().isEmpty)
+    try await run(device, "up")
+    try await run(device, "down")
+    let expected: JSONValue =
+      resolution == .mine ? "mine" : resolution == .theirs ? "theirs" : "both"
+    #expect(org.record("Account", id)?["Name"] == expected)
+    #expect(org.record("Account", id)?["Phone"] == "2")
+    #expect(try await device.row("Id", id)?["Name"] == expected)
+    #expect(try await device.dirtyRows().isEmpty)
+    // It is over: what was listed cannot be decided twice.
+    #expect(
+      await syncErrorCode { try await device.store.resolve(conflict, .mine) } == .conflictChanged)
+  }
+
+  @Test func `a conflict goes away when the user writes the server's value`() async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine"])
+    org.update("Account", id, ["Name": "theirs"])
+    try await run(device, "up")
+    try await device.edit(id, ["Name": "theirs"])
+    try await run(device, "up")
+    #expect(try await device.store.conflicts().isEmpty)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test func `the server's newest value replaces the one in the conflict`() async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine"])
+    org.update("Account", id, ["Name": "theirs"])
+    try await run(device, "down")
+    let old = try #require(try await device.store.conflicts().first)
+    org.update("Account", id, ["Name": "newer"])
+    try await run(device, "down")
+    #expect(try await device.store.conflicts().first?.fields.first?.theirs == "newer")
+    #expect(await syncErrorCode { try await device.store.resolve(old, .mine) } == .conflictChanged)
+  }
+
+  @Test func `a change that comes after the decision is a conflict of its own`() async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine"])
+    org.update("Account", id, ["Name": "theirs"])
+    try await run(device, "down")
+    let old = try #require(try await device.store.conflicts().first)
+    org.update("Account", id, ["Name": "newer"])
+    try await device.store.resolve(old, .mine)
+    try await run(device, "up")
+    let field = try #require(try await device.store.conflicts().first?.fields.first)
+    #expect(field.base == "theirs" && field.mine == "mine" && field.theirs == "newer")
+    #expect(org.record("Account", id)?["Name"] == "newer")
+  }
+
+  // MARK: Deletions
+
+  @Test(arguments: order, [SyncResolution.mine, .theirs, .values(["Phone": "3"])])
+  func `a record that was deleted here and changed there waits for a decision`(
+    first: String, resolution: SyncResolution
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.delete(id)
+    org.update("Account", id, ["Name": "theirs"])
+    for name in [first, "up", "down", "up"] { try await run(device, name) }
+    #expect(org.record("Account", id) != nil)
+    let conflict = try #require(try await device.store.conflicts().first)
+    #expect(conflict.kind == .deletedHere)
+    #expect(
+      conflict.fields == [SyncConflict.Field(name: "Name", base: "a", mine: nil, theirs: "theirs")])
+    try await device.store.resolve(conflict, resolution)
+    for name in ["up", "down"] { try await run(device, name) }
+    #expect((org.record("Account", id) == nil) == (resolution == .mine))
+    let row = try await device.row("Id", id)
+    if resolution == .mine { #expect(row == nil) } else { #expect(row?["Name"] == "theirs") }
+    if case .values = resolution.kindForTests {
+      #expect(org.record("Account", id)?["Phone"] == "3")
+    }
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test func `a deletion goes up when nobody has changed the record, also after an edit of ours`()
+    async throws
+  {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "b"])
+    try await run(device, "up")
+    try await device.delete(id)
+    try await run(device, "up")
+    #expect(org.record("Account", id) == nil)
+    #expect(try await device.rows().isEmpty)
+  }
+
+  @Test(arguments: [SyncResolution.mine, .theirs, .values(["Phone": "3"])])
+  func `a record that was changed here and deleted there waits for a decision`(
+    resolution: SyncResolution
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine"])
+    org.delete("Account", id)
+    for name in ["up", "down", "up"] { try await run(device, name) }
+    #expect(org.records("Account").isEmpty)
+    let conflict = try #require(try await device.store.conflicts().first)
+    #expect(conflict.kind == .deletedThere)
+    #expect(
+      conflict.fields == [SyncConflict.Field(name: "Name", base: "a", mine: "mine", theirs: nil)])
+    try await device.store.resolve(conflict, resolution)
+    for name in ["up", "down"] { try await run(device, name) }
+    #expect(org.records("Account").map { $0["Name"] } == (resolution == .theirs ? [] : ["mine"]))
+    if case .values = resolution.kindForTests {
+      #expect(org.records("Account").first?["Phone"] == "3")
+    }
+    #expect(try await device.rows().count == (resolution == .theirs ? 0 : 1))
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test func `a record that was deleted on both sides is gone`() async throws {
+    let (org, device, id) = try await synced()
+    try await device.delete(id)
+    org.delete("Account", id)
+    try await run(device, "up")
+    #expect(try await device.rows().isEmpty)
+    #expect(try await device.store.conflicts().isEmpty)
+  }
+
+  // MARK: The base
+
+  @Test func `two changes within the second of a date are told apart`() async throws {
+    let (org, device, id) = try await synced()
+    org.setTickLength(0)
+    org.update("Account", id, ["Name": "theirs"])
+    try await device.edit(id, ["Name": "mine"])
+    try await run(device, "up")
+    #expect(org.record("Account", id)?["Name"] == "theirs")
+    #expect(try await device.store.conflicts().count == 1)
+  }
+
+  @Test func `a sent record can be edited and sent again without a sync down`() async throws {
+    let (org, device, id) = try await synced()
+    for name in ["b", "c", "d"] {
+      try await device.edit(id, ["Name": .string(name)])
+      try await run(device, "up")
+      #expect(org.record("Account", id)?["Name"] == .string(name))
+    }
+    #expect(try await device.store.conflicts().isEmpty)
+  }
+
+  @Test func `a base lost with its answer is no conflict with oneself`() async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine"])
+    org.intervene { _, request in request.line.hasPrefix("PATCH") ? .dropAnswer : .none }
+    _ = await syncErrorCode { try await run(device, "up") }
+    org.intervene(nil)
+    try await device.restartProcess()
+    try await run(device, "up")
+    #expect(try await device.store.conflicts().isEmpty)
+    #expect(try await device.dirtyRows().isEmpty)
+    #expect(org.record("Account", id)?["Name"] == "mine")
+  }
+
+  @Test func `records that were there before the first sync of this mode get their bases`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a", "Phone": "1"])
+    let device = try await Device.open(org)
+    _ = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+    ).finished()
+    let up = try await device.manager.createSyncUp(
+      target: CollectionSyncUpTarget(), options: Self.options, soupName: Device.soup)
+    try await device.edit(id, ["Name": "mine"])
+    org.update("Account", id, ["Phone": "theirs"])
+    _ = try await device.manager.reSync(id: up.id).finished()
+    #expect(try await device.store.conflicts().isEmpty)
+    #expect(org.record("Account", id)?["Name"] == "mine")
+    #expect(org.record("Account", id)?["Phone"] == "theirs")
+  }
+
+  @Test func `without a base every difference is a conflict`() async throws {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a", "Phone": "1"])
+    let device = try await Device.open(org)
+    _ = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+    ).finished()
+    try await device.edit(id, ["Name": "mine"])
+    let up = try await device.manager.syncUp(
+      target: CollectionSyncUpTarget(), options: Self.options, soupName: Device.soup)
+    _ = try await up.finished()
+    let field = try #require(try await device.store.conflicts().first?.fields.first)
+    #expect(
+      field.name == "Name" && field.base == nil && field.mine == "mine" && field.theirs == "a")
+  }
+
+  @Test func `a target that cannot fetch records leaves the merging to the sync down`() async throws
+  {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a", "Phone": "1"])
+    let device = try await Device.open(org, registering: { try $0.register(PlainUpTarget.self) })
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), options: Self.options,
+      soupName: Device.soup, syncName: "down")
+    _ = try await device.manager.createSyncUp(
+      target: PlainUpTarget(), options: Self.options, soupName: Device.soup, syncName: "up")
+    try await run(device, "down")
+    try await device.edit(id, ["Name": "mine"])
+    org.update("Account", id, ["Phone": "theirs"])
+    try await run(device, "up")
+    #expect(org.record("Account", id)?["Name"] == "a")
+    try await run(device, "down")
+    try await run(device, "up")
+    #expect(org.record("Account", id)?["Name"] == "mine")
+    #expect(org.record("Account", id)?["Phone"] == "theirs")
+  }
+}
+
+extension SyncResolution {
+  fileprivate enum KindForTests { case values, other }
+  fileprivate var kindForTests: KindForTests {
+    self == .mine || self == .theirs ? .other : .values
+  }
+}
+
+/// Sends as the collection target does, and fetches dates alone.
+private struct PlainUpTarget: SyncUpTarget {
+  static let kind = SyncTargetKind(
+    .syncUp, typeName: "plain", implementationName: "PlainUpTarget")
+  private let inner = CollectionSyncUpTarget()
+
+  init() {}
+  init(configuration: JSONObject) {}
+  var configuration: JSONObject { [:] }
+  var fields: SyncUpFields { inner.fields }
+  func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome] {
+    try await inner.send(group, in: context)
+  }
+  func remoteDates(
+    of records: [SyncUpRecord], in context: SyncContext
+  ) async throws -> [RemoteDate] {
+    try await inner.remoteDates(of: records, in: context)
+  }
+}

@@ -1,0 +1,253 @@
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import Synchronization
+
+/// Three devices and an org that live through a story, and a ledger of every value that was ever
+/// written.
+final class ConvergenceWorld: Sendable {
+  private static let fields = ["Name", "Phone"]
+
+  /// Every value is written once, so that it can be told what became of it.
+  private struct Ledger {
+    var last = 0
+    var written: [String] = []
+    /// Values that somebody replaced or deleted who saw them, or who was shown a conflict.
+    var settled: Set<String> = []
+    var tags: [String] = []
+  }
+
+  private let org = InMemoryOrg()
+  private let devices: [ConvergenceDevice]
+  private let ledger = Mutex(Ledger())
+
+  private init() async throws {
+    ConvergenceDevice.prepare(org)
+    var devices: [ConvergenceDevice] = []
+    for number in 0..<3 { devices.append(try await ConvergenceDevice.open(org, number: number)) }
+    self.devices = devices
+  }
+
+  /// Lives through a story.
+  ///
+  /// - Returns: What is wrong in the end; nil if everything is right.
+  static func live(_ script: ConvergenceScript) async throws -> String? {
+    let world = try await ConvergenceWorld()
+    let fault: String?
+    do {
+      for step in script.steps { try await world.perform(step) }
+      fault = try await world.calmDown()
+    } catch {
+      fault = "\(error)"
+    }
+    for device in world.devices { try await device.stop() }
+    return fault
+  }
+
+  // MARK: Steps
+
+  private func perform(_ step: ConvergenceScript.Step) async throws {
+    switch step {
+    case .edit(3, let pick, let field): editOnServer(pick, field)
+    case .edit(let side, let pick, let field): try await edit(devices[side], pick, field)
+    case .create(3): createOnServer()
+    case .create(let side): try await create(devices[side])
+    case .delete(3, let pick): deleteOnServer(pick)
+    case .delete(let side, let pick): try await delete(devices[side], pick)
+    case .lateEdit(let pick, let field):
+      org.committingLate(by: 10_000) { editOnServer(pick, field) }
+    case .lateCreate: org.committingLate(by: 10_000) { createOnServer() }
+    case .sync(let device, let sync, let trouble):
+      try await self.sync(devices[device], sync, trouble)
+    case .resolve(let device, let decision): try await resolve(devices[device], decision)
+    case .restart(let device): try await devices[device].restart()
+    }
+  }
+
+  /// A sync, which may fail: that is what this is about.
+  private func sync(
+    _ device: ConvergenceDevice, _ sync: ConvergenceScript.Sync,
+    _ trouble: ConvergenceScript.Trouble?
+  ) async throws {
+    let first = org.requests.count
+    let isDead = Mutex(false)
+    if let trouble {
+      org.intervene { number, _ in
+        guard number == first + trouble.request else { return .none }
+        switch trouble.kind {
+        case .unreachable: return .unreachable
+        case .dropAnswer: return .dropAnswer
+        case .busy: return .answer(status: 503, body: "[]")
+        case .expired: return .answer(status: 401, body: "[]")
+        case .edit: try? await self.edit(device, number, number % 2)
+        case .create: try? await self.create(device)
+        case .delete: try? await self.delete(device, number)
+        case .killBefore, .killAfter:
+          isDead.withLock { $0 = true }
+          let killing = Task { await device.kill() }
+          while !Task.isCancelled { await Task.yield() }
+          _ = killing
+          return trouble.kind == .killAfter ? .dropAnswer : .unreachable
+        }
+        return .none
+      }
+    }
+    do {
+      try await device.sync(sync)
+    } catch is SyncError {
+      // What could not be done is done later.
+    }
+    org.intervene(nil)
+    if isDead.withLock({ $0 }) { try await device.restart() }
+  }
+
+  // MARK: Writing
+
+  private func newValue() -> String {
+    ledger.withLock { ledger in
+      ledger.last += 1
+      ledger.written.append("v\(ledger.last)")
+      return "v\(ledger.last)"
+    }
+  }
+
+  private func newRecord() -> JSONObject {
+    let tag = ledger.withLock { ledger in
+      ledger.tags.append("t\(ledger.tags.count + 1)")
+      return "t\(ledger.tags.count)"
+    }
+    return [
+      "Name": .string(newValue()), "Phone": .string(newValue()),
+      ConvergenceDevice.tag: .string(tag),
+    ]
+  }
+
+  private func settle(_ values: [JSONValue?]) {
+    ledger.withLock { ledger in ledger.settled.formUnion(values.compactMap { $0?.string }) }
+  }
+
+  private func edit(_ device: ConvergenceDevice, _ pick: Int, _ field: Int) async throws {
+    let rows = try await device.rows()
+    guard !rows.isEmpty else { return }
+    settle([try await device.edit(rows[pick % rows.count], Self.fields[field], newValue())])
+  }
+
+  private func create(_ device: ConvergenceDevice) async throws {
+    try await device.create(newRecord())
+  }
+
+  private func delete(_ device: ConvergenceDevice, _ pick: Int) async throws {
+    let rows = try await device.rows()
+    guard !rows.isEmpty else { return }
+    let deleted = try await device.delete(rows[pick % rows.count])
+    settle(Self.fields.map { deleted?[$0] })
+  }
+
+  private func createOnServer() { org.create("Account", newRecord()) }
+
+  private func editOnServer(_ pick: Int, _ field: Int) {
+    let records = org.records("Account")
+    guard !records.isEmpty else { return }
+    let record = records[pick % records.count]
+    settle([record[Self.fields[field]]])
+    org.update("Account", record["Id"]?.string ?? "", [Self.fields[field]: .string(newValue())])
+  }
+
+  private func deleteOnServer(_ pick: Int) {
+    let records = org.records("Account")
+    guard !records.isEmpty else { return }
+    let record = records[pick % records.count]
+    settle(Self.fields.map { record[$0] })
+    org.delete("Account", record["Id"]?.string ?? "")
+  }
+
+  // MARK: Conflicts
+
+  /// Decides a device's first conflict. Whoever decides has seen all values.
+  private func resolve(
+    _ device: ConvergenceDevice, _ decision: ConvergenceScript.Decision
+  ) async throws {
+    guard let conflict = try await device.store.conflicts(in: ConvergenceDevice.soup).first,
+      let row = try await device.allRows().first(where: {
+        $0["_soupEntryId"]?.int64 == conflict.entryId
+      })
+    else { return }
+    let mine = conflict.fields.map { row[$0.name] } + conflict.fields.map(\.mine)
+    let theirs = conflict.fields.map(\.theirs)
+    let resolution: SyncResolution
+    switch (decision, conflict.kind) {
+    case (.mine, .deletedThere), (.values, .deletedThere):
+      // A record that two devices bring back is two records.
+      let tag = ledger.withLock { ledger in
+        ledger.tags.append("t\(ledger.tags.count + 1)")
+        return "t\(ledger.tags.count)"
+      }
+      resolution = .values([ConvergenceDevice.tag: .string(tag)])
+    case (.mine, _):
+      settle(theirs)
+      resolution = .mine
+    case (.theirs, .deletedThere):
+      settle(Self.fields.map { row[$0] })
+      resolution = .theirs
+    case (.theirs, _):
+      if conflict.kind == .fields { settle(mine) }
+      resolution = .theirs
+    case (.values, .fields):
+      settle(mine + theirs)
+      resolution = .values(
+        JSONObject(conflict.fields.map { (key: $0.name, value: .string(newValue())) }))
+    default:
+      settle([row["Name"]] + conflict.fields.filter { $0.name == "Name" }.map(\.theirs))
+      resolution = .values(["Name": .string(newValue())])
+    }
+    try await device.store.resolve(conflict, resolution)
+  }
+
+  // MARK: The end
+
+  /// Lets everybody sync until nothing moves, and looks at what came out.
+  private func calmDown() async throws -> String? {
+    for round in 0..<8 {
+      for (number, device) in devices.enumerated() {
+        while try await !device.store.conflicts().isEmpty {
+          try await resolve(device, (round + number) % 2 == 0 ? .mine : .theirs)
+        }
+        for sync in [ConvergenceScript.Sync.up, .down, .ghosts] { try await device.sync(sync) }
+      }
+      if try await disagreement() == nil { break }
+    }
+    if let fault = try await disagreement() { return fault }
+    let records = org.records("Account")
+    let tags = records.compactMap { $0[ConvergenceDevice.tag]?.string }
+    if Set(tags).count < tags.count { return "a record was made twice: \(tags.sorted())" }
+    let kept = Set(records.flatMap { record in Self.fields.compactMap { record[$0]?.string } })
+    let (written, settled) = ledger.withLock { ($0.written, $0.settled) }
+    let lost = written.filter { !kept.contains($0) && !settled.contains($0) }
+    return lost.isEmpty ? nil : "edits are lost without a conflict: \(lost)"
+  }
+
+  /// Where the devices and the org differ.
+  private func disagreement() async throws -> String? {
+    func shape(_ records: [JSONObject]) -> [String: [String]] {
+      Dictionary(
+        records.map { record in
+          (
+            record["Id"]?.string ?? "",
+            ([ConvergenceDevice.tag] + Self.fields).map { record[$0]?.string ?? "" }
+          )
+        }, uniquingKeysWith: { $0 + ["twice"] + $1 })
+    }
+    let expected = shape(org.records("Account"))
+    for (number, device) in devices.enumerated() {
+      let rows = try await device.allRows()
+      let dirty = rows.filter { $0[SyncKeys.local]?.bool != false }
+      if !dirty.isEmpty { return "device \(number) has dirty rows: \(dirty)" }
+      if try await !device.store.conflicts().isEmpty { return "device \(number) has conflicts" }
+      if shape(rows) != expected {
+        return "device \(number) has \(shape(rows)), the org \(expected)"
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import MobileSync
+import SalesforceSDKCommon
+
+/// `fieldforce sync conflicts`: the records that wait for a decision.
+struct SyncConflictsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "conflicts",
+    abstract: "List the records that were changed on both sides and wait for a decision.",
+    discussion: "Example: fieldforce sync conflicts --soup accounts")
+
+  @Option(help: "The soup; all soups unless one is named.") var soup: String?
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try await store.withStoreToRead { store in
+      let conflicts = try await store.conflicts(in: soup)
+      output.print(["conflicts": .array(conflicts.map { .object($0.json) })]) {
+        conflicts.isEmpty ? ["no conflicts"] : conflicts.flatMap(\.lines)
+      }
+    }
+  }
+}
+
+/// `fieldforce sync resolve`: decides a conflict.
+struct SyncResolveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "resolve",
+    abstract: "Decide a conflict; what is to go up goes with the next sync up.",
+    discussion: """
+      Examples: fieldforce sync resolve accounts/5 --mine
+      fieldforce sync resolve accounts/5 --set Name='Both of them' Phone=null
+      """)
+
+  @Argument(help: "The conflict, as 'sync conflicts' lists it: soup/entry id.") var conflict: String
+  @Flag(help: "What stands here goes to the server.") var mine = false
+  @Flag(help: "What the server has stays.") var theirs = false
+  @Option(
+    name: .customLong("set"), parsing: .upToNextOption,
+    help: "Other values, FIELD=VALUE; a value is JSON, or else text.")
+  var values: [String] = []
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    let given = [mine, theirs, !values.isEmpty].count { $0 }
+    guard given == 1 else {
+      throw ValidationError("Give one of --mine, --theirs and --set FIELD=VALUE.")
+    }
+    guard values.allSatisfy({ $0.dropFirst().contains("=") }) else {
+      throw ValidationError("A value is written as FIELD=VALUE.")
+    }
+  }
+
+  private var resolution: SyncResolution {
+    if mine { return .mine }
+    if theirs { return .theirs }
+    return .values(
+      JSONObject(
+        values.map { text in
+          let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+          let value = String(parts[1])
+          return (key: String(parts[0]), value: (try? JSONValue(parsing: value)) ?? .string(value))
+        }))
+  }
+
+  func run() async throws {
+    try await store.withStore { store in
+      guard let found = try await store.conflicts().first(where: { $0.id == conflict }) else {
+        throw CommandFailure(
+          "noConflict", "\(conflict) is not in conflict; 'fieldforce sync conflicts' lists what is")
+      }
+      try await store.resolve(found, resolution)
+      output.print(["resolved": .string(conflict)]) { ["\(conflict) is decided"] }
+    }
+  }
+}
+
+extension SyncConflict {
+  /// The conflict for people: a line for the record, then one for each field.
+  var lines: [String] {
+    let what =
+      switch kind {
+      case .deletedHere: "deleted here, changed on the server"
+      case .deletedThere: "changed here, deleted on the server"
+      default: "changed on both sides"
+      }
+    return ["\(id) (\(recordId)): \(what)"]
+      + fields.map { field in
+        func text(_ value: JSONValue?) -> String { value?.text ?? "-" }
+        return "  \(field.name): was \(text(field.base)), here \(text(field.mine)), "
+          + "server \(text(field.theirs))"
+      }
+  }
+}
