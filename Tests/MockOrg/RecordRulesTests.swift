@@ -175,6 +175,20 @@ import Testing
     #expect(found.json?["records"]?[0]?["Name"]?.string == "Standard Price Book")
   }
 
+  @Test func `an entry of a price book has the name and the code of its product`() async throws {
+    let org = try OrgUnderTest()
+    let product = try await org.made("Product2", ["Name": "Soap", "ProductCode": "S1"])
+    let book = try #require(
+      await org.query("SELECT Id FROM Pricebook2").json?["records"]?[0]?["Id"]?.string)
+    let entry = try await org.made(
+      "PricebookEntry",
+      ["Product2Id": .string(product), "Pricebook2Id": .string(book), "UnitPrice": 80])
+    let found = await org.query("SELECT Name, ProductCode FROM PricebookEntry WHERE Name = 'soap'")
+    #expect(found.json?["records"]?[0]?["ProductCode"]?.string == "S1")
+    let read = await org.send("GET", "/sobjects/PricebookEntry/\(entry)")
+    #expect(read.json?["Name"]?.string == "Soap")
+  }
+
   @Test func `what is not there is not found, and what was deleted says so`() async throws {
     let org = try OrgUnderTest()
     let id = try await org.made("Account", ["Name": "x"])

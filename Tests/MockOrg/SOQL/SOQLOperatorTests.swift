@@ -61,7 +61,7 @@ import Testing
     // Texts: case does not matter, nor outside ASCII; null is a value like others.
     ("Name = 'ALPHA'", [1]), ("Name = 'éCLAIR_X'", [3]), ("Name != 'alpha'", [2, 3, 5]),
     ("Name = null", [5]), ("Name != null", [1, 2, 3]), ("Name = ''", [5]),
-    ("Name != ''", [1, 2, 3]),
+    ("Name != ''", [1, 2, 3]), ("Name > ''", [1, 2, 3]), ("Name < ''", []),
     ("NOT Name = 'alpha'", [2, 3, 5]), ("NOT (Name = 'alpha' OR Name = null)", [2, 3]),
     ("Name < 'b'", [1, 2]), ("Name >= 'alpha%'", [2, 3]), ("Name > null", []),
     ("Name IN ('alpha', 'éclair_x')", [1, 3]), ("Name IN ('alpha', null)", [1, 5]),

@@ -96,8 +96,10 @@ struct SOQLComparer {
   private func text(
     _ string: SOQLString, _ comparator: SOQLComparator
   ) throws(ServerError) -> Operand {
-    // The platform keeps no empty texts: they are null.
-    if string.text.isEmpty { return .null }
+    // The platform keeps no empty texts: they are null. In an order every text stands above one.
+    if string.text.isEmpty, ![.less, .lessOrEqual, .greater, .greaterOrEqual].contains(comparator) {
+      return .null
+    }
     if comparator == .like { return .pattern(string.pattern) }
     if let escape = string.firstPatternEscape {
       throw source.lexicalError(
