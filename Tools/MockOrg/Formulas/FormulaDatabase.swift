@@ -113,18 +113,21 @@ enum FormulaDatabase {
     add(htmlEncoded, to: database, text: { LoginPage.escaped($0) })
     add(urlEncoded, to: database, text: { PercentEncoding.encode($0) })
     add(longID, to: database, text: { SalesforceId($0)?.text ?? $0 })
-    add(padded, 4, to: database) { values in
-      guard let text = String.fromDatabaseValue(values[0]),
-        let length = Double.fromDatabaseValue(values[1]).flatMap({ Int(exactly: $0.rounded()) }),
-        let filler = String.fromDatabaseValue(values[2]), (0...4000).contains(length)
-      else { return nil }
-      let missing = length - text.count
-      if missing <= 0 { return String(text.prefix(length)) }
-      guard !filler.isEmpty else { return text }
-      let filling = String(
-        String(repeating: filler, count: missing / filler.count + 1).prefix(missing))
-      return Bool.fromDatabaseValue(values[3]) == true ? filling + text : text + filling
-    }
+    add(padded, 4, to: database, padding)
+  }
+
+  /// A text filled up to a length, or cut to it, at its beginning or its end.
+  private static func padding(_ values: [DatabaseValue]) -> String? {
+    guard let text = String.fromDatabaseValue(values[0]),
+      let length = Double.fromDatabaseValue(values[1]).flatMap({ Int(exactly: $0.rounded()) }),
+      let filler = String.fromDatabaseValue(values[2]), (0...4000).contains(length)
+    else { return nil }
+    let missing = length - text.count
+    if missing <= 0 { return String(text.prefix(length)) }
+    guard !filler.isEmpty else { return text }
+    let filling = String(
+      String(repeating: filler, count: missing / filler.count + 1).prefix(missing))
+    return Bool.fromDatabaseValue(values[3]) == true ? filling + text : text + filling
   }
 
   private static func addDates(to database: Database) {
