@@ -75,7 +75,7 @@ struct KeyValueFolder: Sendable {
   ) throws(EncryptionError) -> Result {
     let lock: FileLock?
     do throws(FileFailure) {
-      lock = try FileLock.take(url.appending(path: Self.lockFile).path, patience: .seconds(10))
+      lock = try FileLock.take(url.appending(path: Self.lockFile).path, patience: .seconds(30))
     } catch {
       guard DurableFile(url).exists else { throw removed }
       throw EncryptionError(error)

@@ -101,13 +101,6 @@ final class StreamedAnswer: AnswerSink {
     }
   }
 
-  /// Whether the whole answer arrived.
-  var isComplete: Bool {
-    state.withLock { state in
-      if case .success = state.end { true } else { false }
-    }
-  }
-
   // MARK: AnswerSink
 
   func begin(status: Int, headers: HTTPFields, expectedBytes: Int64) {

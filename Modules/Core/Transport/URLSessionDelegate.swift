@@ -28,13 +28,13 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
-    // Not `.cancel`: on Linux a task refused that way never ends.
-    if exchange(of: dataTask)?.receive(response) != true { dataTask.cancelFromAside() }
+    exchange(of: dataTask)?.receive(response)
+    // Never `.cancel`: on Linux a task refused that way never ends. The exchange cancels what it refuses.
     completionHandler(.allow)
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    if exchange(of: dataTask)?.receive(data) != true { dataTask.cancelFromAside() }
+    exchange(of: dataTask)?.receive(data)
   }
 
   func urlSession(
@@ -53,7 +53,7 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     // The tokens are all there is. The default would wait for a password for ever on Linux.
     exchange(of: task)?.didReceiveChallenge()
     // Not here: on Linux it waits for the queue on which this may run.
-    DispatchQueue.global().async { completionHandler(.rejectProtectionSpace, nil) }
+    DispatchQueue.aside.async { completionHandler(.rejectProtectionSpace, nil) }
   }
 
   func urlSession(
@@ -74,7 +74,6 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
     exchange(of: task)?.refuseRepetition()
-    task.cancelFromAside()
     completionHandler(nil)
   }
 

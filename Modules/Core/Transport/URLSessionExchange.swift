@@ -32,6 +32,8 @@ final class Exchange: Sendable {
     var isChallenged = false
     var lastSign = DispatchTime.now()
     var timer: WatchTimer?
+    /// Stops what goes on below; called once, if the exchange ends before URLSession says so.
+    var giveUp: (@Sendable () -> Void)?
     var isOver = false
   }
 
@@ -47,19 +49,22 @@ final class Exchange: Sendable {
   /// Begins the exchange: starts the watch over the timeout and calls `send`. If the exchange is over
   /// already, nothing is sent.
   ///
-  /// - Parameter giveUp: Called if the timeout ends the exchange.
+  /// - Parameter giveUp: Called once if anything but URLSession ends the exchange, from any thread. It
+  ///   must not wait.
   /// - Returns: Whether `send` was called.
   func begin(giveUp: @escaping @Sendable () -> Void, send: () -> Void) -> Bool {
-    let timer = WatchTimer { [weak self] in
-      if self?.checkTimeout() == true { giveUp() }
-    }
+    let timer = WatchTimer { [weak self] in self?.checkTimeout() }
     let isRunning = state.withLock { state in
       guard !state.isOver else { return false }
       state.lastSign = .now()
       state.timer = timer
+      state.giveUp = giveUp
       return true
     }
-    guard isRunning else { return false }
+    guard isRunning else {
+      giveUp()
+      return false
+    }
     timer.start(after: request.timeout)
     request.progress?.update { amounts in
       amounts = .init()
@@ -93,14 +98,16 @@ final class Exchange: Sendable {
   /// Ends the exchange because its body cannot be read.
   func refuse(_ error: TransportError) { end(.failure(error)) }
 
-  /// Takes status and headers; false if the exchange is over.
-  func receive(_ response: URLResponse) -> Bool {
+  /// Takes status and headers, unless the exchange is over.
+  func receive(_ response: URLResponse) {
     guard let http = response as? HTTPURLResponse else {
-      return fail(.malformed, "\(request) was answered with something other than HTTP")
+      fail(.malformed, "\(request) was answered with something other than HTTP")
+      return
     }
     let expected = http.expectedContentLength
     guard expected <= Int64(request.maxResponseBytes) else {
-      return fail(.tooLarge, tooLarge(expected))
+      fail(.tooLarge, tooLarge(expected))
+      return
     }
     let headers = HTTPFields(http)
     let isOver = state.withLock { state in
@@ -109,30 +116,31 @@ final class Exchange: Sendable {
       state.headers = headers
       return state.isOver
     }
-    guard !isOver else { return false }
+    guard !isOver else { return }
     request.progress?.update { $0.toReceive = expected >= 0 ? expected : nil }
     sink.begin(status: http.statusCode, headers: headers, expectedBytes: expected)
-    return true
   }
 
-  /// Takes a piece of the body; false if the exchange is over.
-  func receive(_ data: Data) -> Bool {
+  /// Takes a piece of the body, unless the exchange is over.
+  func receive(_ data: Data) {
     let total: Int64? = state.withLock { state in
       guard !state.isOver else { return nil }
       state.lastSign = .now()
       state.receivedBytes += Int64(data.count)
       return state.receivedBytes
     }
-    guard let total else { return false }
-    guard total <= Int64(request.maxResponseBytes) else { return fail(.tooLarge, tooLarge(total)) }
+    guard let total else { return }
+    guard total <= Int64(request.maxResponseBytes) else {
+      fail(.tooLarge, tooLarge(total))
+      return
+    }
     do {
       try sink.take(data)
     } catch {
       end(.failure(error))
-      return false
+      return
     }
     request.progress?.update { $0.received = total }
-    return true
   }
 
   /// Ends the exchange as URLSession says.
@@ -142,7 +150,8 @@ final class Exchange: Sendable {
     }
     let (isChallenged, status, headers, received) = answer
     if let error, !isChallenged {
-      end(.failure(TransportError(urlError: error, request, answerBegan: status != 0)))
+      end(
+        .failure(TransportError(urlError: error, request, answerBegan: status != 0)), isDone: true)
       return
     }
     guard status != 0 else {
@@ -156,40 +165,41 @@ final class Exchange: Sendable {
       fail(.truncated, "the answer to \(request) ended after \(received) of \(length) bytes")
       return
     }
-    end(.success(()))
+    end(.success(()), isDone: true)
   }
 
   /// Ends the exchange if nothing was heard for too long, or looks again later.
-  private func checkTimeout() -> Bool {
+  private func checkTimeout() {
     let (timer, deadline) = state.withLock { state in
       (state.isOver ? nil : state.timer, state.lastSign + request.timeout.dispatchInterval)
     }
-    guard let timer else { return false }
+    guard let timer else { return }
     if deadline > .now() {
       timer.schedule(at: deadline)
-      return false
+    } else {
+      fail(.timedOut, "\(request): the server was silent for \(request.timeout)")
     }
-    fail(.timedOut, "\(request): the server was silent for \(request.timeout)")
-    return true
   }
 
-  /// Ends the exchange with an error of ours; always false.
-  @discardableResult
-  private func fail(_ code: TransportError.Code, _ message: String) -> Bool {
+  /// Ends the exchange with an error of ours.
+  private func fail(_ code: TransportError.Code, _ message: String) {
     end(.failure(TransportError(code, message)))
-    return false
   }
 
-  private func end(_ outcome: Result<Void, any Error>) {
-    let (isFirst, timer) = state.withLock { state in
+  /// - Parameter isDone: Whether URLSession has nothing more to do.
+  private func end(_ outcome: Result<Void, any Error>, isDone: Bool = false) {
+    let (isFirst, timer, giveUp) = state.withLock { state in
       defer {
         state.isOver = true
         state.timer = nil
+        state.giveUp = nil
       }
-      return (!state.isOver, state.timer)
+      return (!state.isOver, state.timer, state.giveUp)
     }
     timer?.cancel()
-    if isFirst { sink.end(outcome) }
+    guard isFirst else { return }
+    if !isDone { giveUp?() }
+    sink.end(outcome)
   }
 
   private func tooLarge(_ bytes: Int64) -> String {

@@ -38,7 +38,7 @@ public final class URLSessionTransport: HTTPTransport {
 
   deinit {
     // The session keeps its delegate alive until it is told to end.
-    session.end(cancelling: nil)
+    session.endFromAside()
   }
 
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
@@ -64,7 +64,6 @@ public final class URLSessionTransport: HTTPTransport {
       }
     } onCancel: {
       exchange.cancel()
-      task.cancelFromAside()
     }
   }
 
@@ -84,9 +83,8 @@ public final class URLSessionTransport: HTTPTransport {
     let task = session.dataTask(with: sent)
     exchanges.add(exchange, for: task.taskIdentifier)
     defer {
-      let isComplete = answer.isComplete
       exchange.cancel()
-      session.end(cancelling: isComplete ? nil : task)
+      session.endFromAside()
     }
     return try await withTaskCancellationHandler {
       _ = exchange.begin {
@@ -99,7 +97,6 @@ public final class URLSessionTransport: HTTPTransport {
         TransportStream(status: status, headers: headers, body: TransportBody(answer)))
     } onCancel: {
       exchange.cancel()
-      task.cancelFromAside()
     }
   }
 
@@ -112,27 +109,27 @@ public final class URLSessionTransport: HTTPTransport {
   }
 }
 
-extension URLSession {
-  /// Ends a session that serves nothing more.
+extension DispatchQueue {
+  /// For calls that on Linux wait for the queue from which URLSession reads all connections. Made from a
+  /// callback they would wait for themselves; made while a Swift task is being cancelled they would hold
+  /// that task's lock, when the queue may be about to resume the very task.
   ///
-  /// - Parameter task: Still running; it is given up. Default: all tasks come to their end.
-  fileprivate func end(cancelling task: URLSessionTask?) {
-    // Not here: on Linux both calls wait for the session's queue, which may wait for this thread.
-    DispatchQueue.global().async {
-      task?.cancel()
-      self.finishTasksAndInvalidate()
-    }
+  /// One after the other: calls that wait on many threads at once would use up all that Dispatch has, and
+  /// leave none for the queue they wait for.
+  static let aside = DispatchQueue(label: "com.salesforce.network.aside")
+}
+
+extension URLSession {
+  /// Ends a session that gets no further tasks.
+  fileprivate func endFromAside() {
+    DispatchQueue.aside.async { self.finishTasksAndInvalidate() }
   }
 }
 
 extension URLSessionTask {
   /// Cancels without waiting for the session.
-  ///
-  /// On Linux `cancel()` waits for the session's queue. Called from a callback it would wait for itself,
-  /// and called while a Swift task is being cancelled it would hold that task's lock meanwhile, when the
-  /// queue may be about to resume the very task.
-  func cancelFromAside() {
-    DispatchQueue.global().async { self.cancel() }
+  fileprivate func cancelFromAside() {
+    DispatchQueue.aside.async { self.cancel() }
   }
 }
 

@@ -1,0 +1,96 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// The pictures of the users, kept sealed with the other data of each (CO-75).
+///
+/// ```swift
+/// let pictures = UserPictures(accounts: accounts, stores: stores, transport: transport)
+/// let following = Task { await pictures.follow() }
+/// let bytes = try pictures.picture(of: account)
+/// ```
+///
+/// A picture goes with its user's logout, if the stores observe logouts.
+public struct UserPictures: Sendable {
+  /// 4 MB: a larger picture is not kept.
+  public static let maxBytes = 4 << 20
+  private static let storeName = "photos"
+  private static let key = "thumbnail"
+
+  private let accounts: UserAccountManager
+  private let stores: KeyValueStores
+  private let transport: any HTTPTransport
+
+  /// Names where pictures come from and where they are kept; nothing is read yet.
+  public init(
+    accounts: UserAccountManager, stores: KeyValueStores, transport: any HTTPTransport
+  ) {
+    self.accounts = accounts
+    self.stores = stores
+    self.transport = transport
+  }
+
+  /// The picture that was fetched last, in whatever form the server gave it; `nil` if there is none.
+  ///
+  /// - Throws: ``EncryptionError``, as ``KeyValueEncryptedFileStore/readData(forKey:maxBytes:)``.
+  public func picture(of account: UserAccount) throws(EncryptionError) -> [UInt8]? {
+    try store(of: account).readData(forKey: Self.key, maxBytes: Self.maxBytes)
+  }
+
+  /// Fetches the small picture that the profile names, and keeps it in place of the former one. A profile
+  /// that names none removes it.
+  ///
+  /// The token goes with the request, so the address must be the account's or one of the platform.
+  ///
+  /// - Returns: The picture.
+  /// - Throws: What ``RestClient/send(_:)`` throws; ``EncryptionError``; ``AccountError`` `unknownAccount`
+  ///   if the user is not here, or was logged out meanwhile. Then the former picture stays.
+  @discardableResult
+  public func refresh(of identity: UserAccountIdentity) async throws -> [UInt8]? {
+    let account = try await account(identity)
+    guard let url = account.profile.thumbnailURL else {
+      try store(of: account).removeValue(forKey: Self.key)
+      return nil
+    }
+    let client = RestClient(account: account, accounts: accounts, transport: transport)
+    let answer = try await client.send(
+      RestRequest(
+        path: url.absoluteString, host: .base(url), endpoint: "", maxResponseBytes: Self.maxBytes))
+    // A logout has removed what was kept, and nothing comes after it.
+    let store = try store(of: try await self.account(identity))
+    try store.saveData(answer.body, forKey: Self.key)
+    return answer.body
+  }
+
+  /// Fetches the picture of whoever logs in, whose token is refreshed, or whose profile is fetched anew,
+  /// from now on. A picture that cannot be had is logged and left as it is.
+  ///
+  /// Returns when the manager is closed, or the task is cancelled.
+  public func follow() async {
+    for await event in await accounts.events() {
+      switch event.kind {
+      case .didLogIn, .didRefreshToken: break
+      case .didChangeProfile where event.changes.contains(.profile): break
+      default: continue
+      }
+      do {
+        try await refresh(of: event.account.identity)
+      } catch {
+        if Task.isCancelled { return }
+        CoreLogger.log.warning("the picture of \(event.account) was not fetched: \(error)")
+      }
+    }
+  }
+
+  private func store(
+    of account: UserAccount
+  ) throws(EncryptionError) -> KeyValueEncryptedFileStore {
+    try stores.store(named: Self.storeName, for: account)
+  }
+
+  private func account(_ identity: UserAccountIdentity) async throws -> UserAccount {
+    guard let account = await accounts.account(for: identity) else {
+      throw AccountError(.unknownAccount, "there is no account \(identity); log in")
+    }
+    return account
+  }
+}
