@@ -119,8 +119,8 @@ enum FormulaDatabase {
   /// A text filled up to a length, or cut to it, at its beginning or its end.
   private static func padding(_ values: [DatabaseValue]) -> String? {
     guard let text = String.fromDatabaseValue(values[0]),
-      let length = Double.fromDatabaseValue(values[1]).flatMap({ Int(exactly: $0.rounded()) }),
-      let filler = String.fromDatabaseValue(values[2]), (0...4000).contains(length)
+      let length = wholeNumber(values[1]), (0...4000).contains(length),
+      let filler = String.fromDatabaseValue(values[2])
     else { return nil }
     let missing = length - text.count
     if missing <= 0 { return String(text.prefix(length)) }
@@ -128,6 +128,14 @@ enum FormulaDatabase {
     let filling = String(
       String(repeating: filler, count: missing / filler.count + 1).prefix(missing))
     return Bool.fromDatabaseValue(values[3]) == true ? filling + text : text + filling
+  }
+
+  private static func wholeNumber(_ value: DatabaseValue) -> Int? {
+    switch value.storage {
+    case .int64(let number): Int(exactly: number)
+    case .double(let number): Int(exactly: number.rounded())
+    default: nil
+    }
   }
 
   private static func addDates(to database: Database) {
