@@ -26,7 +26,6 @@ public final class SmartStore: Sendable {
   let options: SmartStoreOptions
   let diagnostics: StoreDiagnostics
   let changes = StoreChanges()
-  private let readers = ReaderThreads(count: StoreDatabaseOptions().maximumReaderCount)
   let cursors = Mutex(CursorTable())
   /// The files of externally stored elements.
   let files: ExternalFiles
@@ -40,7 +39,7 @@ public final class SmartStore: Sendable {
     var durability: Durability?
   }
 
-  private var pool: DatabasePool { database.pool }
+  private var writer: DatabaseQueue { database.writer }
 
   /// The name of the database file. A folder without it is no store.
   static let fileName = "store.sqlite"
@@ -115,7 +114,7 @@ public final class SmartStore: Sendable {
 
   /// Brings the tables up to date and settles what an earlier process left unfinished.
   private func prepare() throws {
-    try pool.writeWithoutTransaction { database in
+    try writer.writeWithoutTransaction { database in
       try database.inTransaction {
         try access(database).migrateMetaTables()
         return .commit
@@ -131,7 +130,7 @@ public final class SmartStore: Sendable {
       throw SmartStoreError(
         .readOnly, "The store \(name) keeps elements in files. Open it for writing to read them.")
     }
-    try pool.read { try access($0).checkSettled() }
+    try writer.read { try access($0).checkSettled() }
   }
 
   /// Access before there is a catalogue.
@@ -211,8 +210,8 @@ public final class SmartStore: Sendable {
         try checkOpen()
         let snapshot = files.beginReading()
         do {
-          return try await readers.read(from: pool) { database in
-            try body(StoreReader(try self.access(database, snapshot)))
+          return try await database.readers.read { database, schemaVersion in
+            try body(StoreReader(try self.access(database, schemaVersion, snapshot)))
           }
         } catch is AlterationGate.Closed {
           await alterations.waitUntilOpen()
@@ -221,7 +220,7 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Runs a read that is expected to be short where it was asked for.
+  /// Runs a read that is expected to be short, and needs no element files, where it was asked for.
   ///
   /// - Returns: Nil if it must be done by ``read(_:)``.
   func readBriefly<T: Sendable>(
@@ -229,10 +228,9 @@ public final class SmartStore: Sendable {
   ) async throws -> T? {
     try await delivering {
       try checkOpen()
-      let snapshot = files.beginReading()
       do {
-        return try await readers.readBriefly(from: pool) { database in
-          try body(StoreReader(try self.access(database, snapshot)))
+        return try await database.readers.readBriefly { database, schemaVersion in
+          try body(StoreReader(try self.access(database, schemaVersion, nil)))
         }
       } catch is AlterationGate.Closed {
         return nil
@@ -242,9 +240,9 @@ public final class SmartStore: Sendable {
 
   /// What a read of one snapshot stands on.
   private func access(
-    _ database: Database, _ snapshot: ExternalSnapshot?
+    _ database: Database, _ schemaVersion: Int64, _ snapshot: ExternalSnapshot?
   ) throws -> StoreAccess {
-    let catalog = try catalogs.current(database)
+    let catalog = try catalogs.current(database, schemaVersion: schemaVersion)
     // An alter that is going on is waited for; one that was interrupted concerns its soup alone.
     if !catalog.unfinished.isEmpty { try alterations.checkOpen() }
     return StoreAccess(
@@ -260,7 +258,7 @@ public final class SmartStore: Sendable {
     try checkOpen()
     try checkWritable()
     return try await delivering {
-      try await pool.writeWithoutTransaction { database in
+      try await writer.writeWithoutTransaction { database in
         // Files are replaced when their transaction commits: it must not be lost afterwards.
         try self.setDurability(self.files.isInUse ? .full : durability, database)
         return try self.commit(database, isSingleCall: isSingleCall, body)

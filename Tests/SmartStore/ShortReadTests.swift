@@ -15,7 +15,7 @@ import Testing
     let endless = """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
       """
-    try store.pool.read { database in
+    try store.writer.read { database in
       let broken = try ReadBudget.spend(on: database) {
         try Int.fetchOne(database, sql: endless) ?? 0
       }

@@ -80,7 +80,7 @@ extension SmartStore {
     alterations.close()
     let result = await StoreQueue.run { [database] in
       Result {
-        try database.pool.writeWithoutTransaction { database in
+        try database.writer.writeWithoutTransaction { database in
           try self.setDurability(.full, database)
           let failures = try self.finishOperations(database)
           if let first = failures.first { throw first }

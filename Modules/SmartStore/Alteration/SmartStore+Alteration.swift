@@ -58,7 +58,7 @@ extension SmartStore {
     let result = await withTaskCancellationHandler {
       await StoreQueue.run { [database] in
         Result {
-          try database.pool.writeWithoutTransaction { database in
+          try database.writer.writeWithoutTransaction { database in
             try self.setDurability(.full, database)
             var operation = try self.commit(database, isSingleCall: true) { transaction in
               try self.begin(soupName, spec, indexSpecs, reIndexData, on: transaction.access)

@@ -53,7 +53,7 @@ extension SmartStore {
     try database.setPageCache(bytes: BulkLoadOperation.pageCacheBytes)
     defer {
       do throws(SmartStoreError) {
-        try database.setPageCache(bytes: StoreDatabaseOptions().writerCacheBytes)
+        try database.setPageCache(bytes: self.database.writerCacheBytes)
       } catch {
         options.logger.warning("The page cache of a bulk load stays.", error: error)
       }

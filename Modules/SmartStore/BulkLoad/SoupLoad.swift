@@ -14,19 +14,20 @@ public struct SoupLoad: Sendable {
     self.soupName = soupName
   }
 
-  /// Inserts elements under new ids, in order, in one transaction: on return all are on disk, on
-  /// error none is.
+  /// Inserts elements under new ids, in order, in one transaction: on return all are stored, on error
+  /// none is. They are on disk for certain when the load ends; if the power fails before, the last
+  /// appends may be missing, each as a whole.
   ///
   /// The stored text is the given one with the members of `setting` and the store's own set, and
   /// those of `removing` taken out.
   ///
-  /// - Parameter durability: ``Durability/normal`` for what can be had again.
+  /// - Parameter durability: ``Durability/full`` to have these elements on disk on return.
   /// - Returns: The entry ids, in the order of `slices`.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `invalidEntry`, `diskFull`, `io`.
   @discardableResult
   public func append(
     _ slices: [JSONSlice], setting: [(key: String, value: JSONValue)] = [],
-    removing: [String] = [], durability: Durability = .full
+    removing: [String] = [], durability: Durability = .normal
   ) async throws -> [Int64] {
     try await store.write(durability) { [soupName] transaction in
       let soup = try transaction.access.soup(named: soupName)
@@ -49,9 +50,10 @@ extension SmartStore {
   /// element.
   ///
   /// It pays if more is appended than the soup holds already, best for an empty soup. Each append
-  /// is a transaction of its own; what it stored stays, also if `body` throws. Meanwhile the soup
-  /// can be used as ever, but its queries are slow. After a crash the indexes are built when the
-  /// store is opened next, before anybody uses it.
+  /// is a transaction of its own; what it stored stays, also if `body` throws. On return everything
+  /// is on disk: the disk is waited for once, and not for each append. Meanwhile the soup can be used
+  /// as ever, but its queries are slow. After a crash the indexes are built when the store is opened
+  /// next, before anybody uses it.
   ///
   /// ```swift
   /// try await store.bulkLoad(intoSoupNamed: "accounts") { load in
@@ -86,7 +88,7 @@ extension SmartStore {
     try checkOpen()
     let result = await StoreQueue.run { [database] in
       Result {
-        try database.pool.writeWithoutTransaction { database in
+        try database.writer.writeWithoutTransaction { database in
           try self.setDurability(.full, database)
           try self.finish(operation, on: database)
         }

@@ -196,7 +196,7 @@ struct StoreConversion {
     do {
       // SQLite would let others read it.
       try DurableFile(path: paths.exported).replace(with: [])
-      try database.pool.writeWithoutTransaction { connection in
+      try database.writer.writeWithoutTransaction { connection in
         var reserve = Int32(PageFormat.reservedSize)
         sqlite3_file_control(
           connection.sqliteConnection, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve)

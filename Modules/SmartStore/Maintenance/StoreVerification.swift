@@ -69,7 +69,7 @@ extension StoreDatabase {
     defer { report = found }
     checkDamagedLogs(into: &found)
     do {
-      try pool.writeWithoutTransaction { database in
+      try writer.writeWithoutTransaction { database in
         try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
         if checksPages { try PageVerifier.check(database, into: &found) }
         // Without a transaction: a page that cannot be read would end it, and the check with it.
@@ -110,7 +110,7 @@ extension ExternalFiles {
   /// Brings the files to the state that the database knows.
   func settle(with database: StoreDatabase) throws(SmartStoreError) {
     do {
-      try recover(at: try database.pool.read { try StoreAccess.externalSequence($0) })
+      try recover(at: try database.writer.read { try StoreAccess.externalSequence($0) })
     } catch {
       throw SmartStoreError(storage: error, at: root)
     }

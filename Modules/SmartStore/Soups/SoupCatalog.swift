@@ -100,9 +100,15 @@ final class SoupCatalogs: Sendable {
 
   /// The catalogue of the snapshot that `database` reads.
   func current(_ database: Database) throws(SmartStoreError) -> SoupCatalog {
-    let version = try SoupCatalog.schemaVersion(database)
-    if let known = newest.withLock({ $0 }), known.schemaVersion == version { return known }
-    let loaded = try SoupCatalog.load(database, schemaVersion: version)
+    try current(database, schemaVersion: try SoupCatalog.schemaVersion(database))
+  }
+
+  /// The catalogue of the snapshot that `database` reads, whose schema has this version.
+  func current(
+    _ database: Database, schemaVersion: Int64
+  ) throws(SmartStoreError) -> SoupCatalog {
+    if let known, known.schemaVersion == schemaVersion { return known }
+    let loaded = try SoupCatalog.load(database, schemaVersion: schemaVersion)
     publish(loaded)
     return loaded
   }

@@ -19,9 +19,9 @@ enum StoreConnection {
 
   /// Sets the pragmas. `temp_store` is the one that confidentiality depends on: sorts, statement
   /// journals and VACUUM must not reach the disk outside the VFS.
-  static func configure(_ database: Database, options: StoreDatabaseOptions) throws {
-    let isReader = database.configuration.readonly
-    let cacheBytes = isReader ? options.readerCacheBytes : options.writerCacheBytes
+  static func configure(
+    _ database: Database, options: StoreDatabaseOptions, cacheBytes: Int
+  ) throws {
     // A negative cache size counts KiB.
     try database.execute(
       sql: """

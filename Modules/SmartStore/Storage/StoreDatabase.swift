@@ -5,10 +5,14 @@ import Synchronization
 
 /// The database of one store, open: one writing connection, and readers that never wait for it.
 package struct StoreDatabase: Sendable {
-  package let pool: DatabasePool
+  /// The writing connection; in a store opened for reading, one that reads.
+  package let writer: DatabaseQueue
+  let readers: StoreReaders
   /// The database file.
   package let url: URL
   private let session: StoreSession
+  /// The page cache of the writing connection, in bytes.
+  let writerCacheBytes: Int
   /// The keys in use; nil for a plaintext store.
   let sealed: SealedStore?
   /// What was lost of the log before it was opened; a copy is kept.
@@ -29,10 +33,12 @@ package struct StoreDatabase: Sendable {
   }
 
   init(
-    pool: DatabasePool, paths: StorePaths, session: StoreSession, sealed: SealedStore?,
-    logDamage: LogDamage?
+    writer: DatabaseQueue, readers: StoreReaders, writerCacheBytes: Int, paths: StorePaths,
+    session: StoreSession, sealed: SealedStore?, logDamage: LogDamage?
   ) {
-    self.pool = pool
+    self.writerCacheBytes = writerCacheBytes
+    self.writer = writer
+    self.readers = readers
     self.logDamage = logDamage
     url = URL(fileURLWithPath: paths.database)
     self.session = session
@@ -43,7 +49,7 @@ package struct StoreDatabase: Sendable {
   ///
   /// - Throws: `io` or `diskFull` if the log could not be folded in; nothing is lost then.
   package func close() throws(SmartStoreError) {
-    try closePool()
+    try closeConnections()
     session.end()
   }
 
@@ -54,13 +60,13 @@ package struct StoreDatabase: Sendable {
   func closeKeepingLock() throws(SmartStoreError) -> FileLock {
     let isFolded: Bool
     do {
-      isFolded = try pool.writeWithoutTransaction { database in
+      isFolded = try writer.writeWithoutTransaction { database in
         try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")?[0] == 0
       }
     } catch {
       throw SmartStoreError(storage: error, at: url.path)
     }
-    try closePool()
+    try closeConnections()
     let lock = session.takeLock()
     session.end()
     // The last connection to close removes the log; it stays if there is another one.
@@ -71,12 +77,11 @@ package struct StoreDatabase: Sendable {
     return lock
   }
 
-  private func closePool() throws(SmartStoreError) {
+  private func closeConnections() throws(SmartStoreError) {
     do {
       // The last connection to close folds the log in; let that be the writer.
-      pool.releaseMemory()
-      pool.invalidateReadOnlyConnections()
-      try pool.close()
+      try readers.close()
+      try writer.close()
     } catch {
       throw SmartStoreError(storage: error, at: url.path)
     }
@@ -85,7 +90,7 @@ package struct StoreDatabase: Sendable {
   /// Folds the log into the database file, as far as readers allow.
   package func checkpoint() throws(SmartStoreError) {
     do {
-      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+      try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
     } catch {
       throw SmartStoreError(storage: error, at: url.path)
     }
@@ -93,7 +98,7 @@ package struct StoreDatabase: Sendable {
 
   /// The size of the database file in bytes, with the log folded in first if that may be written.
   package func size() throws(SmartStoreError) -> UInt64 {
-    if !pool.configuration.readonly { try checkpoint() }
+    if !writer.configuration.readonly { try checkpoint() }
     do {
       return try DurableFile(url).size() ?? 0
     } catch {
@@ -104,7 +109,7 @@ package struct StoreDatabase: Sendable {
   /// Rebuilds the database file without free pages.
   package func vacuum() throws(SmartStoreError) {
     do {
-      try pool.barrierWriteWithoutTransaction { database in
+      try writer.writeWithoutTransaction { database in
         // VACUUM attaches a database in memory; otherwise nothing may be attached.
         try StoreConnection.allowAttached(1, on: database)
         let result = Result { try database.execute(sql: "VACUUM") }

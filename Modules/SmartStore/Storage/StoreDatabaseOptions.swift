@@ -12,10 +12,10 @@ package struct StoreDatabaseOptions: Sendable {
   /// Page cache of the writing connection. An opened page costs some microseconds more than a read
   /// one, so the cache is the cheapest speed there is; it grows only as pages are used.
   package var writerCacheBytes = 64 << 20
-  /// Page cache of each reading connection.
+  /// Page cache of each reading connection but the first.
   package var readerCacheBytes = 16 << 20
-  /// Page cache of the one reading connection that does most of the reading: for as long as reads do
-  /// not overlap it does all of it.
+  /// Page cache of the first reading connection, which does most of the reading: for as long as reads
+  /// do not overlap it does all of it.
   package var mainReaderCacheBytes = 96 << 20
   package var maximumReaderCount = 4
   /// Pages in the log after which a commit copies them to the database: 32 MB. A page that changes

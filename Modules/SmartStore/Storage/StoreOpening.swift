@@ -62,9 +62,9 @@ struct StoreOpening {
       location = vfs.uri(path: paths.database, token: session.register(sealed))
       store = sealed
     }
-    let pool: DatabasePool
+    let writer: DatabaseQueue
     do {
-      pool = try connect(location, store: store, isNew: isNew)
+      writer = try connect(location, store: store, isNew: isNew)
     } catch {
       if store == nil, try isSealed() { throw encrypted() }
       throw SmartStoreError(storage: error, at: paths.database, header: store?.header)
@@ -73,22 +73,24 @@ struct StoreOpening {
       if options.access == .readWrite { try noteCreation() }
     } catch {
       // The failure to open is the one to tell.
-      try? pool.close()
+      try? writer.close()
       throw SmartStoreError(storage: error, at: paths.created)
     }
     return StoreDatabase(
-      pool: pool, paths: paths, session: session, sealed: store, logDamage: logDamage)
+      writer: writer, readers: makeReaders(location, store: store),
+      writerCacheBytes: options.writerCacheBytes, paths: paths, session: session, sealed: store,
+      logDamage: logDamage)
   }
 
   /// Reads the whole schema over a read-only connection first. Until that worked the VFS takes no
   /// write, so that a store that cannot be read stays as it is.
   private func connect(
     _ location: String, store: SealedStore?, isNew: Bool
-  ) throws -> DatabasePool {
+  ) throws -> DatabaseQueue {
     let isReadOnly = options.access == .readOnly
     let strays = try [paths.log, paths.index].filter { try DurableFile(path: $0).size() == nil }
     if store == nil, isNew {
-      return try makePool(location, store: nil, readonly: isReadOnly)
+      return try makeWriter(location, store: nil, readonly: isReadOnly)
     }
     let probe: DatabaseQueue
     do {
@@ -101,26 +103,38 @@ struct StoreOpening {
     }
     defer { try? probe.close() }
     if !isReadOnly { store?.allowWrites() }
-    return try makePool(location, store: store, readonly: isReadOnly)
+    return try makeWriter(location, store: store, readonly: isReadOnly)
   }
 
-  private func makePool(
+  private func makeWriter(
     _ location: String, store: SealedStore?, readonly: Bool
-  ) throws -> DatabasePool {
-    let pool = try DatabasePool(
+  ) throws -> DatabaseQueue {
+    let writer = try DatabaseQueue(
       path: location, configuration: configuration(for: store, readonly: readonly))
     if !readonly {
       // GRDB sets NORMAL, with which a commit may be lost with the power.
-      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+      try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
     }
-    return pool
+    return writer
   }
 
-  func configuration(for store: SealedStore?, readonly: Bool) -> Configuration {
+  private func makeReaders(_ location: String, store: SealedStore?) -> StoreReaders {
+    let main = configuration(
+      for: store, readonly: true, cacheBytes: options.mainReaderCacheBytes)
+    let others = configuration(for: store, readonly: true)
+    return StoreReaders(count: options.maximumReaderCount) { position in
+      try DatabaseQueue(path: location, configuration: position == 0 ? main : others)
+    }
+  }
+
+  /// - Parameter cacheBytes: The page cache. Default: as the options say for the kind of connection.
+  func configuration(
+    for store: SealedStore?, readonly: Bool, cacheBytes: Int? = nil
+  ) -> Configuration {
     var configuration = Configuration()
     configuration.label = "SmartStore"
     configuration.readonly = readonly
-    configuration.maximumReaderCount = options.maximumReaderCount
+    configuration.journalMode = .wal
     configuration.busyMode = .timeout(options.busyTimeout)
     configuration.foreignKeysEnabled = false
     // Smart SQL compares with the empty text as "" (SS-152).
@@ -128,9 +142,10 @@ struct StoreOpening {
     // An encrypted store's temporary data would reach the disk outside the VFS.
     let options = options
     let isSealed = store != nil
+    let cacheBytes = cacheBytes ?? (readonly ? options.readerCacheBytes : options.writerCacheBytes)
     configuration.prepareDatabase { database in
       if isSealed { try StoreConnection.requireSealed(database) }
-      try StoreConnection.configure(database, options: options)
+      try StoreConnection.configure(database, options: options, cacheBytes: cacheBytes)
     }
     return configuration
   }

@@ -146,7 +146,7 @@ import Testing
       let place = folder.file("store")
       let store = try await filled(place)
       // A deferred foreign key is looked at when the transaction commits, after the files moved.
-      try await store.database.pool.writeWithoutTransaction {
+      try await store.database.writer.writeWithoutTransaction {
         try $0.execute(
           sql: """
             PRAGMA foreign_keys = ON; CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -181,7 +181,7 @@ import Testing
       let copy = folder.file("copy")
       // While the transaction's files are in their places and the database has not committed.
       await #expect(throws: Stop.self) {
-        try await store.database.pool.writeWithoutTransaction { database in
+        try await store.database.writer.writeWithoutTransaction { database in
           try database.inTransaction {
             let access = StoreAccess(
               database, catalog: try store.catalogs.current(database),

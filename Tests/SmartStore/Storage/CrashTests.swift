@@ -33,7 +33,7 @@ struct CrashTests {
     let store = try folder.open(options)
     try store.fill(100)
     var copies: [URL] = []
-    try store.pool.write { database in
+    try store.writer.write { database in
       for round in 0..<8 {
         // More than the cache holds: pages of the open transaction are in the log.
         try database.execute(sql: "UPDATE entry SET body = body || 'more', rank = \(round)")

@@ -30,7 +30,7 @@ struct DiskFaultTests {
     var failed: [Int] = []
     for number in first..<first + 10 {
       do {
-        try store.pool.write { database in
+        try store.writer.write { database in
           for _ in 0..<10 {
             try database.execute(
               sql: "INSERT INTO entry (body, rank) VALUES (?, ?)",
@@ -47,14 +47,14 @@ struct DiskFaultTests {
   }
 
   /// The transactions whose ten rows are there; throws if one is there in part.
-  private func transactions(_ store: StoreDatabase) throws -> [Int] {
-    let counts = try store.pool.read { database in
-      try Row.fetchAll(
+  private func transactions(_ store: StoreDatabase) async throws -> [Int] {
+    try await store.readers.read { database, _ in
+      let counts = try Row.fetchAll(
         database,
         sql: "SELECT rank, count(*) AS rows FROM entry GROUP BY rank ORDER BY rank")
+      for count in counts { #expect(count["rows"] == 10, "transaction \(count["rank"] as Int)") }
+      return counts.map { $0["rank"] }
     }
-    for count in counts { #expect(count["rows"] == 10, "transaction \(count["rank"] as Int)") }
-    return counts.map { $0["rank"] }
   }
 
   private func makeStore() throws -> StoreDatabase {
@@ -65,7 +65,7 @@ struct DiskFaultTests {
 
   @Test
   func `a full disk is told as such, loses nothing, and the store goes on when there is room`()
-    throws
+    async throws
   {
     let store = try makeStore()
     #expect(session(store, from: 0).failed == [])
@@ -74,14 +74,14 @@ struct DiskFaultTests {
     let told = try SmartStoreError(storage: #require(error), at: store.url.path)
     #expect(told.code == .diskFull)
     #expect(session(store, from: 10).done == [])
-    #expect(try transactions(store) == Array(0..<10))
+    #expect(try await transactions(store) == Array(0..<10))
     disk.arm(nil)
     #expect(session(store, from: 20).failed == [])
-    #expect(try transactions(store) == Array(0..<10) + Array(20..<30))
+    #expect(try await transactions(store) == Array(0..<10) + Array(20..<30))
     #expect(try store.integrity() == "ok")
     try store.close()
     let reopened = try folder.open()
-    #expect(try transactions(reopened) == Array(0..<10) + Array(20..<30))
+    #expect(try await transactions(reopened) == Array(0..<10) + Array(20..<30))
     try reopened.close()
   }
 
@@ -92,7 +92,7 @@ struct DiskFaultTests {
   ])
   func `one failure at any operation of a session loses no acknowledged transaction`(
     operation: FaultyDisk.Operation, code: Int32, tears: Bool
-  ) throws {
+  ) async throws {
     var step = 0
     while true {
       let directory = folder.url.appendingPathComponent("step-\(operation)-\(step)")
@@ -108,7 +108,7 @@ struct DiskFaultTests {
       let crashed = try folder.snapshot(of: directory)
       for check in [directory, crashed] {
         let opened = check == directory ? store : try folder.open(at: crashed)
-        let found = try transactions(opened)
+        let found = try await transactions(opened)
         #expect(Set(found).isSuperset(of: done), "step \(step)")
         #expect(try opened.integrity() == "ok", "step \(step)")
         #expect(session(opened, from: 100).failed == [], "step \(step)")
@@ -125,30 +125,30 @@ struct DiskFaultTests {
 
   @Test
   func `a transaction that the disk refused is not there after a crash, whatever is done next`()
-    throws
+    async throws
   {
     let store = try makeStore()
     #expect(session(store, from: 0).failed == [])
     // The frames of a small transaction go to the disk in one write.
     disk.arm(.init(operations: [.write], after: 0, count: 1, code: SQLITE_FULL))
     #expect(throws: DatabaseError.self) {
-      try store.pool.write { try $0.execute(sql: "INSERT INTO entry (rank) VALUES (500)") }
+      try store.writer.write { try $0.execute(sql: "INSERT INTO entry (rank) VALUES (500)") }
     }
     #expect(disk.failures == 1)
     disk.arm(nil)
     try store.checkpoint()
     let crashed = try folder.open(at: try folder.snapshot())
-    #expect(try transactions(crashed) == Array(0..<10))
+    #expect(try await transactions(crashed) == Array(0..<10))
     try crashed.close()
     #expect(session(store, from: 10).failed == [])
-    #expect(try transactions(store) == Array(0..<20))
+    #expect(try await transactions(store) == Array(0..<20))
     try store.close()
   }
 
   @Test(arguments: FaultyDisk.Operation.allCases)
   func `a failure at any operation of opening leaves the store's files as they are`(
     operation: FaultyDisk.Operation
-  ) throws {
+  ) async throws {
     let store = try makeStore()
     #expect(session(store, from: 0).failed == [])
     let crashed = try folder.snapshot(as: "crashed")
@@ -161,7 +161,7 @@ struct DiskFaultTests {
       disk.arm(nil)
       if let opened { try opened.close() }
       let reopened = try folder.open(at: crashed)
-      #expect(try transactions(reopened) == Array(0..<10), "step \(step)")
+      #expect(try await transactions(reopened) == Array(0..<10), "step \(step)")
       #expect(try reopened.integrity() == "ok", "step \(step)")
       try reopened.close()
       if failures == 0 { break }

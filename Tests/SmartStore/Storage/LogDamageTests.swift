@@ -95,7 +95,7 @@ struct LogDamageTests {
   @Test func `frames of an earlier log behind the end are no damage`() throws {
     let store = try folder.open()
     for _ in 0..<10 { try store.fill(1) }
-    try store.pool.writeWithoutTransaction {
+    try store.writer.writeWithoutTransaction {
       try $0.execute(sql: "PRAGMA wal_checkpoint(RESTART)")
     }
     try store.fill(1)
@@ -115,7 +115,7 @@ struct LogDamageTests {
     let store = try folder.open(options)
     try store.fill(1)
     for ending in [Database.TransactionCompletion.rollback, .commit, .rollback] {
-      try store.pool.writeWithoutTransaction { database in
+      try store.writer.writeWithoutTransaction { database in
         try database.inTransaction {
           // More than the cache holds, so that pages go to the log before the end.
           for _ in 0..<400 {

@@ -30,11 +30,11 @@ struct PlaintextLeakTests {
     options.writerCacheBytes = 200 << 10
     options.readerCacheBytes = 200 << 10
     let store = try folder.open(options)
-    try store.pool.write { try $0.execute(sql: "CREATE TABLE \"\(Self.canary)\" (x)") }
+    try store.writer.write { try $0.execute(sql: "CREATE TABLE \"\(Self.canary)\" (x)") }
     try store.fill(3000, marker: Self.canary)
     #expect(try findings() == [])
 
-    try store.pool.write { database in
+    try store.writer.write { database in
       try database.execute(sql: "CREATE INDEX body ON entry (body)")
       // A statement that fails half-way is undone from its journal.
       try database.execute(sql: "CREATE UNIQUE INDEX one ON \"\(Self.canary)\" (x)")
@@ -47,7 +47,7 @@ struct PlaintextLeakTests {
       try database.execute(sql: "UPDATE entry SET body = body || '\(Self.canary)'")
       #expect(try findings() == [])
     }
-    try store.pool.read { database in
+    try store.writer.read { database in
       let rows = try Row.fetchCursor(
         database, sql: "SELECT DISTINCT body || id FROM entry ORDER BY body || random()")
       _ = try rows.next()

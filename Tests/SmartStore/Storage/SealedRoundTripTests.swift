@@ -48,14 +48,14 @@ struct SealedRoundTripTests {
     let store = try folder.open(options)
     try store.fill(20_000)
     #expect(throws: DatabaseError.self) {
-      try store.pool.write { database in
+      try store.writer.write { database in
         try database.execute(sql: "UPDATE entry SET body = body || 'x', rank = rank + 1")
         try database.execute(sql: "DELETE FROM entry WHERE id % 3 = 0")
         throw DatabaseError(message: "stop")
       }
     }
     #expect(try store.count() == 20_000)
-    try store.pool.write { database in
+    try store.writer.write { database in
       // Two statements that touch the same pages: frames of the log are overwritten in place.
       try database.execute(sql: "UPDATE entry SET rank = rank + 1")
       try database.execute(sql: "CREATE INDEX entry_rank ON entry (rank, body)")
@@ -72,7 +72,7 @@ struct SealedRoundTripTests {
     let recovered = try folder.open(at: copy)
     #expect(try recovered.count() == 20_000)
     #expect(try recovered.integrity() == "ok")
-    let sum = try recovered.pool.read { try Int.fetchOne($0, sql: "SELECT sum(rank) FROM entry") }
+    let sum = try recovered.writer.read { try Int.fetchOne($0, sql: "SELECT sum(rank) FROM entry") }
     #expect(sum == (0..<20_000).reduce(0) { $0 + $1 * 7 % 1000 + 2 })
     try recovered.close()
   }
@@ -82,16 +82,16 @@ struct SealedRoundTripTests {
     options.writerCacheBytes = 200 << 10
     let store = try folder.open(options)
     try store.fill(10_000, size: 400)
-    try store.pool.write { try $0.execute(sql: "DELETE FROM entry WHERE id % 4 <> 0") }
+    try store.writer.write { try $0.execute(sql: "DELETE FROM entry WHERE id % 4 <> 0") }
     let before = try store.size()
     try store.vacuum()
     #expect(try store.size() < before / 2)
-    let first = try store.pool.read { database in
+    let first = try store.writer.read { database in
       try Int.fetchOne(
         database, sql: "SELECT id FROM entry ORDER BY body || random() DESC, rank LIMIT 1")
     }
     #expect(first != nil)
-    try store.pool.write { try $0.execute(sql: "CREATE INDEX entry_body ON entry (body)") }
+    try store.writer.write { try $0.execute(sql: "CREATE INDEX entry_body ON entry (body)") }
     #expect(try store.integrity() == "ok")
     try store.close()
     let reopened = try folder.open()
@@ -111,7 +111,7 @@ struct SealedRoundTripTests {
   @Test func `readers go on while a write transaction is open`() throws {
     let store = try folder.open()
     try store.fill(500)
-    try store.pool.writeWithoutTransaction { database in
+    try store.writer.writeWithoutTransaction { database in
       try database.inTransaction(.immediate) {
         try database.execute(sql: "DELETE FROM entry")
         #expect(try store.count() == 500)
@@ -153,11 +153,11 @@ struct SealedRoundTripTests {
       "VACUUM INTO '\(folder.url.path)/copy.sqlite'",
     ] {
       #expect(throws: DatabaseError.self, "\(statement)") {
-        try store.pool.writeWithoutTransaction { try $0.execute(sql: statement) }
+        try store.writer.writeWithoutTransaction { try $0.execute(sql: statement) }
       }
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
-    let settings = try store.pool.writeWithoutTransaction { database in
+    let settings = try store.writer.writeWithoutTransaction { database in
       try ["journal_mode", "page_size", "temp_store", "synchronous", "cache_size"].map { name in
         try String.fetchOne(database, sql: "PRAGMA \(name)") ?? ""
       }
@@ -187,7 +187,7 @@ struct SealedRoundTripTests {
     try store.fill(100)
     let plain = try DatabaseQueue()
     try plain.write { try $0.execute(sql: "CREATE TABLE other (x); INSERT INTO other VALUES (1)") }
-    #expect(throws: DatabaseError.self) { try plain.backup(to: store.pool) }
+    #expect(throws: DatabaseError.self) { try plain.backup(to: store.writer) }
     try store.close()
     let reopened = try folder.open()
     #expect(try reopened.count() == 100)

@@ -57,7 +57,7 @@ final class StoreFolder: Sendable {
 extension StoreDatabase {
   /// A table of texts, and `count` rows of about `size` bytes.
   func fill(_ count: Int, size: Int = 200, marker: String = "row") throws {
-    try pool.write { database in
+    try writer.write { database in
       try database.execute(
         sql: "CREATE TABLE IF NOT EXISTS entry (id INTEGER PRIMARY KEY, body TEXT, rank INTEGER)")
       for index in 0..<count {
@@ -70,14 +70,14 @@ extension StoreDatabase {
 
   /// The number of rows that ``fill(_:size:marker:)`` left.
   func count() throws -> Int {
-    try pool.read { database in
+    try writer.read { database in
       try Int.fetchOne(database, sql: "SELECT count(*) FROM entry") ?? 0
     }
   }
 
   /// What SQLite finds wrong in the database: "ok" if nothing.
   func integrity() throws -> String {
-    try pool.read { database in
+    try writer.read { database in
       try String.fetchAll(database, sql: "PRAGMA integrity_check").joined(separator: "\n")
     }
   }

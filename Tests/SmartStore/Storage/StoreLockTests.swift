@@ -75,7 +75,7 @@ struct StoreLockTests {
     var options = StoreDatabaseOptions()
     options.busyTimeout = 1.5
     let store = try folder.open(options)
-    let wait = try store.pool.writeWithoutTransaction {
+    let wait = try store.writer.writeWithoutTransaction {
       try Int.fetchOne($0, sql: "PRAGMA busy_timeout")
     }
     #expect(wait == 1500)

@@ -25,7 +25,7 @@ struct StoreMaintenanceTests {
     let store = try StoreDatabase.open(
       at: folder.store, encryption: encryption ?? .encrypted(old))
     try store.fill(300)
-    try store.pool.write { database in
+    try store.writer.write { database in
       try database.execute(sql: "CREATE INDEX entry_rank ON entry (rank)")
       try database.execute(sql: "DELETE FROM entry WHERE id % 10 = 0")
     }

@@ -16,7 +16,7 @@ struct TamperingTests {
   private func rows(in directory: URL) -> [Row]? {
     guard let store = try? folder.open(at: directory) else { return nil }
     defer { try? store.close() }
-    return try? store.pool.read { try Row.fetchAll($0, sql: "SELECT * FROM entry ORDER BY id") }
+    return try? store.writer.read { try Row.fetchAll($0, sql: "SELECT * FROM entry ORDER BY id") }
   }
 
   @Test func `a flipped bit anywhere in the database is noticed`() throws {
@@ -57,7 +57,7 @@ struct TamperingTests {
     try store.fill(20)
     for round in 1...5 { try store.fill(20, marker: "round \(round)") }
     let crashed = try folder.snapshot(as: "crashed")
-    let expected = try store.pool.read {
+    let expected = try store.writer.read {
       try Row.fetchAll($0, sql: "SELECT * FROM entry ORDER BY id")
     }
     try store.close()
