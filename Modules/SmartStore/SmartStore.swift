@@ -220,21 +220,27 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Runs a read that is expected to be short, and needs no element files, where it was asked for.
+  /// Runs one query that is expected to be short where it was asked for. It needs no element files.
   ///
-  /// - Returns: Nil if it must be done by ``read(_:)``.
+  /// - Parameters:
+  ///   - statements: Those of the query, from `catalog`.
+  /// - Returns: Nil if it must be done by ``read(_:)``: it is not short, or the soups have changed.
   func readBriefly<T: Sendable>(
+    _ statements: QueryStatements, of catalog: SoupCatalog,
     _ body: @Sendable (borrowing StoreReader) throws -> T
   ) async throws -> T? {
     try await delivering {
       try checkOpen()
-      do {
-        return try await database.readers.readBriefly { database, schemaVersion in
-          try body(StoreReader(try self.access(database, schemaVersion, nil)))
-        }
-      } catch is AlterationGate.Closed {
-        return nil
+      let read = try await database.readers.readBriefly { database, schemaVersion -> T? in
+        guard schemaVersion == catalog.schemaVersion, catalog.unfinished.isEmpty else { return nil }
+        return try body(
+          StoreReader(
+            StoreAccess(
+              database, catalog: catalog, diagnostics: diagnostics, isSingleCall: false,
+              files: files, statements: statements)))
       }
+      if read?.isOver == true { statements.isLong.store(true, ordering: .relaxed) }
+      return read?.value
     }
   }
 
@@ -305,6 +311,7 @@ public final class SmartStore: Sendable {
         try database.commit()
       }
       if let changed { catalogs.publish(changed) }
+      self.database.checkpoints.didWrite(access.writtenBytes)
       changes.publish(access.change)
       diagnostics.report(access.events)
       return result

@@ -21,6 +21,43 @@ private struct Stop: Error {}
     }
   }
 
+  @Test(arguments: ["remove", "remove by query", "clear", "alter"])
+  func `SS-113 a call that fails in its midst leaves the soup as it was`(
+    call: String
+  ) async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.upsert(
+        entries: [["key": "x", "t": "cat"], ["key": "y", "t": "dog"]], forSoupNamed: "a")
+      // The first element goes, the second one does not; an alter finds its place taken.
+      try await store.unsafelyExecute(
+        """
+        CREATE TRIGGER stop BEFORE DELETE ON TABLE_1 WHEN OLD.id = 2
+        BEGIN SELECT RAISE(ABORT, 'stop'); END;
+        CREATE VIEW TABLE_1_old AS SELECT 1;
+        """)
+      let elements = try await store.elements(of: "a")
+      let words = try await store.column("select * from TABLE_1_fts order by rowid")
+      let all = try QuerySpec.buildAllQuerySpec(
+        soupName: "a", orderPath: SmartStore.soupEntryId, pageSize: 10)
+      await #expect(throws: SmartStoreError.self) {
+        switch call {
+        case "remove": try await store.remove(entryIds: [1, 2], forSoupNamed: "a")
+        case "remove by query":
+          try await store.removeEntries(usingQuerySpec: all, forSoupNamed: "a")
+        case "clear": try await store.clearSoup("a")
+        default:
+          try await store.alterSoup(
+            named: "a", indexSpecs: [SoupIndex]("n:string"), reIndexData: true)
+        }
+      }
+      #expect(try await store.elements(of: "a") == elements)
+      #expect(try await store.column("select * from TABLE_1_fts order by rowid") == words)
+      #expect(try await store.indices(forSoupNamed: "a").map(\.path) == ["key", "n", "t"])
+      #expect(try await store.recordedOperations() == [])
+    }
+  }
+
   @Test func `SS-114 calls over several soups commit together`() async throws {
     try await withStore { store async throws in
       let specs = specs

@@ -1,29 +1,67 @@
+import Synchronization
+
 /// A text that was checked, and its index. Slices share it and keep it alive.
 ///
-/// `@unchecked Sendable` because nothing in it changes after `init`.
+/// `@unchecked Sendable` because nothing in it changes after `init`, except that the index of a
+/// trusted text is made once, under the lock, before anybody has a place in it.
 final class JSONDocument: @unchecked Sendable {
   let bytes: [UInt8]
-  private let tape: UnsafePointer<UInt64>
+  private var tape: UnsafePointer<UInt64>
+  private let isIndexed: Atomic<Bool>
+  private let lock = Mutex(())
 
   init(_ bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
     self.bytes = bytes
     do throws(JSONFault) {
-      let indexed = bytes.withUnsafeBufferPointer {
-        text -> Result<UnsafePointer<UInt64>, JSONFault> in
-        do throws(JSONFault) {
-          return .success(try JSONIndexer.index(text, limits: limits))
-        } catch {
-          return .failure(error)
-        }
-      }
-      tape = try indexed.get()
+      tape = try JSONDocument.index(bytes, limits: limits).get()
     } catch {
       throw JSONError(error.code, error.message.description, byteOffset: error.offset)
     }
+    isIndexed = Atomic(true)
   }
 
-  deinit { tape.deallocate() }
+  /// A text that is checked and indexed when somebody looks into it.
+  init(trusting bytes: [UInt8]) {
+    self.bytes = bytes
+    tape = JSONDocument.unread
+    isIndexed = Atomic(false)
+  }
 
+  /// What stands in place of an index that is not made yet.
+  private nonisolated(unsafe) static let unread = JSONTape.null()
+
+  deinit {
+    if isIndexed.load(ordering: .acquiring) { tape.deallocate() }
+  }
+
+  private static func index(
+    _ bytes: [UInt8], limits: JSONLimits
+  ) -> Result<UnsafePointer<UInt64>, JSONFault> {
+    bytes.withUnsafeBufferPointer { text in
+      do throws(JSONFault) {
+        return .success(try JSONIndexer.index(text, limits: limits))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  /// Makes the index of a trusted text, the first time. One that is no JSON becomes null.
+  ///
+  /// - Returns: The word of the whole value.
+  @inline(never)
+  func root() -> Int {
+    if isIndexed.load(ordering: .acquiring) { return 0 }
+    lock.withLock { _ in
+      if isIndexed.load(ordering: .relaxed) { return }
+      let limits = JSONLimits(maxDepth: JSONLimits.greatestDepth)
+      tape = (try? JSONDocument.index(bytes, limits: limits).get()) ?? JSONTape.null()
+      isIndexed.store(true, ordering: .releasing)
+    }
+    return 0
+  }
+
+  /// Only for words that ``root()`` or a look-up gave.
   @inline(__always)
   subscript(index: Int) -> JSONWord { JSONWord(bits: tape[index]) }
 

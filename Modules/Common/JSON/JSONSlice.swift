@@ -14,13 +14,28 @@
 /// - A byte order mark, and any encoding but UTF-8, is refused.
 public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
   let document: JSONDocument
+  /// The word of this value in the document's index; `whole` for one whose text is not indexed yet.
+  private let word: Int
+
+  private static let whole = -1
+
   /// The word of this value in the document's index.
-  let index: Int
+  @inline(__always)
+  var index: Int { word >= 0 ? word : document.root() }
 
   @inline(__always)
   init(_ document: JSONDocument, at index: Int) {
     self.document = document
-    self.index = index
+    self.word = index
+  }
+
+  /// A text that is known to have been checked before, and unchanged since: it is indexed when
+  /// somebody first looks into it. Should it be no JSON nevertheless, it is null.
+  ///
+  /// - Parameter text: Without blanks around it.
+  package init(trusting text: [UInt8]) {
+    self.document = JSONDocument(trusting: text)
+    self.word = Self.whole
   }
 
   /// Checks and indexes a text. The array is kept, not copied.
@@ -61,7 +76,9 @@ public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// The text of this value as written, without the blanks around it.
-  public var utf8: ArraySlice<UInt8> { document.bytes[document.range(of: index)] }
+  public var utf8: ArraySlice<UInt8> {
+    word == Self.whole ? document.bytes[...] : document.bytes[document.range(of: index)]
+  }
 
   /// Calls `body` with the text of this value as written. The bytes must not leave the call.
   @inlinable
@@ -76,7 +93,8 @@ public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
   func withText<R, E: Error>(
     _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
   ) throws(E) -> R {
-    try document.withText(of: index, body)
+    guard word != Self.whole else { return try document.bytes.withUnsafeBufferPointer(body) }
+    return try document.withText(of: index, body)
   }
 
   /// The member of an object with this key, the last one if the key stands there more than once;

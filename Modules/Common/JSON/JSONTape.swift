@@ -108,6 +108,13 @@ struct JSONTape: ~Copyable {
     capacity *= 2
   }
 
+  /// The index of a text that cannot be read: one null of no length.
+  static func null() -> UnsafePointer<UInt64> {
+    var tape = JSONTape(textLength: 0)
+    tape.append(JSONWord(tag: .null, start: 0, length: 0))
+    return tape.finish()
+  }
+
   /// Hands the words over to an owner who deallocates them.
   consuming func finish() -> UnsafePointer<UInt64> {
     let result = UnsafePointer(words)

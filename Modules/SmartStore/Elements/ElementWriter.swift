@@ -117,6 +117,7 @@ struct ElementWriter: ~Copyable {
       try statement.run()
       statement.bindNull(at: position)
     }
+    access.didWrite(bytes: buffer.count)
   }
 
   private func bindColumns(

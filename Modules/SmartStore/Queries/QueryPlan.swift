@@ -39,26 +39,34 @@ struct QueryPlan {
       throw SmartStoreError(
         .bindArgumentsNotAllowed, "whereArgs can only be provided for smart queries")
     }
-    let soup = try access.soup(named: spec.soupName ?? "")
-    let shape = QueryShape(spec)
-    if let known = access.catalog.statements.withLock({ $0[shape] }) {
+    if let known = access.statements {
       statements = known
     } else {
-      let made = try QueryStatements(spec, on: soup)
-      access.catalog.statements.withLock { $0[shape] = made }
-      statements = made
+      statements = try QueryPlan.statements(spec, access)
     }
-    bindings = try QueryPlan.bindings(spec, soup, access)
+    bindings = try QueryPlan.bindings(spec, statements, access)
     givesElements = spec.selectPaths == nil
     columnNames = spec.selectPaths ?? []
     isCacheable = true
   }
 
+  /// The statements of a query on one soup, from the snapshot's cache if they were asked for before.
+  private static func statements(
+    _ spec: QuerySpec, _ access: StoreAccess
+  ) throws(SmartStoreError) -> QueryStatements {
+    let soup = try access.soup(named: spec.soupName ?? "")
+    let shape = QueryShape(spec)
+    if let known = access.catalog.statements.withLock({ $0[shape] }) { return known }
+    let made = try QueryStatements(spec, on: soup)
+    access.catalog.statements.withLock { $0[shape] = made }
+    return made
+  }
+
   /// The keys of a spec as the index of their path keeps values.
   private static func bindings(
-    _ spec: QuerySpec, _ soup: Soup, _ access: StoreAccess
+    _ spec: QuerySpec, _ statements: QueryStatements, _ access: StoreAccess
   ) throws(SmartStoreError) -> [BoundValue] {
-    if spec.queryType == .match {
+    if spec.queryType == .match, let soup = statements.soup {
       guard soup.hasFullText else {
         throw SmartStoreError(
           .invalidQuerySpec,
@@ -76,7 +84,7 @@ struct QueryPlan {
       let key = MatchKey.qualified(spec.matchKey?.string ?? "", field: field)
       return [.text(try MatchKey.resolved(key, soups: access.catalog.soups))]
     }
-    let type = spec.indexPath.flatMap { soup.keyType(forPath: $0) } ?? .json1
+    let type = statements.keyType
     var bindings: [BoundValue] = []
     if spec.queryType == .exact, let key = spec.matchKey {
       bindings.append(BoundValue(key: key, type: type))

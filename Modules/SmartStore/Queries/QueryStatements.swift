@@ -13,10 +13,19 @@ final class QueryStatements: Sendable {
   let idsSQL: String
   /// The statement for one page.
   let pageSQL: String
+  /// The soup that is asked; nil for a smart query.
+  let soup: Soup?
+  /// How its keys are compared.
+  let keyType: SoupIndexType
   /// Whether the last run took longer than a caller's thread should wait, see ``ReadBudget``.
   let isLong = Atomic(false)
 
-  init(sql: String, countSQL: String, idsSQL: String) {
+  private init(
+    sql: String, countSQL: String, idsSQL: String, soup: Soup? = nil,
+    keyType: SoupIndexType = .json1
+  ) {
+    self.soup = soup
+    self.keyType = keyType
     self.sql = sql
     self.countSQL = countSQL
     self.idsSQL = idsSQL
@@ -48,7 +57,8 @@ final class QueryStatements: Sendable {
     self.init(
       sql: spec.selectText(names) + predicate + order,
       countSQL: "SELECT count(*) FROM \(soup.table) " + predicate,
-      idsSQL: "SELECT id FROM \(soup.table) " + predicate + order)
+      idsSQL: "SELECT id FROM \(soup.table) " + predicate + order, soup: soup,
+      keyType: spec.indexPath.flatMap { soup.keyType(forPath: $0) } ?? .json1)
   }
 }
 

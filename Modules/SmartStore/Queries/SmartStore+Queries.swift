@@ -55,11 +55,16 @@ extension SmartStore {
     _ spec: QuerySpec, _ body: @Sendable (borrowing StoreReader) throws -> T
   ) async throws -> T {
     // Files are read while no instructions are counted.
-    guard let soupName = spec.soupName, let catalog = catalogs.known,
-      catalog.soups[soupName]?.isExternal == false,
-      let statements = catalog.statements.withLock({ $0[QueryShape(spec)] })
+    guard spec.soupName != nil, let catalog = catalogs.known,
+      let statements = catalog.statements.withLock({ $0[QueryShape(spec)] }),
+      statements.soup?.isExternal == false
     else { return try await read(body) }
-    let timed: @Sendable (borrowing StoreReader) throws -> T = { reader in
+    if !statements.isLong.load(ordering: .relaxed),
+      let result = try await readBriefly(statements, of: catalog, body)
+    {
+      return result
+    }
+    return try await read { reader in
       let start = ContinuousClock.now
       defer {
         let isLong = ContinuousClock.now - start > ReadBudget.limit
@@ -67,9 +72,5 @@ extension SmartStore {
       }
       return try body(reader)
     }
-    if !statements.isLong.load(ordering: .relaxed), let result = try await readBriefly(timed) {
-      return result
-    }
-    return try await read(timed)
   }
 }

@@ -30,6 +30,10 @@ extension StoreReading where Self: ~Copyable {
 
   /// One page of elements as they are stored, without a copy of their content.
   ///
+  /// A plaintext store checks each of them. An encrypted one relies on the tags of its pages, which
+  /// vouch for what it checked when it was written, and parses an element when somebody looks into it;
+  /// should that fail, which takes a fault in the store itself, the element reads as null.
+  ///
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``, and `invalidQuerySpec` if the
   ///   query gives rows instead of elements; `corrupt` if a stored element is no JSON.
   public borrowing func queryElements(
@@ -43,7 +47,7 @@ extension StoreReading where Self: ~Copyable {
     try access.forEachRow(
       querySpec, pageIndex: pageIndex, whereArgs: nil
     ) { row, _ throws(SmartStoreError) in
-      results.append(try row.element(0))
+      results.append(try row.storedElement(0))
     }
     return results
   }

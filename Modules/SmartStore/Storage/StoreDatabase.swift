@@ -8,6 +8,8 @@ package struct StoreDatabase: Sendable {
   /// The writing connection; in a store opened for reading, one that reads.
   package let writer: DatabaseQueue
   let readers: StoreReaders
+  /// Folds the log in while much is written.
+  let checkpoints: BackgroundCheckpoints
   /// The database file.
   package let url: URL
   private let session: StoreSession
@@ -33,9 +35,11 @@ package struct StoreDatabase: Sendable {
   }
 
   init(
-    writer: DatabaseQueue, readers: StoreReaders, writerCacheBytes: Int, paths: StorePaths,
-    session: StoreSession, sealed: SealedStore?, logDamage: LogDamage?
+    writer: DatabaseQueue, readers: StoreReaders, checkpoints: BackgroundCheckpoints,
+    writerCacheBytes: Int, paths: StorePaths, session: StoreSession, sealed: SealedStore?,
+    logDamage: LogDamage?
   ) {
+    self.checkpoints = checkpoints
     self.writerCacheBytes = writerCacheBytes
     self.writer = writer
     self.readers = readers
@@ -60,6 +64,7 @@ package struct StoreDatabase: Sendable {
   func closeKeepingLock() throws(SmartStoreError) -> FileLock {
     let isFolded: Bool
     do {
+      try checkpoints.close()
       isFolded = try writer.writeWithoutTransaction { database in
         try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")?[0] == 0
       }
@@ -80,6 +85,7 @@ package struct StoreDatabase: Sendable {
   private func closeConnections() throws(SmartStoreError) {
     do {
       // The last connection to close folds the log in; let that be the writer.
+      try checkpoints.close()
       try readers.close()
       try writer.close()
     } catch {

@@ -78,6 +78,7 @@ struct StoreOpening {
     }
     return StoreDatabase(
       writer: writer, readers: makeReaders(location, store: store),
+      checkpoints: makeCheckpoints(location, store: store),
       writerCacheBytes: options.writerCacheBytes, paths: paths, session: session, sealed: store,
       logDamage: logDamage)
   }
@@ -124,6 +125,15 @@ struct StoreOpening {
     let others = configuration(for: store, readonly: true)
     return StoreReaders(count: options.maximumReaderCount) { position in
       try DatabaseQueue(path: location, configuration: position == 0 ? main : others)
+    }
+  }
+
+  private func makeCheckpoints(_ location: String, store: SealedStore?) -> BackgroundCheckpoints {
+    // A checkpoint keeps no pages. The mode is that of the file, which exists.
+    var configuration = configuration(for: store, readonly: false, cacheBytes: 1 << 20)
+    configuration.journalMode = .default
+    return BackgroundCheckpoints { [configuration] in
+      try DatabaseQueue(path: location, configuration: configuration)
     }
   }
 

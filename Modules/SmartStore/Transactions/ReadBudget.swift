@@ -17,8 +17,10 @@ struct ReadBudget {
 
   /// Runs `work` on a connection, interrupting its statement when time is up.
   ///
-  /// - Returns: Nil if it was interrupted.
-  static func spend<T>(on database: Database, _ work: () throws -> T) throws -> T? {
+  /// - Returns: Nil if it was interrupted. `isOver` if it ended too late for that.
+  static func spend<T>(
+    on database: Database, _ work: () throws -> T
+  ) throws -> (value: T, isOver: Bool)? {
     var budget = ReadBudget()
     return try withUnsafeMutablePointer(to: &budget) { budget in
       sqlite3_progress_handler(
@@ -32,7 +34,7 @@ struct ReadBudget {
         }, budget)
       defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
       do {
-        return try work()
+        return (try work(), ContinuousClock.now > budget.pointee.end)
       } catch {
         if budget.pointee.isExceeded { return nil }
         throw error

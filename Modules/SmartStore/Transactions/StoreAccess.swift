@@ -15,6 +15,8 @@ public final class StoreAccess {
 
   /// The files of externally stored elements.
   let files: ExternalFiles
+  /// The statements of the one query that this is for, if they were looked up before.
+  let statements: QueryStatements?
   /// What this transaction does to them when it commits.
   var externalChanges = ExternalChanges()
   /// Keeps the files that this snapshot sees.
@@ -24,6 +26,8 @@ public final class StoreAccess {
   private(set) var changedSoups: Set<String> = []
   /// What to tell observers once this transaction is committed.
   private(set) var change = StoreChange()
+  /// How many bytes of elements were written.
+  private(set) var writtenBytes = 0
   /// What to tell the event store once this transaction is committed.
   private(set) var events: [AnalyticsEvent] = []
   /// What was read so far, if somebody wants to know.
@@ -36,8 +40,10 @@ public final class StoreAccess {
 
   init(
     _ database: Database, catalog: SoupCatalog, diagnostics: StoreDiagnostics,
-    isSingleCall: Bool, files: ExternalFiles, snapshot: ExternalSnapshot? = nil
+    isSingleCall: Bool, files: ExternalFiles, snapshot: ExternalSnapshot? = nil,
+    statements: QueryStatements? = nil
   ) {
+    self.statements = statements
     self.database = database
     self.files = files
     self.snapshot = snapshot
@@ -48,6 +54,9 @@ public final class StoreAccess {
   }
 
   var options: SmartStoreOptions { diagnostics.options }
+
+  /// Whether pages carry tags, so that nobody but the store can have written what is read.
+  var hasSealedPages: Bool { files.sealer != nil }
 
   /// The soup with this name.
   func soup(named name: String) throws(SmartStoreError) -> Soup {
@@ -125,6 +134,9 @@ public final class StoreAccess {
 
   /// Has observers told that rows of `soup` changed.
   func didChange(_ soup: Soup) { change.insert(soup) }
+
+  /// Counts what the log grows by, about.
+  func didWrite(bytes: Int) { writtenBytes += bytes }
 
   /// Has an event reported.
   func didHappen(_ event: AnalyticsEvent) { events.append(event) }

@@ -52,18 +52,19 @@ final class StoreReaders: Sendable {
   /// Runs `work` on one snapshot, on the thread of the task that asks, as far as ``ReadBudget``
   /// allows.
   ///
-  /// - Returns: Nil if it takes longer, or if no open connection is idle.
+  /// - Returns: Nil if it takes longer, or if no open connection is idle. `isOver` if it ended too
+  ///   late to be broken off.
   @concurrent
   func readBriefly<T: Sendable>(
     _ work: @Sendable (Database, _ schemaVersion: Int64) throws -> T
-  ) async throws -> T? {
+  ) async throws -> (value: T, isOver: Bool)? {
     try Task.checkCancellation()
     return try readAtOnce(work)
   }
 
   private func readAtOnce<T>(
     _ work: (Database, _ schemaVersion: Int64) throws -> T
-  ) throws -> T? {
+  ) throws -> (value: T, isOver: Bool)? {
     let idle = loads.withLock { loads in
       let idle = loads.firstIndex(of: 0)
       if let idle { loads[idle] += 1 }

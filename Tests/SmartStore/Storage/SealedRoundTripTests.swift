@@ -111,14 +111,18 @@ struct SealedRoundTripTests {
   @Test func `readers go on while a write transaction is open`() throws {
     let store = try folder.open()
     try store.fill(500)
+    var options = StoreDatabaseOptions()
+    options.access = .readOnly
+    let reader = try folder.open(options)
     try store.writer.writeWithoutTransaction { database in
       try database.inTransaction(.immediate) {
         try database.execute(sql: "DELETE FROM entry")
-        #expect(try store.count() == 500)
+        #expect(try reader.count() == 500)
         return .commit
       }
     }
-    #expect(try store.count() == 0)
+    #expect(try reader.count() == 0)
+    try reader.close()
     try store.close()
   }
 
