@@ -357,6 +357,26 @@ import Testing
     #expect(try await tree.dirtyCount() == 0)
   }
 
+  @Test func `MS-197 MS-242 a tree whose edits arrived without an answer is no conflict`()
+    async throws
+  {
+    let tree = try await TreeDevice()
+    let (parent, children) = tree.serverTree("acme", children: 2)
+    try await tree.syncDown()
+    try await tree.device.edit(parent, ["Name": "mine"])
+    try await tree.device.edit(children[0], ["LastName": "mine"], in: TreeDevice.contacts)
+    tree.org.intervene { _, request in
+      request.line == "POST /{v}/composite" ? .dropAnswer : .none
+    }
+    #expect(await syncErrorCode { try await tree.syncUp(.leaveIfChanged) } == .failed)
+    tree.org.intervene(nil)
+    tree.org.forgetRequests()
+    try await tree.syncUp(.leaveIfChanged)
+    #expect(!tree.org.lines.contains("POST /{v}/composite"))
+    #expect(try await tree.dirtyCount() == 0)
+    #expect(tree.serverTrees() == ["mine": ["acme 1", "mine"]])
+  }
+
   @Test func `MS-195 a tree whose answer was lost is found and not made twice`() async throws {
     let tree = try await TreeDevice()
     tree.org.setClock(SalesforceDateNow.milliseconds)

@@ -84,6 +84,18 @@ enum FieldAgreement {
     return evidence
   }
 
+  /// Whether every value that was sent is the server's too, as the server keeps values, and there is
+  /// none that cannot be compared. False if nothing was sent.
+  static func isComplete(
+    _ sent: [(name: String, value: JSONSlice)], _ made: JSONSlice
+  ) -> Bool {
+    !sent.isEmpty
+      && sent.allSatisfy { name, value in
+        !name.contains(".") && value.kind != .array && value.kind != .object
+          && agrees(value, made[name])
+      }
+  }
+
   private static func agrees(_ sent: JSONSlice, _ made: JSONSlice?) -> Bool {
     guard let made, !isEmpty(made) else { return isEmpty(sent) }
     switch sent.kind {

@@ -243,18 +243,18 @@ struct TreeSender: Sendable {
     course.waiting = work.steps
   }
 
-  /// Remembers what is to be made before it is sent.
+  /// Remembers what has to be looked for if no answer comes.
   private func markInFlight(_ steps: [TreeWork.Step]) async throws {
     let time = run.now()
-    let creates = steps.filter { $0.record.action == .create }.map { step in
+    let marks = steps.filter { run.needsMark($0.record) }.map { step in
       (
         mark: plan.outcome(of: step, .inFlight, id: step.record.id, time),
         sent: step.record.values
       )
     }
-    if creates.isEmpty { return }
+    if marks.isEmpty { return }
     try await store.inTransaction { transaction in
-      try OutcomeStore.save(inFlight: creates, in: transaction)
+      try OutcomeStore.save(inFlight: marks, in: transaction)
     }
   }
 
@@ -282,7 +282,11 @@ struct TreeSender: Sendable {
   private func settleLocally(conflicts work: TreeWork) async throws {
     let time = run.now()
     try await save(
-      work.steps.map { plan.outcome(of: $0, .conflict, id: $0.record.id, time, hasAction: false) })
+      work.steps.compactMap { step in
+        // What is still to be looked for stays marked.
+        plan.part(isParent: step.isParent).unclear[step.record.entryId] != nil
+          ? nil : plan.outcome(of: step, .conflict, id: step.record.id, time, hasAction: false)
+      })
   }
 
   private func settleLocally(withoutWork entryId: Int64) async throws {

@@ -29,9 +29,9 @@ struct TreeSettlement: Sendable {
       try followParent(settled, in: transaction)
       try remember(settled, in: transaction)
       try flag(waiting.filter { unedited.contains($0.record.entryId) }, in: transaction)
-      try OutcomeStore.save(outcomes.filter { !$0.isLostCreate }, in: transaction)
+      try OutcomeStore.save(outcomes.filter { !$0.isLost }, in: transaction)
       try OutcomeStore.save(
-        inFlight: zip(outcomes, settled).filter { $0.0.isLostCreate }
+        inFlight: zip(outcomes, settled).filter { $0.0.isLost }
           .map { (mark: $0.0, sent: $0.1.step.record.values) },
         in: transaction)
       return try refreshed(waiting, unedited, in: transaction)

@@ -48,6 +48,8 @@ struct TreeUpRun: Sendable {
       run.report(sync)
       try await plan.parentRun.adoptLostCreates(target, plan.parents, children: plan.link)
       try await plan.childRun.adoptLostCreates(target, plan.children)
+      plan.parents.unclear = try await plan.parentRun.adoptLostUpdates(target, plan.parents)
+      plan.children.unclear = try await plan.childRun.adoptLostUpdates(target, plan.children)
     }
     try await OutcomeStore(store: context.store).clear(syncId: context.syncId)
     plan.parents.conflicts = try await held(target, plan, isParent: true)
@@ -107,7 +109,7 @@ struct TreeUpRun: Sendable {
       held = try await run.merge(target, part, among: dirty)
       try await removeOrphans(of: deleted, plan)
     }
-    return held.union(try await run.openConflicts())
+    return held.union(part.unclear.keys).union(try await run.openConflicts())
   }
 
   /// Removes the children of parents that turned out to be deleted on both sides.

@@ -28,14 +28,14 @@ struct OutcomeStore: Sendable {
       entries: outcomes.map { .object($0.json) }, forSoupNamed: soupName, withExternalIdPath: "key")
   }
 
-  /// Keeps marks of creates that are about to be sent, with the values that are sent: if no answer
+  /// Keeps marks of records that are about to be sent, with the values that are sent: if no answer
   /// comes, these are what the server may have.
   static func save(
-    inFlight creates: [(mark: SyncRecordOutcome, sent: [(name: String, value: JSONSlice)])],
+    inFlight records: [(mark: SyncRecordOutcome, sent: [(name: String, value: JSONSlice)])],
     in transaction: borrowing StoreTransaction
   ) throws {
     var slices: [JSONSlice] = []
-    for (mark, sent) in creates {
+    for (mark, sent) in records {
       var writer = JSONWriter()
       writer.beginObject()
       for (key, value) in mark.json { try writer.member(key, value) }
@@ -77,10 +77,10 @@ struct OutcomeStore: Sendable {
       .compactMap(SyncRecordOutcome.init(json:))
   }
 
-  /// The creates of `soupName` that the server may have made without being heard, by entry id, each
-  /// with the values that were sent.
-  func lostCreates(
-    in soupName: String
+  /// What the server may have done in `soupName` without being heard, by entry id, each with the values
+  /// that were sent.
+  func lost(
+    _ action: SyncUpAction, in soupName: String
   ) async throws -> [Int64: (mark: SyncRecordOutcome, sent: [(key: String, value: JSONValue)])] {
     var lost: [Int64: (mark: SyncRecordOutcome, sent: [(key: String, value: JSONValue)])] = [:]
     for kind in [SyncRecordOutcome.Kind.inFlight, .unanswered] {
@@ -88,13 +88,30 @@ struct OutcomeStore: Sendable {
         condition: "{syncs_outcomes:outcome} = ?", .string(kind.rawValue))
       {
         guard let mark = SyncRecordOutcome(json: json), mark.soupName == soupName,
-          mark.action == .create
+          mark.action == action
         else { continue }
         let sent = json["sent"]?.members.map { (key: $0.key, value: $0.value.value) } ?? []
         lost[mark.entryId] = (mark, sent)
       }
     }
     return lost
+  }
+
+  /// Forgets marks of which nobody needs to know any more what became.
+  func forget(_ marks: [SyncRecordOutcome]) async throws {
+    if marks.isEmpty { return }
+    try await store.inTransaction(durability: .normal) { transaction in
+      for start in stride(from: 0, to: marks.count, by: SyncLimits.recordsPerRead) {
+        let keys = marks[start..<min(start + SyncLimits.recordsPerRead, marks.count)].map(\.key)
+        let places = Array(repeating: "?", count: keys.count).joined(separator: ", ")
+        let rows = try transaction.rows(
+          "SELECT {syncs_outcomes:_soupEntryId} FROM {syncs_outcomes} "
+            + "WHERE {syncs_outcomes:key} IN (\(places))",
+          keys.map { .string($0) }, limit: nil)
+        try transaction.remove(
+          entryIds: rows.compactMap { $0[0]?.int64 }, forSoupNamed: Self.soupName)
+      }
+    }
   }
 
   /// The ids of the records that were not sent last since they refer to others.

@@ -25,10 +25,12 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     public static let conflict = Kind(rawValue: "conflict")
     /// Refused; the row stays dirty and holds the server's words.
     public static let rejected = Kind(rawValue: "rejected")
-    /// A create is on its way. Found after a crash, it means the same as ``unanswered``.
+    /// A create, or an update that others' changes could be taken for, is on its way. Found after a
+    /// crash, it means the same as ``unanswered``.
     public static let inFlight = Kind(rawValue: "inFlight")
     /// Sent and not answered: the server may have done it or not. The row stays dirty; the next run
-    /// looks on the server, where it can, before it creates a record again.
+    /// looks on the server, where it can, before it creates a record again or takes an edit of its own
+    /// for somebody else's.
     public static let unanswered = Kind(rawValue: "unanswered")
     /// Not sent, since it refers to a record that was made here and has not gone up. It goes after
     /// that one.
@@ -86,8 +88,10 @@ public struct SyncRecordOutcome: Sendable, Equatable {
       error: error)
   }
 
-  /// Whether the server may have made this record without being heard.
-  var isLostCreate: Bool { action == .create && (kind == .inFlight || kind == .unanswered) }
+  /// Whether the server may have made or changed this record without being heard.
+  var isLost: Bool {
+    (action == .create || action == .update) && (kind == .inFlight || kind == .unanswered)
+  }
 
   /// One entry per record, whichever sync sent it last.
   var key: String { "\(soupName)/\(entryId)" }

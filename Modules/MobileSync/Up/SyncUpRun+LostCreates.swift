@@ -16,18 +16,12 @@ extension SyncUpRun {
   func adoptLostCreates(
     _ target: some SyncUpTarget, _ plan: Plan, children: ChildLink? = nil
   ) async throws {
-    let marks = try await OutcomeStore(store: context.store).lostCreates(in: context.soupName)
+    let marks = try await OutcomeStore(store: context.store).lost(.create, in: context.soupName)
     if marks.isEmpty { return }
     var lost: [(record: SyncUpRecord, sentAfter: Int64)] = []
     for (entryId, record) in try await entries(marks.keys.sorted()) {
-      guard let (mark, sent) = marks[entryId] else { continue }
-      // The record as it was sent; a deletion since then waits until it is known whom it concerns.
-      let asSent = try record.setting(sent + [(SyncKeys.locallyDeleted, .bool(false))])
-      guard
-        case .send(let dirty) = SyncUpDecision(
-          entryId: entryId, record: asSent, fields: plan.fields),
-        // A row under this entry id may be another record by now.
-        dirty.action == .create, dirty.id == mark.recordId
+      guard let (mark, sent) = marks[entryId],
+        let dirty = try asSent(record, entryId, sent, mark, plan, as: .create)
       else { continue }
       lost.append((dirty, mark.time - Self.clockTolerance))
     }

@@ -57,16 +57,23 @@ extension SyncUpRun {
     outcomes.forEach(reportOutcome)
   }
 
-  /// Remembers the creates of a group before they are sent: if no answer comes, they may exist on
-  /// the server although nothing here says so.
+  /// Remembers what of a group is about to be sent and has to be looked for if no answer comes.
   private func markInFlight(_ group: [SyncUpRecord]) async throws {
     let time = now()
-    let creates = group.filter { $0.action == .create }
+    let marks = group.filter(needsMark)
       .map { (mark: outcome(of: $0, .inFlight, id: $0.id, time), sent: $0.values) }
-    if creates.isEmpty { return }
+    if marks.isEmpty { return }
     try await context.store.inTransaction { transaction in
-      try OutcomeStore.save(inFlight: creates, in: transaction)
+      try OutcomeStore.save(inFlight: marks, in: transaction)
     }
+  }
+
+  /// Whether the next run has to know that a record was sent: a create may exist on the server although
+  /// nothing here says so, and where newer records are left alone, an update that arrived looks like
+  /// somebody else's. Everything else can be sent again.
+  func needsMark(_ record: SyncUpRecord) -> Bool {
+    record.action == .create
+      || (record.action == .update && context.mergeMode == .leaveIfChanged)
   }
 
   /// Keeps what is known of a group that failed as a whole.
@@ -87,9 +94,9 @@ extension SyncUpRun {
         of: record, refusal == nil ? .unanswered : .rejected, id: record.id, time, error: refusal)
     }
     try await context.store.inTransaction { transaction in
-      try OutcomeStore.save(outcomes.filter { !$0.isLostCreate }, in: transaction)
+      try OutcomeStore.save(outcomes.filter { !$0.isLost }, in: transaction)
       try OutcomeStore.save(
-        inFlight: zip(outcomes, group).filter { $0.0.isLostCreate }
+        inFlight: zip(outcomes, group).filter { $0.0.isLost }
           .map { (mark: $0.0, sent: $0.1.values) },
         in: transaction)
     }
@@ -156,9 +163,9 @@ extension SyncUpRun {
       try transaction.remove(entryIds: removed, forSoupNamed: context.soupName)
       try BaseStore(soupName: context.soupName).remove(
         removed.compactMap { rowById[$0]?[plan.fields.idField]?.string }, in: transaction)
-      try OutcomeStore.save(outcomes.filter { !$0.isLostCreate }, in: transaction)
+      try OutcomeStore.save(outcomes.filter { !$0.isLost }, in: transaction)
       try OutcomeStore.save(
-        inFlight: zip(outcomes, changes).filter { $0.0.isLostCreate }
+        inFlight: zip(outcomes, changes).filter { $0.0.isLost }
           .map { (mark: $0.0, sent: $0.1.record.values) },
         in: transaction)
     }

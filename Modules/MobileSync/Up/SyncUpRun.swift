@@ -22,6 +22,9 @@ struct SyncUpRun: Sendable {
     let mayRecreate: Bool
     /// Records that are not sent because the server's are newer.
     var conflicts: Set<Int64> = []
+    /// Marks of records that were sent without an answer, and that the server says nothing about now,
+    /// either. They are not sent.
+    var unclear: [Int64: SyncRecordOutcome] = [:]
     /// What merges records with the server's before they are sent; nil in the other merge modes.
     var merge: RowMerge?
     /// Whether the soup's records have bases.
@@ -48,6 +51,7 @@ struct SyncUpRun: Sendable {
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
       report(sync)
       try await adoptLostCreates(target, plan)
+      plan.unclear = try await adoptLostUpdates(target, plan)
     }
     try await OutcomeStore(store: context.store).clear(syncId: context.syncId)
     if sync.options.mergeMode == .leaveIfChanged {
@@ -55,6 +59,7 @@ struct SyncUpRun: Sendable {
     } else if plan.merge != nil {
       plan.conflicts = try await merge(target, plan, among: ids)
     }
+    plan.conflicts.formUnion(plan.unclear.keys)
     plan.conflicts.formUnion(try await openConflicts())
     var progress = SyncUpProgress(total: ids.count)
     var leftOut = 0
@@ -248,12 +253,14 @@ struct SyncUpRun: Sendable {
         action: nil, kind: kind, time: time, error: error)
     }
     let outcomes =
-      batch.conflicts.map { outcome($0, nil, .conflict) }
+      batch.conflicts.filter { plan.unclear[$0] == nil }.map { outcome($0, nil, .conflict) }
       + batch.withoutWork.map { outcome($0, nil, .nothingToDo) }
       + batch.waiting.map { outcome($0.entryId, $0.id, .waiting) }
       + batch.unchanged.map { outcome($0.entryId, $0.id, .nothingToDo) }
       + batch.toRemove.map { outcome($0.entryId, $0.id, .succeeded) }
       + batch.refused.map { outcome($0.entryId, $0.id, .rejected, $0.error) }
+    // Their marks stay as they are.
+    batch.conflicts.compactMap { plan.unclear[$0] }.forEach(reportOutcome)
     if outcomes.isEmpty { return }
     try await context.store.inTransaction { transaction in
       let removed = try transaction.entries(batch.toRemove.map(\.entryId), of: context.soupName)

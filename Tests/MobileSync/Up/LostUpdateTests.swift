@@ -1,0 +1,237 @@
+import BasicSyncUp
+import BatchSyncUp
+import CollectionSyncUp
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import SoqlSyncDown
+import Synchronization
+import Testing
+
+/// An update that was done and not answered makes the record newer on the server than here. Does the next
+/// run know its own edit from somebody else's?
+@Suite struct LostUpdateTests {
+  static let targets: [any SyncUpTarget & Equatable] = [
+    CollectionSyncUpTarget(), BatchSyncUpTarget(), BasicSyncUpTarget(),
+  ]
+
+  /// A device that has sent an edit of its only record, whose answer got lost. Every change takes a
+  /// second on the org's clock.
+  private struct Story {
+    let org = InMemoryOrg()
+    let device: Device
+    let target: any SyncUpTarget
+    let id: String
+
+    init(_ target: any SyncUpTarget, arrives: Bool = true) async throws {
+      self.target = target
+      id = org.create("Account", ["Name": "a", "Phone": "1"])
+      device = try await Device.open(org)
+      try await down()
+      try await device.edit(id, ["Name": "mine"])
+      org.intervene { _, request in
+        guard Self.isSending(request) else { return .none }
+        return arrives ? .dropAnswer : .unreachable
+      }
+      #expect(await syncErrorCode { try await up() } == .failed)
+      org.intervene(nil)
+      org.forgetRequests()
+    }
+
+    static func isSending(_ request: InMemoryOrg.Request) -> Bool {
+      request.line.hasPrefix("PATCH") || request.line == "POST /{v}/composite"
+    }
+
+    var sendings: Int { org.requests.filter(Self.isSending).count }
+
+    @discardableResult
+    func up(_ mode: SyncMergeMode = .leaveIfChanged) async throws -> SyncState {
+      try await up(target, mode)
+    }
+
+    private func up(_ target: some SyncUpTarget, _ mode: SyncMergeMode) async throws -> SyncState {
+      try await device.manager.syncUp(
+        target: target, options: SyncOptions(mergeMode: mode, fieldlist: ["Name", "Phone"]),
+        soupName: Device.soup
+      ).finished()
+    }
+
+    func down(_ mode: SyncMergeMode = .leaveIfChanged) async throws {
+      _ = try await device.manager.syncDown(
+        target: try SoqlSyncDownTarget(query: Device.query),
+        options: SyncOptions(mergeMode: mode), soupName: Device.soup
+      ).finished()
+    }
+
+    func kinds(_ sync: SyncState) async throws -> [SyncRecordOutcome.Kind] {
+      try await device.manager.outcomes(forId: sync.id).map(\.kind)
+    }
+
+    func row() async throws -> JSONValue? { try await device.row("Id", id) }
+  }
+
+  @Test(arguments: targets.indices)
+  func `MS-197 an edit that arrived without an answer is no conflict, whatever second it is`(
+    target: Int
+  ) async throws {
+    let story = try await Story(Self.targets[target])
+    try await story.up()
+    #expect(story.sendings == 0)
+    let row = try #require(try await story.row())
+    #expect(row[SyncKeys.local] == false && row["Name"] == "mine")
+    #expect(row[SyncKeys.lastError] == nil)
+    #expect(row["LastModifiedDate"] == story.org.record("Account", story.id)?["LastModifiedDate"])
+    // With that date the next edit goes up without a sync down.
+    try await story.device.edit(story.id, ["Name": "mine again"])
+    let sync = try await story.up()
+    #expect(try await story.kinds(sync) == [.succeeded])
+    #expect(story.org.record("Account", story.id)?["Name"] == "mine again")
+  }
+
+  @Test(arguments: [0, 200, 999, 1_000, 1_001])
+  func `MS-197 nor is it one on a clock that stands still or moves by less than a second`(
+    tick: Int64
+  ) async throws {
+    let org = InMemoryOrg()
+    org.setTickLength(tick)
+    let id = org.create("Account", ["Name": "a"])
+    let device = try await Device.open(org)
+    try await device.download([id])
+    try await device.edit(id, ["Name": "mine"])
+    org.intervene { number, _ in number == 2 ? .dropAnswer : .none }
+    for code in [SyncError.Code.failed, nil] {
+      let got = await syncErrorCode {
+        _ = try await device.manager.syncUp(
+          target: CollectionSyncUpTarget(),
+          options: SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Name"]),
+          soupName: Device.soup
+        ).finished()
+      }
+      #expect(got == code)
+    }
+    #expect(org.record("Account", id)?["Name"] == "mine")
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(arguments: targets.indices)
+  func `MS-197 somebody else's change after it is a conflict, and stays theirs`(
+    target: Int
+  ) async throws {
+    let story = try await Story(Self.targets[target])
+    story.org.update("Account", story.id, ["Phone": "theirs"])
+    let sync = try await story.up()
+    #expect(try await story.kinds(sync) == [.conflict])
+    #expect(story.sendings == 0)
+    #expect(story.org.record("Account", story.id)?["Phone"] == "theirs")
+    #expect(try await story.row()?[SyncKeys.local] == true)
+  }
+
+  @Test func `MS-197 an edit that never arrived is sent again`() async throws {
+    let story = try await Story(CollectionSyncUpTarget(), arrives: false)
+    let sync = try await story.up()
+    #expect(try await story.kinds(sync) == [.succeeded])
+    #expect(story.sendings == 1)
+    #expect(story.org.record("Account", story.id)?["Name"] == "mine")
+    #expect(try await story.row()?[SyncKeys.local] == false)
+  }
+
+  @Test(arguments: targets.indices)
+  func `MS-197 an edit since then goes up on top of it`(target: Int) async throws {
+    let story = try await Story(Self.targets[target])
+    try await story.device.edit(story.id, ["Phone": "2"])
+    let sync = try await story.up()
+    #expect(try await story.kinds(sync) == [.succeeded])
+    let record = story.org.record("Account", story.id)
+    #expect(record?["Name"] == "mine" && record?["Phone"] == "2")
+    #expect(try await story.row()?[SyncKeys.local] == false)
+  }
+
+  @Test(arguments: targets.indices)
+  func `MS-197 a deletion since then reaches the server`(target: Int) async throws {
+    let story = try await Story(Self.targets[target])
+    try await story.device.delete(story.id)
+    try await story.up()
+    #expect(story.org.records("Account").isEmpty)
+    #expect(try await story.device.rows().isEmpty)
+  }
+
+  @Test func `MS-60 MS-197 a process that dies while it waits knows its edit afterwards`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a"])
+    let device = try await Device.open(org)
+    try await device.download([id])
+    try await device.edit(id, ["Name": "mine"])
+    let gate = Gate()
+    org.intervene { number, _ in
+      guard number == 2 else { return .none }
+      await gate.pass()
+      return .dropAnswer
+    }
+    let options = SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Name"])
+    let run = try await device.manager.syncUp(
+      target: CollectionSyncUpTarget(), options: options, soupName: Device.soup, syncName: "up")
+    await gate.arrival()
+    let closing = Task { _ = try await device.restartProcess() }
+    await Task.yield()
+    gate.open()
+    try await closing.value
+    _ = try? await run.finished()
+    #expect(org.record("Account", id)?["Name"] == "mine")
+    _ = try await device.manager.reSync(named: "up").finished()
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(arguments: [400, 500])
+  func `MS-202 a question that the server refuses leaves it for the next run to find out`(
+    status: Int
+  ) async throws {
+    let story = try await Story(CollectionSyncUpTarget())
+    story.org.intervene { number, _ in
+      number == 1 ? .answer(status: status, body: "[]") : .none
+    }
+    try await story.up()
+    #expect(story.sendings == 0)
+    #expect(try await story.row()?[SyncKeys.local] == true)
+    story.org.intervene(nil)
+    try await story.up()
+    #expect(story.sendings == 0)
+    #expect(try await story.row()?[SyncKeys.local] == false)
+  }
+
+  @Test func `MS-79 a sync down that leaves edits alone changes nothing about it`() async throws {
+    let story = try await Story(CollectionSyncUpTarget())
+    try await story.down()
+    try await story.up()
+    #expect(try await story.row()?[SyncKeys.local] == false)
+    #expect(story.sendings == 0)
+  }
+
+  @Test func `MS-79 once the row is clean nobody asks any more`() async throws {
+    let story = try await Story(CollectionSyncUpTarget())
+    try await story.down(.overwrite)
+    try await story.device.create([["Name": "new"]])
+    story.org.forgetRequests()
+    try await story.up()
+    // Just the create.
+    #expect(story.org.requests.count == 1)
+    try await story.device.edit(story.id, ["Name": "later"])
+    let sync = try await story.up()
+    #expect(try await story.kinds(sync) == [.succeeded])
+  }
+
+  @Test func `MS-197 a lost edit of mode overwrite is known to a sync that leaves changes alone`()
+    async throws
+  {
+    let story = try await Story(CollectionSyncUpTarget(), arrives: false)
+    story.org.intervene { _, request in Story.isSending(request) ? .dropAnswer : .none }
+    #expect(await syncErrorCode { try await story.up(.overwrite) } == .failed)
+    story.org.intervene(nil)
+    story.org.forgetRequests()
+    try await story.up()
+    #expect(story.sendings == 0)
+    #expect(try await story.row()?[SyncKeys.local] == false)
+  }
+}
