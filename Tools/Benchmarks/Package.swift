@@ -21,6 +21,7 @@ let package = Package(
         .product(name: "SmartStore", package: "Fieldforce"),
         .product(name: "MobileSync", package: "Fieldforce"),
         .product(name: "SoqlSyncDown", package: "Fieldforce"),
+        .product(name: "CollectionSyncUp", package: "Fieldforce"),
         .product(name: "StandardSyncTargets", package: "Fieldforce"),
         .product(name: "SalesforceMockOrg", package: "Fieldforce"),
         .product(name: "Crypto", package: "swift-crypto"),

@@ -28,10 +28,10 @@ struct SyncDownRun: Sendable {
     var machine = SyncDownMachine(
       maxTimeStamp: sync.maxTimeStamp, isSorted: target.isSortedByModificationDate)
 
-    var page = try await Self.first(
+    let first = try await Self.first(
       of: target, layout, since: sync.options.start(after: sync.maxTimeStamp), in: context)
     let isWorking = machine.begin(
-      total: page.map { $0.totalSize ?? -1 } ?? 0, isLast: page?.next == nil)
+      total: first.map { $0.totalSize ?? -1 } ?? 0, isLast: first?.next == nil)
     sync.totalSize = machine.totalSize
     if isWorking {
       try context.checkStop()
@@ -39,6 +39,26 @@ struct SyncDownRun: Sendable {
       report(sync)
     }
 
+    guard let first else { return }
+    try await FreshSoup.with(writer, expected: machine.totalSize, in: context.store) { fresh in
+      var pages = PageSaving(writer: writer, fresh: fresh)
+      try await save(from: first, of: target, layout, &machine, &sync, &pages)
+    }
+  }
+
+  /// What writes the pages of a run.
+  private struct PageSaving {
+    let writer: PageWriter
+    /// The soup, as long as it has nothing but what this run has brought.
+    var fresh: FreshSoup?
+  }
+
+  /// Saves a page and those that follow.
+  private func save<Target: SyncDownTarget>(
+    from first: DownloadedPage<Target.Cursor>, of target: Target, _ layout: DownloadLayout,
+    _ machine: inout SyncDownMachine, _ sync: inout SyncState, _ pages: inout PageSaving
+  ) async throws {
+    var page: DownloadedPage<Target.Cursor>? = first
     var isFirst = true
     var latestOfChildren: Int64 = -1
     while let current = page {
@@ -49,7 +69,7 @@ struct SyncDownRun: Sendable {
         total: isFirst ? nil : current.totalSize)
       isFirst = false
       latestOfChildren = max(latestOfChildren, current.latestOfChildren)
-      sync = try await save(current, effect, machine, sync, writer)
+      sync = try await save(current, effect, machine, sync, &pages)
       if effect.progress != nil { report(sync) }
       page = try await next
     }
@@ -59,7 +79,7 @@ struct SyncDownRun: Sendable {
   /// Saves a page and what it changes in the sync's state, in one transaction.
   private func save(
     _ page: DownloadedPage<some Sendable>, _ effect: SyncDownMachine.PageEffect,
-    _ machine: SyncDownMachine, _ sync: SyncState, _ writer: PageWriter
+    _ machine: SyncDownMachine, _ sync: SyncState, _ pages: inout PageSaving
   ) async throws -> SyncState {
     try context.checkStop()
     var changed = sync
@@ -67,11 +87,19 @@ struct SyncDownRun: Sendable {
     if let maxTimeStamp = effect.maxTimeStamp { changed.maxTimeStamp = maxTimeStamp }
     if let progress = effect.progress { changed.progress = progress }
     let state = changed
-    try await context.store.inTransaction(durability: .normal) { transaction in
+    let settle: @Sendable (borrowing StoreTransaction) throws -> Void = { transaction in
       // Looked at again now that the writer is ours: nothing is written after a stop.
       try context.signal.check()
-      try writer.save(page, in: transaction)
       if state != sync { try SyncStateStore.save(state, in: transaction) }
+    }
+    let writer = pages.writer
+    let isAppended =
+      try await pages.fresh?.append(page, writer, in: context.store, settle: settle) ?? false
+    if !isAppended {
+      try await context.store.inTransaction(durability: .normal) { transaction in
+        try settle(transaction)
+        try writer.save(page, in: transaction)
+      }
     }
     return state
   }

@@ -72,6 +72,21 @@ struct PageWriter: Sendable {
     }
   }
 
+  /// The soup, if there is one and no other sync fills it.
+  var onlyUnsharedSoup: SoupRecords? {
+    places.count == 1 && places[0].owners == nil ? places[0].records : nil
+  }
+
+  /// Appends the records of a page to a soup that has none of them.
+  ///
+  /// - Returns: The newest row's id; nil if the page is empty.
+  func append<Cursor>(
+    _ page: DownloadedPage<Cursor>, in transaction: borrowing StoreTransaction
+  ) throws -> Int64? {
+    let part = page.parts[0]
+    return try write(part.ids, part.entries, places[0], matching: nil, in: transaction).last
+  }
+
   /// The numbers of the page's records that stay away as a whole.
   private func recordsHeldBack<Cursor>(
     _ page: DownloadedPage<Cursor>, _ edited: [Set<String>],
@@ -112,15 +127,27 @@ struct PageWriter: Sendable {
         place.records.otherOwners(of: ids, than: syncId, in: transaction), in: transaction)
       try owners.add(left.map { (id: part.ids[$0], syncId: syncId) }, in: transaction)
     }
-    try transaction.upsert(
+    try write(ids, entries, place, matching: place.records.idField, in: transaction)
+  }
+
+  /// Writes clean rows, and their bases where those are kept.
+  ///
+  /// - Parameter idField: The field by which records are matched to rows; nil if there are none to match.
+  /// - Returns: The rows' ids.
+  @discardableResult
+  private func write(
+    _ ids: [String], _ entries: [JSONSlice], _ place: Place, matching idField: String?,
+    in transaction: borrowing StoreTransaction
+  ) throws -> [Int64] {
+    let entryIds = try transaction.upsert(
       slices: entries,
       setting: RecordFlags.clean.members + [(SyncKeys.syncId, .integer(syncId))],
-      removing: [SyncKeys.lastError], soup: place.records.soupName,
-      externalIdPath: place.records.idField)
+      removing: [SyncKeys.lastError], soup: place.records.soupName, externalIdPath: idField)
     if place.keepsBases {
       try BaseStore(soupName: place.records.soupName).save(
         zip(ids, entries).map { (id: $0, base: $1) }, in: transaction)
     }
+    return entryIds
   }
 
   /// Merges what came into the rows that were edited here.

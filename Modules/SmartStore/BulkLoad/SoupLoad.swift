@@ -7,11 +7,12 @@ public import SalesforceSDKCommon
 /// is appended later is stored as well, with the indexes kept up.
 public struct SoupLoad: Sendable {
   private let store: SmartStore
-  private let soupName: String
+  private let operation: BulkLoadOperation
+  private var soupName: String { operation.soupName }
 
-  init(store: SmartStore, soupName: String) {
+  init(store: SmartStore, operation: BulkLoadOperation) {
     self.store = store
-    self.soupName = soupName
+    self.operation = operation
   }
 
   /// Inserts elements under new ids, in order, in one transaction: on return all are stored, on error
@@ -42,6 +43,12 @@ public struct SoupLoad: Sendable {
       }
     }
   }
+
+  /// Builds the indexes now, before the closure ends: for whoever finds that the rest is better written
+  /// with the indexes kept up. Doing so twice is harmless.
+  ///
+  /// - Throws: ``SmartStoreError`` `diskFull`, `io`, as ``SmartStore/bulkLoad(intoSoupNamed:_:)``.
+  public func buildIndexes() async throws { try await store.end(operation) }
 }
 
 extension SmartStore {
@@ -73,7 +80,7 @@ extension SmartStore {
       return try BulkLoadOperation(try access.soup(named: soupName), on: access)
     }
     do {
-      let value = try await body(SoupLoad(store: self, soupName: soupName))
+      let value = try await body(SoupLoad(store: self, operation: operation))
       try await end(operation)
       return value
     } catch {
@@ -84,7 +91,7 @@ extension SmartStore {
   }
 
   /// Builds the indexes, even if the task was cancelled meanwhile.
-  private func end(_ operation: BulkLoadOperation) async throws {
+  fileprivate func end(_ operation: BulkLoadOperation) async throws {
     try checkOpen()
     let result = await StoreQueue.run { [database] in
       Result {

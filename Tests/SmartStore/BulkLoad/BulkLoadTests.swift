@@ -90,11 +90,10 @@ import Testing
     try await TemporaryFolder.with { folder in
       let store = try await open(folder)
       try await store.registerSoup(withName: "s", withIndices: specs)
-      try await store.write { transaction in
-        _ = try BulkLoadOperation(
-          try transaction.access.soup(named: "s"), on: transaction.access)
+      let operation = try await store.write { transaction in
+        try BulkLoadOperation(try transaction.access.soup(named: "s"), on: transaction.access)
       }
-      let load = SoupLoad(store: store, soupName: "s")
+      let load = SoupLoad(store: store, operation: operation)
       for _ in 0..<appends { try await load.append(try slices()) }
       #expect(try await indexCount(store) == 2)
       try await store.close()
@@ -102,6 +101,22 @@ import Testing
       #expect(try await again.recordedOperations() == [])
       #expect(try await again.picture(of: "s") == expected(times: appends))
       try await again.close()
+    }
+  }
+
+  @Test func `indexes can be built before a load ends, and are kept up from then on`() async throws {
+    try await TemporaryFolder.with { folder in
+      let store = try await open(folder)
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      try await store.bulkLoad(intoSoupNamed: "s") { load in
+        try await load.append(try slices())
+        try await load.buildIndexes()
+        #expect(try await store.recordedOperations() == [])
+        try await load.append(try slices())
+        #expect(try await store.picture(of: "s") == expected(times: 2))
+      }
+      #expect(try await store.picture(of: "s") == expected(times: 2))
+      try await store.close()
     }
   }
 

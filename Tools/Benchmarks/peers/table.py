@@ -194,49 +194,83 @@ def one_second_rows(work):
     print(f"| memory of that process | {peak:.0f} MB | | | 64 MB | {reached} |", flush=True)
 
 
-def sync_rows(_):
-    records = 100_000
+def replay(records):
+    """A server that has the pages of a query in memory, and its address."""
     server = subprocess.Popen(
         [bench, "serve", "--records", str(records)], stdout=subprocess.PIPE, text=True
     )
+    return server, json.loads(server.stdout.readline())["url"]
+
+
+def limit_row(what, measured, asked, unit, peak=None, peak_asked=None):
+    """A row that has no peer: what was measured beside the most that is asked."""
+    verdict = "yes" if measured < asked and (peak is None or peak < peak_asked) else "NO"
+    memory = "" if peak is None else f", {peak:.0f} MB peak (asked: {peak_asked})"
+    print(f"| {what} | {measured:,.4g} {unit}{memory} | | | {asked} {unit} | {verdict} |", flush=True)
+
+
+def sync_rows(work):
+    records = 100_000
+    server, url = replay(records)
     try:
-        url = json.loads(server.stdout.readline())["url"]
-        times = turns(
-            {
-                "sync down": [bench, "sync-down", "--url", url],
-                "simple-salesforce + sqlite3": [python, f"{peers}/sync_peer.py", url],
-            },
-            rounds=3,
-        )
+        for what, asked, own, peer in (
+            ("an empty store", 3, [], []),
+            ("a filled store", 1.5, ["--again"], ["again"]),
+        ):
+            times = turns(
+                {
+                    "sync down": [bench, "sync", "down", "--url", url, *own],
+                    "simple-salesforce + sqlite3": [python, f"{peers}/sync_peer.py", url, *peer],
+                },
+                rounds=3,
+            )
+            row(
+                f"sync down into {what}, encrypted",
+                "sync down",
+                "simple-salesforce + sqlite3",
+                times,
+                asked,
+                records,
+                "records/s",
+            )
+        done = run(bench, "sync", "down", "--url", url)
+        limit_row("memory of a sync down of 100,000", done["peakMegabytes"], 120, "MB")
     finally:
         server.terminate()
         server.wait()
-    row(
-        "sync down, encrypted",
-        "sync down",
-        "simple-salesforce + sqlite3",
-        times,
-        1.2,
-        records,
-        "records/s",
+
+    folder = os.path.join(work, "synced")
+    run(bench, "sync", "prepare", folder, "--records", str(records))
+    for what, options in (("", []), (", with conflict detection", ["--detects-conflicts"])):
+        done = run(bench, "sync", "up", folder, *options)
+        limit_row(
+            f"sync up of 10,000 edits in {done['records']} requests{what}, own time",
+            done["seconds"], 3, "s", done["peakMegabytes"], 120,
+        )
+    done = run(bench, "sync", "ghosts", folder, "--records", str(records))
+    limit_row(
+        f"ghosts among 100,000, own time beside {done['records']} requests",
+        done["seconds"], 2, "s", done["peakMegabytes"], 120,
+    )
+    large = os.environ.get("LARGE", "1000000")
+    folder = os.path.join(work, "large-synced")
+    run(bench, "sync", "prepare", folder, "--records", large)
+    done = run(bench, "sync", "nothing", folder)
+    limit_row(
+        f"re-sync with nothing new among {int(large):,}, own time beside {done['records']} request",
+        done["seconds"] * 1000, 50, "ms", done["peakMegabytes"], 120,
     )
 
 
 def memory_row(_):
     records = 1_000_000
-    server = subprocess.Popen(
-        [bench, "serve", "--records", str(records)], stdout=subprocess.PIPE, text=True
-    )
+    server, url = replay(records)
     try:
-        url = json.loads(server.stdout.readline())["url"]
-        done = run(bench, "sync-down", "--url", url)
+        done = run(bench, "sync", "down", "--url", url)
     finally:
         server.terminate()
         server.wait()
-    peak = done["peakMegabytes"]
-    verdict = "yes" if peak < 200 else "NO"
-    speed = f"{done['records'] / done['seconds']:,.0f} records/s"
-    print(f"| sync down of 1,000,000: {peak:.0f} MB peak | {speed} | | | 200 MB | {verdict} |")
+    limit_row("memory of a sync down of 1,000,000", done["peakMegabytes"], 200, "MB")
 
 
 def mock_org_rows(work):

@@ -8,7 +8,7 @@ struct Bench: AsyncParsableCommand {
     abstract: "Times one contender of the benchmark table.",
     subcommands: [
       PageCommand.self, JSONCommand.self, StoreCommand.self, ServeCommand.self,
-      SyncDownCommand.self, SmartStoreCommand.self, MockOrgCommand.self, CoreCommand.self,
+      SyncCommand.self, SmartStoreCommand.self, MockOrgCommand.self, CoreCommand.self,
     ])
 }
 

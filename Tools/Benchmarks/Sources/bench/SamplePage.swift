@@ -12,10 +12,17 @@ struct SamplePage {
   static let industries = ["Agriculture", "Banking", "Construction", "Education", "Utilities"]
   static let cities = ["Cambridge", "São Paulo", "Köln", "Minneapolis", "Ōsaka"]
 
-  static func record(_ index: Int) -> Record {
+  /// The id of a record.
+  static func id(_ index: Int) -> String { "0015e0000" + number(index).suffix(6) + "AAA" }
+
+  private static func number(_ index: Int) -> String {
     let digits = String(index)
-    let number = String(repeating: "0", count: max(0, 8 - digits.count)) + digits
-    let id = "0015e0000" + number.suffix(6) + "AAA"
+    return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+  }
+
+  static func record(_ index: Int) -> Record {
+    let number = number(index)
+    let id = id(index)
     let name = "\(industries[index % 5]) Works \(number)"
     let employees = Int64(index &* 7919 % 50_000)
     let revenue = Double(index &* 104_729 % 9_000_000) + 0.25

@@ -146,7 +146,7 @@ struct BenchDevice {
       let rows = try await store.retrieve(
         usingSoupEntryIds: Array(Int64(start)..<Int64(start + 1000)), fromSoupNamed: Self.soup)
       let edited = rows.map { row in
-        var row = row
+        var row = row.value
         row["Phone"] = "555-0100"
         row[SyncKeys.local] = true
         row[SyncKeys.locallyUpdated] = true

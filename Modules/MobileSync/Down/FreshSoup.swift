@@ -1,0 +1,76 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// A soup that was empty when a sync down began, and has nothing but what came down since.
+///
+/// Its records need not be matched to rows, so its indexes can wait until all are there, which takes half
+/// the time. A row that somebody else made, or a record that comes a second time, ends that: then the
+/// indexes are built, and the rest is matched as ever.
+struct FreshSoup: Sendable {
+  /// From how many records on it pays.
+  static let leastRecords = 10_000
+
+  private let load: SoupLoad
+  private let records: SoupRecords
+  /// The newest row; 0 while there is none.
+  private var lastEntryId: Int64 = 0
+  /// Hashes of the ids that came. Two ids with one hash end the freshness early, and nothing else.
+  private var seen: Set<Int> = []
+  private var isFresh = true
+
+  init(_ load: SoupLoad, _ records: SoupRecords) {
+    self.load = load
+    self.records = records
+  }
+
+  /// Runs `body` with the soup as a fresh one if the soup is empty and `expected` records are enough; nil
+  /// otherwise.
+  static func with(
+    _ writer: PageWriter, expected: Int, in store: SmartStore,
+    _ body: (FreshSoup?) async throws -> Void
+  ) async throws {
+    guard expected >= leastRecords, let records = writer.onlyUnsharedSoup,
+      try await store.read({ try newestRow(of: records, in: $0) }) == 0
+    else { return try await body(nil) }
+    return try await store.bulkLoad(intoSoupNamed: records.soupName) { load in
+      try await body(FreshSoup(load, records))
+    }
+  }
+
+  /// Appends the records of a page, if nothing else is in the soup, and settles what belongs to it in the same
+  /// transaction.
+  ///
+  /// - Returns: False if the page is to be matched to rows, as all that follow; nothing is written then.
+  mutating func append<Cursor>(
+    _ page: DownloadedPage<Cursor>, _ writer: PageWriter, in store: SmartStore,
+    settle: @escaping @Sendable (borrowing StoreTransaction) throws -> Void
+  ) async throws -> Bool {
+    guard isFresh else { return false }
+    if page.parts[0].ids.allSatisfy({ seen.insert($0.hashValue).inserted }) {
+      let (records, last) = (records, lastEntryId)
+      let newest = try await store.inTransaction(durability: .normal) { transaction -> Int64? in
+        guard try Self.newestRow(of: records, in: transaction) == last else { return nil }
+        try settle(transaction)
+        return try writer.append(page, in: transaction) ?? last
+      }
+      if let newest {
+        lastEntryId = newest
+        return true
+      }
+    }
+    isFresh = false
+    seen = []
+    try await load.buildIndexes()
+    return false
+  }
+
+  private static func newestRow(
+    of records: SoupRecords, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Int64 {
+    let soup = records.soupName
+    let rows = try reader.rows(
+      "SELECT {\(soup):\(SyncKeys.soupEntryId)} FROM {\(soup)} "
+        + "ORDER BY {\(soup):\(SyncKeys.soupEntryId)} DESC", [], limit: 1)
+    return rows.first?[0]?.int64 ?? 0
+  }
+}

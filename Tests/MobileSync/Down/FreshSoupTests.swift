@@ -1,0 +1,136 @@
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import SoqlSyncDown
+import Testing
+
+/// First runs that are large enough to leave the indexes for the end.
+@Suite struct FreshSoupTests {
+  /// Pages that overlap: each begins with the last quarter of the one before.
+  private struct OverlappingPages: SyncDownTarget {
+    static let kind = SyncTargetKind(
+      .syncDown, typeName: "overlapping", implementationName: "OverlappingPages",
+      writtenTypeName: "custom")
+    static let pages = 8
+    static let records = 1500 * (pages - 1) + 2000
+
+    var configuration: JSONObject { [:] }
+
+    init() {}
+    init(configuration: JSONObject) throws {}
+
+    func startFetch(since maxTimeStamp: Int64, in context: SyncContext) async throws -> SyncPage<
+      Int
+    >? {
+      try page(0)
+    }
+
+    func continueFetch(_ cursor: Int, in context: SyncContext) async throws -> SyncPage<Int>? {
+      try page(cursor)
+    }
+
+    func remoteIds(for localIds: [String], in context: SyncContext) async throws -> Set<String>? {
+      nil
+    }
+
+    private func page(_ number: Int) throws -> SyncPage<Int> {
+      let first = number * 1500
+      let text = (first..<first + 2000).map { #"{"Id":"a\#($0)","Name":"page \#(number)"}"# }
+      let page = try JSONSlice(parsing: "[\(text.joined(separator: ","))]")
+      return SyncPage(
+        records: Array(page.elements), totalSize: Self.records,
+        next: number + 1 < Self.pages ? number + 1 : nil)
+    }
+  }
+
+  private func large() -> InMemoryOrg {
+    let org = InMemoryOrg()
+    for number in 0..<10_000 { org.create("Account", ["Name": .string("Name \(number)")]) }
+    return org
+  }
+
+  private func download(_ device: Device) async throws -> SyncRun {
+    try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup, syncName: "down")
+  }
+
+  private func count(
+    _ device: Device, _ path: String, _ value: JSONValue
+  ) async throws -> Int64 {
+    try await device.store.count(
+      using: .buildExactQuerySpec(
+        soupName: Device.soup, path: path, matchKey: value, pageSize: 1))
+  }
+
+  @Test func `MS-66 a first run into an empty soup leaves every record where its indexes find it`()
+    async throws
+  {
+    let org = large()
+    let device = try await Device.open(org)
+    let state = try await download(device).finished()
+    #expect(state.totalSize == 10_000 && org.requests.count == 5)
+    #expect(try await count(device, SyncKeys.syncId, .integer(state.id)) == 10_000)
+    let last = try #require(org.records("Account").last?["Id"])
+    #expect(try await count(device, "Id", last) == 1)
+    #expect(try await device.dirtyRows().isEmpty)
+    // Nothing is new, and nothing is doubled.
+    _ = try await device.manager.reSync(named: "down").finished()
+    #expect(try await device.rows().count == 10_000)
+  }
+
+  @Test(arguments: 2...5)
+  func `MS-66 rows that others make while a first run goes on stay, and what comes is matched to them`(
+    request: Int
+  ) async throws {
+    let org = large()
+    let device = try await Device.open(org)
+    let last = try #require(org.records("Account").last?["Id"]?.string)
+    org.intervene { number, _ in
+      if number == request {
+        try? await device.create([["Name": "mine"]])
+        try? await device.download([last])
+      }
+      return .none
+    }
+    _ = try await download(device).finished()
+    #expect(try await device.rows().count == 10_001)
+    #expect(try await device.dirtyRows().compactMap { $0["Name"]?.string } == ["mine"])
+    #expect(try await count(device, "Id", .string(last)) == 1)
+  }
+
+  @Test func `MS-66 a record that comes twice in a first run is one row, as it came last`()
+    async throws
+  {
+    let device = try await Device.open(InMemoryOrg()) { try $0.register(OverlappingPages.self) }
+    let run = try await device.manager.syncDown(target: OverlappingPages(), soupName: Device.soup)
+    _ = try await run.finished()
+    let rows = try await device.rows()
+    #expect(rows.count == OverlappingPages.records)
+    #expect(Set(rows.compactMap { $0["Id"]?.string }).count == rows.count)
+    #expect(rows.first { $0["Id"] == "a1600" }?["Name"] == "page 1")
+    #expect(try await count(device, "Id", "a1600") == 1)
+  }
+
+  @Test func `MS-66 a first run that is stopped has its indexes, and the next goes on`()
+    async throws
+  {
+    let org = large()
+    let device = try await Device.open(org)
+    org.intervene { number, _ in
+      if number == 3 { await device.manager.stop() }
+      return .none
+    }
+    let run = try await download(device)
+    #expect(await syncErrorCode { _ = try await run.finished() } != nil)
+    org.intervene(nil)
+    let come = try await device.rows()
+    #expect(come.count < 10_000)
+    for id in come.prefix(3).compactMap({ $0["Id"] }) {
+      #expect(try await count(device, "Id", id) == 1)
+    }
+    _ = try await device.manager.restart(restartStoppedSyncs: false)
+    _ = try await device.manager.reSync(named: "down").finished()
+    #expect(try await device.rows().count == 10_000)
+  }
+}
