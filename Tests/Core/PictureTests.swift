@@ -109,19 +109,23 @@ import TestSupport
     }
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://acme.my.salesforce.com/T")
-    let manager = try await org.manager([account], transport: transport)
-    let pictures = UserPictures(accounts: manager, stores: stores, transport: transport)
+    let accounts = try await org.manager([account], transport: transport)
+    // sample: accounts-pictures
+    let pictures = UserPictures(accounts: accounts, stores: stores, transport: transport)
     let following = Task { await pictures.follow() }
+    let bytes = try pictures.picture(of: account)
+    // end of sample
+    #expect(bytes == nil)
     // Until the task listens, events are nobody's.
     await until {
-      _ = try? await manager.refresh(account.identity)
+      _ = try? await accounts.refresh(account.identity)
       return count.withLock { $0 } > 0
     }
     try await fetched[0].wait()
-    try await manager.refresh(account.identity)
+    try await accounts.refresh(account.identity)
     try await fetched[1].wait()
     await until { (try? pictures.picture(of: account)) == Self.picture }
-    await manager.close()
+    await accounts.close()
     await following.value
   }
 }
