@@ -80,9 +80,11 @@ import Testing
   }
 
   @Test(arguments: 2...5)
-  func `MS-66 rows that others make while a first run goes on stay, and what comes is matched to them`(
-    request: Int
-  ) async throws {
+  func
+    `MS-66 rows that others make while a first run goes on stay, and what comes is matched to them`(
+      request: Int
+    ) async throws
+  {
     let org = large()
     let device = try await Device.open(org)
     let last = try #require(org.records("Account").last?["Id"]?.string)

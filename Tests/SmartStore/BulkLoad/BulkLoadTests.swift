@@ -104,7 +104,8 @@ import Testing
     }
   }
 
-  @Test func `indexes can be built before a load ends, and are kept up from then on`() async throws {
+  @Test func `indexes can be built before a load ends, and are kept up from then on`() async throws
+  {
     try await TemporaryFolder.with { folder in
       let store = try await open(folder)
       try await store.registerSoup(withName: "s", withIndices: specs)
