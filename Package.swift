@@ -119,7 +119,8 @@ let package = Package(
       dependencies: [
         "MobileSync", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
         "BriefcaseSyncDown", "ParentChildrenSync", "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp",
-        "StandardSyncTargets", "MobileSyncTestSupport", "TestSupport",
+        "LayoutSyncDown", "MetadataSyncDown", "StandardSyncTargets", "MobileSyncTestSupport",
+        "TestSupport",
       ],
       path: "Tests/MobileSync", swiftSettings: settings),
     .target(

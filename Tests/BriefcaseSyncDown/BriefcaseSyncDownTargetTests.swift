@@ -47,7 +47,9 @@ import Testing
     #expect(try await device.rows(in: Self.contacts).count == contacts)
   }
 
-  @Test func `MS-165 MS-167 ids are asked for, then their records, type by type`() async throws {
+  @Test func `MS-166 MS-171 MS-165 MS-167 ids are asked for, then their records, type by type`()
+    async throws
+  {
     let (device, org, accounts, contacts) = try await device(accounts: 2, contacts: 1)
     let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
     let state = try await run.finished()
@@ -67,7 +69,9 @@ import Testing
     #expect(state.maxTimeStamp > 0)
   }
 
-  @Test func `MS-165 MS-168 following pages carry token and timestamp, empty ones are not the end`()
+  @Test
+  func
+    `MS-169 MS-165 MS-168 following pages carry token and timestamp, empty ones are not the end`()
     async throws
   {
     let (device, org, accounts, _) = try await device(accounts: 5, contacts: 0, pageSize: 2)
@@ -88,6 +92,39 @@ import Testing
     #expect(asked.allSatisfy { $0.query["changedAfterTimestamp"] == date } && date.hasSuffix("Z"))
     #expect(again.totalSize == 5)
     #expect(try await device.rows().allSatisfy { $0["Name"] == "changed" })
+  }
+
+  @Test func `MS-173 the watermark is the date in each object's own field`() async throws {
+    let org = InMemoryOrg()
+    let id = org.create(
+      "Account", ["Name": "a", "Stamp__c": "2020-01-01T00:00:00.000+0000"])
+    org.setBriefcase(["Account": [id]])
+    let device = try await Device.open(org)
+    let target = BriefcaseSyncDownTarget(infos: [
+      BriefcaseObjectInfo(
+        sobjectType: "Account", soupName: Device.soup, fieldlist: ["Name"],
+        names: SyncFieldNames(modificationDate: "Stamp__c"))
+    ])
+    let state = try await device.manager.syncDown(target: target, soupName: Device.soup).finished()
+    #expect(state.maxTimeStamp == 1_577_836_800_000)
+  }
+
+  @Test func `a field that is added to one object is fetched for its records`() async throws {
+    let (device, org, accounts, contacts) = try await device(accounts: 3, contacts: 2)
+    for id in accounts { org.update("Account", id, ["Rating": "Hot"]) }
+    let sync = try await device.manager.syncDown(target: target(), soupName: Device.soup).finished()
+    try await device.edit(accounts[0], ["Name": "mine"])
+    let wider = BriefcaseSyncDownTarget(infos: [
+      BriefcaseObjectInfo(
+        sobjectType: "Account", soupName: Device.soup, fieldlist: ["Name", "Rating"]),
+      BriefcaseObjectInfo(sobjectType: "Contact", soupName: Self.contacts, fieldlist: ["LastName"]),
+    ])
+    let changed = try await device.manager.changeSyncDown(forId: sync.id, to: wider)
+    #expect(changed.fieldsToBackfill == ["Account/Rating"])
+    #expect(changed.maxTimeStamp == sync.maxTimeStamp)
+    _ = try await device.manager.reSync(id: sync.id).finished()
+    #expect(try await device.rows().allSatisfy { $0["Rating"] == "Hot" })
+    #expect(try await device.rows(in: Self.contacts).count == contacts.count)
   }
 
   @Test func `MS-170 a record that is gone meanwhile is skipped`() async throws {

@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `MS-163 a briefcase fills one soup for each object`() async throws {
+  @Test func `BX-60 MS-163 a briefcase fills one soup for each object`() async throws {
     try await FieldDevice.with { device in
       try await makeContacts(device)
       let ids = try await accounts(device, "a", "b")

@@ -6,7 +6,8 @@ import SmartStore
 import Testing
 
 @Suite struct LayoutSyncTests {
-  @Test func `MS-143 BX-69 what is given is asked for and the record is kept under all of it`()
+  @Test
+  func `MS-298 MS-143 BX-69 what is given is asked for and the record is kept under all of it`()
     async throws
   {
     let org = InMemoryOrg()
@@ -24,6 +25,19 @@ import Testing
     let row = try #require(try await device.row("Id", "Account-Medium-null-Edit-null"))
     #expect(row["objectApiName"] == "Account")
     #expect(try await device.manager.cleanResyncGhosts(forId: state.id) == 0)
+  }
+
+  @Test func `MS-144 MS-145 unknown values are passed through, missing parts of the id are null`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let request = LayoutRequest(objectAPIName: "Account", formFactor: "Gigantic", mode: "Look")
+    _ = try await device.manager.syncDown(
+      target: try LayoutSyncDownTarget(request), soupName: Device.soup
+    ).finished()
+    #expect(org.requests[0].query == ["formFactor": "Gigantic", "mode": "Look"])
+    #expect(try await device.row("Id", "Account-Gigantic-null-Look-null") != nil)
   }
 
   @Test func `MS-142 MS-266 MS-267 the stored form reads back equal, the object is required`()

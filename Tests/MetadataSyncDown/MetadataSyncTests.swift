@@ -6,7 +6,9 @@ import SmartStore
 import Testing
 
 @Suite struct MetadataSyncTests {
-  @Test func `MS-141 MS-146 the description is one record under the object's name`() async throws {
+  @Test func `MS-298 MS-141 MS-146 the description is one record under the object's name`()
+    async throws
+  {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let run = try await device.manager.syncDown(

@@ -32,6 +32,18 @@ import Testing
     #expect(try await device.rows().count == 2)
   }
 
+  @Test func `MS-124 recent ids are read from Id, whatever field finds the records`() async throws {
+    let (org, ids) = org(1, recent: 1)
+    let device = try await Device.open(org)
+    try await device.registerSoup("keyed", "Key__c")
+    let target = try MruSyncDownTarget(
+      configuration: [
+        "sobjectType": "Account", "fieldlist": ["Name"], "idFieldName": "Key__c",
+      ])
+    _ = try await device.manager.syncDown(target: target, soupName: "keyed").finished()
+    #expect(org.requests[1].query["q"]?.contains("where Key__c IN ('\(ids[0])')") == true)
+  }
+
   @Test func `MS-126 without recent items there is nothing and one request`() async throws {
     let (org, _) = org(1, recent: 0)
     let device = try await Device.open(org)

@@ -9,7 +9,7 @@ import Testing
     try SoqlSyncDownTarget(query: soql, idFieldName: id, modificationDateFieldName: date).query
   }
 
-  @Test func `MS-105 a query is completed with id, date and order`() throws {
+  @Test func `BX-66 MS-105 a query is completed with id, date and order`() throws {
     #expect(
       try query("select FirstName, LastName from Contact limit 100")
         == "select Id,LastModifiedDate,FirstName, LastName from Contact order by LastModifiedDate limit 100"

@@ -9,7 +9,7 @@ import Testing
 
   private func target() throws -> SoslSyncDownTarget { try SoslSyncDownTarget(query: search) }
 
-  @Test func `MS-119 a search is one request and one page, also in a re-sync`() async throws {
+  @Test func `MS-87 MS-119 a search is one request and one page, also in a re-sync`() async throws {
     let org = InMemoryOrg()
     let ids = ["a", "b"].map { org.create("Account", ["Name": .string($0)]) }
     org.setFound(ids)

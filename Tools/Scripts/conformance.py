@@ -23,7 +23,7 @@ def tests():
     """The names and files of all tests by requirement."""
     found = collections.defaultdict(list)
     for path in sorted((root / "Tests").rglob("*.swift")):
-        for name in re.findall(r"func `([^`]+)`", path.read_text()):
+        for name in re.findall(r"func\s+`([^`]+)`", path.read_text()):
             for number in dict.fromkeys(re.findall(r"\b[A-Z]{2}-\d+\b", name)):
                 words = re.sub(r"^(?:[A-Z]{2}-\d+ )+", "", name)
                 found[number].append((words, path.relative_to(root / "Tests").with_suffix("")))

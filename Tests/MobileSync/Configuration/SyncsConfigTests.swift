@@ -62,7 +62,8 @@ import Testing
     ]}
     """
 
-  @Test func `MS-276 a file with every target loads, and a second time changes nothing`()
+  @Test
+  func `MS-270 MS-275 MS-276 a file with every target loads, and a second time changes nothing`()
     async throws
   {
     let config = try config(Self.everyTarget)

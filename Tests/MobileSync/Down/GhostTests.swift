@@ -147,7 +147,7 @@ import Testing
     #expect(try await device.rows().count == 30)
   }
 
-  @Test func `MS-101 cleaning tells an event`() async throws {
+  @Test func `MS-316 MS-99 MS-101 cleaning tells an event`() async throws {
     let org = InMemoryOrg()
     let id = org.create("Account", ["Name": "a"])
     let device = try await Device.open(org)

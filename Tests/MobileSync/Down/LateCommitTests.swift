@@ -7,7 +7,7 @@ import Testing
 /// Are records found whose dates lie before what a sync has seen already?
 @Suite struct LateCommitTests {
   @Test(arguments: [Duration.zero, .seconds(5), .seconds(30)])
-  func `a record that was committed late comes down if it lies within the window`(
+  func `MS-91 a record that was committed late comes down if it lies within the window`(
     window: Duration
   ) async throws {
     let org = InMemoryOrg()

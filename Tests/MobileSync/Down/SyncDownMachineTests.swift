@@ -31,7 +31,8 @@ import Testing
     #expect(isReported(nil, isLast: true))
   }
 
-  @Test func `MS-83 a sorted target stores the watermark with every page, another at the end`() {
+  @Test
+  func `BX-67 MS-83 a sorted target stores the watermark with every page, another at the end`() {
     var sorted = SyncDownMachine(maxTimeStamp: 5, isSorted: true)
     _ = sorted.begin(total: 3, isLast: false)
     let stored = sorted.page(count: 1, latest: 7).maxTimeStamp

@@ -116,7 +116,7 @@ import Testing
 
   // MARK: Updates and paging
 
-  @Test func `MS-44 MS-45 MS-46 one page reports its beginning, its total and its end`()
+  @Test func `MS-49 MS-77 MS-44 MS-45 MS-46 one page reports its beginning, its total and its end`()
     async throws
   {
     let device = try await Device.open(orgWithAccounts(10))
@@ -245,7 +245,8 @@ import Testing
     #expect(try await device.rows().count == 50)
   }
 
-  @Test func `MS-62 a missing soup or index fails the run before any request`() async throws {
+  @Test func `MS-312 MS-62 a missing soup or index fails the run before any request`() async throws
+  {
     let org = orgWithAccounts(1)
     let device = try await Device.open(org)
     try await device.store.registerSoup(

@@ -161,7 +161,7 @@ import Testing
       await syncErrorCode { _ = try await device.manager.reSync(named: "no") } == .doesNotExist)
   }
 
-  @Test func `MS-41 MS-26 an active sync is neither run again nor deleted`() async throws {
+  @Test func `MS-15 MS-41 MS-26 an active sync is neither run again nor deleted`() async throws {
     let org = org(1)
     let device = try await Device.open(org)
     let gate = Gate()
@@ -195,7 +195,7 @@ import Testing
     _ = try await run.finished()
   }
 
-  @Test func `MS-43 a waiter that is cancelled leaves the run alone`() async throws {
+  @Test func `BX-70 MS-43 a waiter that is cancelled leaves the run alone`() async throws {
     let org = org(1)
     let device = try await Device.open(org)
     let gate = Gate()
@@ -259,7 +259,7 @@ import Testing
     #expect(try await device.rows().count == 30)
   }
 
-  @Test func `MS-59 a stopped sync goes on with the record that carries the saved date`()
+  @Test func `MS-40 MS-59 a stopped sync goes on with the record that carries the saved date`()
     async throws
   {
     let org = org(10, pageSize: 1)
@@ -330,7 +330,9 @@ import Testing
 
   // MARK: Instances
 
-  @Test func `MS-9 MS-12 MS-13 there is one manager per store until it is removed`() async throws {
+  @Test func `MS-11 MS-318 MS-9 MS-12 MS-13 there is one manager per store until it is removed`()
+    async throws
+  {
     let device = try await Device.open(org(0))
     let other = try await Device.open(org(0))
     let managers = SyncManagers(registry: device.registry)
@@ -372,7 +374,7 @@ import Testing
     #expect(try await device.manager.unsyncedRecords() == [Device.soup: 2])
   }
 
-  @Test func `MS-3 local ids are made here and do not repeat`() async throws {
+  @Test func `BX-65 MS-3 local ids are made here and do not repeat`() async throws {
     let device = try await Device.open(org(0))
     let ids = Set((0..<10_000).map { _ in device.manager.createLocalId() })
     #expect(ids.count == 10_000)

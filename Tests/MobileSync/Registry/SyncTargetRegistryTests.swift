@@ -83,7 +83,9 @@ import Testing
       [:], ["type": "rest"], ["type": "collection"], ["iOSImpl": "SFCollectionSyncUpTarget"],
       ["createFieldlist": ["Name"]],
     ] as [JSONObject])
-  func `MS-228 MS-262 an up target that names no other is the collection target`(json: JSONObject)
+  func `BX-73 MS-228 MS-262 an up target that names no other is the collection target`(
+    json: JSONObject
+  )
     throws
   {
     #expect(try registry().upTarget(from: json) is CollectionSyncUpTarget)

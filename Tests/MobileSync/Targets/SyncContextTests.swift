@@ -24,7 +24,7 @@ import Testing
     (.insecureURL, .invalidRequest), (.invalidRequest, .invalidRequest),
     (.tooManyRecords, .invalidRequest), (.notAuthenticated, .noRestClient),
   ])
-  func `a failed request is told by what it means, and only the network's by trying again`(
+  func `MS-8 a failed request is told by what it means, and only the network's by trying again`(
     code: RestError.Code, expected: SyncError.Code
   ) async throws {
     let error = try await error(RestError(code, "it went wrong"))

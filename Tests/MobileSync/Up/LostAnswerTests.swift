@@ -130,7 +130,7 @@ import Testing
     #expect(ids.count == 3)
   }
 
-  @Test func `MS-210 with an external id the server itself finds the record`() async throws {
+  @Test func `BX-61 MS-210 with an external id the server itself finds the record`() async throws {
     let org = org()
     let device = try await Device.open(org)
     let target = CollectionSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))

@@ -129,7 +129,7 @@ import Testing
       (5, true, .gone, true), (5, true, .modified(6), false), (5, false, .unknown, false),
       (5, true, .unknown, false), (nil, false, .gone, true),
     ] as [(Int64?, Bool, RemoteDate, Bool)])
-  func `MS-196 MS-197 a record is newer by the date that came down with it`(
+  func `MS-182 MS-198 MS-196 MS-197 a record is newer by the date that came down with it`(
     local: Int64?, isDeleted: Bool, remote: RemoteDate, expected: Bool
   ) {
     #expect(

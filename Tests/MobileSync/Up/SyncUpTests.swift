@@ -157,7 +157,8 @@ import Testing
     #expect(made["Name"] == "new" && made["Phone"] == nil)
   }
 
-  @Test func `MS-188 MS-71 MS-72 refused records keep the server's words until they go up`()
+  @Test
+  func `MS-311 BX-63 MS-188 MS-71 MS-72 refused records keep the server's words until they go up`()
     async throws
   {
     let (org, device, _) = try await synced(0)
@@ -276,7 +277,7 @@ import Testing
 
   // MARK: Batches and bad answers
 
-  @Test func `MS-333 MS-217 after a lost record only that one is sent again`() async throws {
+  @Test func `MS-216 MS-333 MS-217 after a lost record only that one is sent again`() async throws {
     let (org, device, ids) = try await synced(4)
     for id in ids { try await device.edit(id, ["Name": .string("mine \(id)")]) }
     try await device.create([["Name": "fresh"]])
@@ -377,7 +378,9 @@ import Testing
 
   // MARK: Stop
 
-  @Test func `MS-54 MS-334 a stop completes the batch on its way, and the rest goes up later`()
+  @Test
+  func
+    `MS-194 BX-74 MS-54 MS-334 a stop completes the batch on its way, and the rest goes up later`()
     async throws
   {
     let (org, device, ids) = try await synced(3)
