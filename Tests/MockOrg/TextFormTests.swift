@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceMockOrg
@@ -56,9 +57,9 @@ import Testing
     for day in stride(from: -90_000, through: 90_000, by: 97) {
       let date = Date(timeIntervalSince1970: Double(day) * 86400 + 3661)
       let parts = calendar.dateComponents([.year, .month, .day], from: date)
-      let civil = DateText.civil(days: day)
+      let civil = CivilCalendar.date(ofDay: day)
       #expect(civil.year == parts.year && civil.month == parts.month && civil.day == parts.day)
-      #expect(DateText.days(year: civil.year, month: civil.month, day: civil.day) == day)
+      #expect(CivilCalendar.day(year: civil.year, month: civil.month, day: civil.day) == day)
       #expect(DateText.dateTime(date).hasSuffix("T01:01:01.000+0000"))
     }
   }

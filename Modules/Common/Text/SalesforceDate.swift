@@ -74,7 +74,7 @@ public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConver
 
   /// `2026-03-01`, the day in UTC.
   public var dayText: String {
-    let (year, month, day) = Calendar.date(ofDay: days)
+    let (year, month, day) = CivilCalendar.date(ofDay: days)
     return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))"
   }
 
@@ -85,7 +85,7 @@ public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConver
 
   /// `Sun, 01 Mar 2026 08:30:00 GMT`, as HTTP headers have it: English in every locale.
   public var httpText: String {
-    let (year, month, day) = Calendar.date(ofDay: days)
+    let (year, month, day) = CivilCalendar.date(ofDay: days)
     // 1970-01-01 was a Thursday.
     let weekday = Self.weekdays[((days + 4) % 7 + 7) % 7]
     return "\(weekday), \(pad(day, 2)) \(Self.months[month - 1]) \(pad(year, 4)) \(clock) GMT"
@@ -102,7 +102,8 @@ public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConver
       let hour = reader.number(digits: 2), hour < 24, reader.take(":"),
       let minute = reader.number(digits: 2), minute < 60, reader.take(":"),
       let second = reader.number(digits: 2), second < 60, reader.take(" GMT"), reader.isAtEnd,
-      let days = Calendar.day(year: year, month: month + 1, day: day)
+      year >= 1,
+      let days = CivilCalendar.day(year: year, month: month + 1, day: day)
     else { return nil }
     return SalesforceDate(
       milliseconds: Int64(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000)
@@ -141,43 +142,6 @@ public struct SalesforceDate: Sendable, Hashable, Comparable, CustomStringConver
   }
 }
 
-/// Days of the Gregorian calendar as numbers, counted from 1970-01-01.
-private enum Calendar {
-  /// The number of a date, or nil if there is no such date.
-  static func day(year: Int, month: Int, day: Int) -> Int? {
-    guard year >= 1, (1...12).contains(month), day >= 1, day <= length(year: year, month: month)
-    else { return nil }
-    // Years begin in March here, so that the leap day is the last one.
-    let shifted = month <= 2 ? year - 1 : year
-    let era = shifted / 400
-    let yearOfEra = shifted % 400
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  }
-
-  private static func length(year: Int, month: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  /// The date of a number.
-  static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
-    let shifted = day + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let marchMonth = (5 * dayOfYear + 2) / 153
-    let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
-  }
-}
-
 /// Reads the parts of a date's text from the left.
 private struct DateReader {
   private var rest: Substring.UTF8View
@@ -207,9 +171,9 @@ private struct DateReader {
   /// `yyyy-MM-dd` as the number of the day.
   mutating func day() -> Int? {
     guard let year = number(digits: 4), take("-"), let month = number(digits: 2), take("-"),
-      let day = number(digits: 2)
+      let day = number(digits: 2), year >= 1
     else { return nil }
-    return Calendar.day(year: year, month: month, day: day)
+    return CivilCalendar.day(year: year, month: month, day: day)
   }
 
   /// The digits behind the point, as milliseconds.

@@ -58,14 +58,20 @@ public struct SalesforceId: Sendable, Hashable, CustomStringConvertible {
 
   /// Three check characters, each of which has a bit for each of five that is upper case.
   private static func check(_ bytes: [UInt8]) -> String {
-    let letters = (0..<3).map { group in
-      var bits = 0
-      for position in 0..<5 where (0x41...0x5a).contains(bytes[group * 5 + position]) {
-        bits |= 1 << position
-      }
-      return checkLetters[bits]
+    bytes.withUnsafeBufferPointer { bytes in
+      String(decoding: (0..<3).map { checkLetter(ofGroup: $0, in: bytes) }, as: UTF8.self)
     }
-    return String(decoding: letters, as: UTF8.self)
+  }
+
+  /// The check character for the first, second or third five of an id's 15 characters.
+  package static func checkLetter(
+    ofGroup group: Int, in bytes: UnsafeBufferPointer<UInt8>
+  ) -> UInt8 {
+    var bits = 0
+    for position in 0..<5 where (0x41...0x5a).contains(bytes[group * 5 + position]) {
+      bits |= 1 << position
+    }
+    return checkLetters[bits]
   }
 
   /// The first 15 characters with the case that the last three tell.

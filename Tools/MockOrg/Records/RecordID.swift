@@ -5,7 +5,6 @@ import Synchronization
 enum RecordID {
   private static let digits = Array(
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
-  private static let checksumDigits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345".utf8)
 
   /// The 18-character form of an id, or nil if `text` is no id.
   ///
@@ -40,9 +39,7 @@ enum RecordID {
       }
       position += 9
       for group in 0..<3 {
-        var bits = 0
-        for offset in 0..<5 where isUppercase(id[group * 5 + offset]) { bits |= 1 << offset }
-        id[position] = checksumDigits[bits]
+        id[position] = SalesforceId.checkLetter(ofGroup: group, in: UnsafeBufferPointer(id))
         position += 1
       }
       return position
@@ -59,10 +56,6 @@ enum RecordID {
       number = number * 62 + digit
     }
     return number
-  }
-
-  private static func isUppercase(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
   }
 }
 

@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// A day of the Gregorian calendar, between the years 1 and 9999.
 struct SOQLDate: Sendable, Hashable, Comparable {
   static let millisecondsPerDay: Int64 = 86_400_000
@@ -15,7 +17,7 @@ struct SOQLDate: Sendable, Hashable, Comparable {
   /// Nil if there is no such day.
   init?(year: Int, month: Int, day: Int) {
     guard (1...9999).contains(year),
-      let days = DateText.days(year: year, month: month, day: day)
+      let days = CivilCalendar.day(year: year, month: month, day: day)
     else { return nil }
     daysSince1970 = days
   }
@@ -24,7 +26,7 @@ struct SOQLDate: Sendable, Hashable, Comparable {
   init(firstOfMonth month: Int, year: Int) {
     let months = min(max(year, -100_000), 100_000) * 12 + min(max(month, -1_000_000), 1_000_000) - 1
     let year = Int((Double(months) / 12).rounded(.down))
-    let days = DateText.days(year: year, month: months - year * 12 + 1, day: 1)
+    let days = CivilCalendar.day(year: year, month: months - year * 12 + 1, day: 1)
     self.init(daysSince1970: days ?? 0)
   }
 
@@ -69,5 +71,5 @@ struct SOQLDate: Sendable, Hashable, Comparable {
       + padded(milliseconds / 1000 % 60, 2) + "." + padded(milliseconds % 1000, 3)
   }
 
-  private var civil: (year: Int, month: Int, day: Int) { DateText.civil(days: daysSince1970) }
+  private var civil: (year: Int, month: Int, day: Int) { CivilCalendar.date(ofDay: daysSince1970) }
 }
