@@ -15,7 +15,7 @@ import Testing
     let window = "start=2026-05-15T13:59:59Z&end=2026-05-15T14:30:00Z"
     let updated = await org.send("GET", "/sobjects/Account/updated/?\(window)")
     #expect(updated.json?["ids"]?.elements.compactMap(\.string) == [new])
-    #expect(updated.json?["latestDateCovered"]?.string == "2026-05-15T14:01:00.000+0000")
+    #expect(updated.json?["latestDateCovered"]?.string == "2026-05-15T14:00:00.000+0000")
     let deleted = await org.send("GET", "/sobjects/Account/deleted/?\(window)")
     #expect(deleted.json?["deletedRecords"]?[0]?["id"]?.string == old)
     #expect(
@@ -102,5 +102,21 @@ import Testing
     #expect(changed.status == 200)
     let bad = await org.send("GET", "/sobjects", headers: ["if-modified-since": "soon"])
     #expect(bad.errorCode == "INVALID_HEADER")
+  }
+
+  @Test func `the next window begins where nothing is passed over`() async throws {
+    let org = try OrgUnderTest()
+    try await org.made("Account", ["Name": "first"])
+    org.clock.advance(by: .seconds(10))
+    let window = "start=2026-05-15T11:00:00Z&end=2026-05-16T12:00:00Z"
+    let first = await org.send("GET", "/sobjects/Account/updated?\(window)")
+    org.clock.advance(by: .seconds(10))
+    let late = try await org.made("Account", ["Name": "late, in the same minute"])
+    org.clock.advance(by: .seconds(600))
+    let covered = try #require(first.json?["latestDateCovered"]?.string)
+    let next = await org.send(
+      "GET",
+      "/sobjects/Account/updated?start=\(PercentEncoding.encode(covered))&end=2026-05-16T12:00:00Z")
+    #expect(next.json?["ids"]?.elements.contains { $0.string == late } == true, "\(next.text)")
   }
 }

@@ -124,4 +124,25 @@ import Testing
       reply.message == "record limit reached. cannot submit more than 200 records into this call")
     #expect(try await org.org.count("Account") == 0)
   }
+
+  @Test func `the type of record changes at most nine times in a call`() async throws {
+    let org = try OrgUnderTest()
+    func send(_ count: Int) async -> OrgUnderTest.Reply {
+      let records = (0..<count).map {
+        $0.isMultiple(of: 2)
+          ? account(#""Name":"a""#) : #"{"attributes":{"type":"Contact"},"LastName":"c"}"#
+      }
+      return await org.send(
+        "POST", "/composite/sobjects", #"{"records":[\#(records.joined(separator: ","))]}"#)
+    }
+    let eleven = await send(11)
+    #expect(eleven.errorCode == "LIMIT_EXCEEDED")
+    #expect(
+      eleven.message
+        == "Cannot have more than 10 chunks in a single operation. Please rearrange the data to reduce "
+        + "chunking.")
+    #expect(try await org.org.count("Account") == 0)
+    #expect(await send(10).status == 200)
+    #expect(try await org.org.count("Account") == 5)
+  }
 }

@@ -76,8 +76,72 @@ import Testing
     }
     let reply = await org.send(
       "POST", "/composite", #"{"compositeRequest":[\#(many.joined(separator: ","))]}"#)
-    #expect(reply.errorCode == "LIMIT_EXCEEDED")
+    #expect(reply.status == 400)
+    let answer = reply.json?["compositeResponse"]?[0]
+    #expect(answer?["body"]?[0]?["errorCode"]?.string == "LIMIT_EXCEEDED")
+    #expect(
+      answer?["body"]?[0]?["message"]?.string
+        == "The request can’t contain more than 25 operations."
+    )
+    #expect(answer?["referenceId"]?.isNull == true)
     #expect(try await org.org.count("Account") == 0)
+  }
+
+  @Test func `at most five parts are queries or collections`() async throws {
+    let org = try OrgUnderTest()
+    func send(_ count: Int) async -> OrgUnderTest.Reply {
+      let parts = (0..<count).map {
+        let path = $0.isMultiple(of: 2) ? "query?q=SELECT+Id+FROM+Account" : "composite/sobjects"
+        return
+          #"{"method":"GET","url":"/services/data/v66.0/\#(path)","referenceId":"r\#($0)"}"#
+      }
+      return await org.send(
+        "POST", "/composite", #"{"compositeRequest":[\#(parts.joined(separator: ","))]}"#)
+    }
+    #expect(await send(5).status == 200)
+    let six = await send(6)
+    #expect(six.status == 400)
+    #expect(
+      six.json?["compositeResponse"]?[0]?["body"]?[0]?["errorCode"]?.string == "LIMIT_EXCEEDED")
+  }
+
+  @Test(arguments: ["Accept", "authorization", "Content-Type"])
+  func `a part has no headers that it inherits`(name: String) async throws {
+    let org = try OrgUnderTest()
+    let reply = await org.send(
+      "POST", "/composite",
+      #"""
+      {"compositeRequest":[{"method":"GET","url":"/services/data/v66.0/limits","referenceId":"L",
+      "httpHeaders":{"\#(name)":"x"}}]}
+      """#)
+    #expect(reply.status == 400)
+    #expect(reply.errorCode == "INVALID_INPUT")
+  }
+
+  @Test(arguments: [true, false])
+  func `a record of a collection that fails undoes a composite request that is all or none`(
+    allOrNone: Bool
+  ) async throws {
+    let org = try OrgUnderTest()
+    let reply = await org.send(
+      "POST", "/composite",
+      #"""
+      {"allOrNone":\#(allOrNone),"compositeRequest":[\#(createAccount),
+      {"method":"POST","url":"/services/data/v66.0/composite/sobjects","referenceId":"R","body":
+      {"allOrNone":false,"records":[{"attributes":{"type":"Account"},"Name":"x"},
+      {"attributes":{"type":"Account"}}]}}]}
+      """#)
+    let answers = reply.json?["compositeResponse"]
+    let codes = answers?[1]?["body"]?.elements.map { $0["errors"]?[0]?["statusCode"]?.string }
+    if allOrNone {
+      #expect(answers?[0]?["body"]?[0]?["errorCode"]?.string == "PROCESSING_HALTED")
+      #expect(codes == ["ALL_OR_NONE_OPERATION_ROLLED_BACK", "REQUIRED_FIELD_MISSING"])
+      #expect(try await org.org.count("Account") == 0)
+    } else {
+      #expect(answers?[0]?["httpStatusCode"]?.int64 == 201)
+      #expect(codes == [nil, "REQUIRED_FIELD_MISSING"])
+      #expect(try await org.org.count("Account") == 2)
+    }
   }
 
   @Test func `a batch runs on after an error unless it is told to halt`() async throws {
@@ -114,5 +178,20 @@ import Testing
     #expect(failed.json?["hasErrors"]?.bool == true)
     #expect(failed.json?["results"]?[0]?["referenceId"]?.string == "c")
     #expect(try await org.org.count("Account") == 1)
+  }
+
+  @Test(arguments: [
+    #"{"attributes":{"type":"Account","referenceId":"a"},"Name":"B"}"#,
+    #"{"attributes":{"type":"Account"},"Name":"B"}"#,
+  ])
+  func `records of a tree have names of their own`(second: String) async throws {
+    let org = try OrgUnderTest()
+    let reply = await org.send(
+      "POST", "/composite/tree/Account",
+      #"{"records":[{"attributes":{"type":"Account","referenceId":"a"},"Name":"A"},\#(second)]}"#)
+    #expect(reply.status == 400)
+    #expect(
+      reply.json?["results"]?[0]?["errors"]?[0]?["statusCode"]?.string == "INVALID_INPUT")
+    #expect(try await org.org.count("Account") == 0)
   }
 }

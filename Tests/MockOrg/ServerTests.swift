@@ -91,6 +91,38 @@ import Testing
     }
   }
 
+  @Test func `a URI has at most 16,384 bytes, alone and with its headers`() async throws {
+    try await withMockOrg { org, server in
+      let start = "/services/data/v66.0/query?q=SELECT+Id+FROM+Account+WHERE+Name='"
+      func query(_ length: Int) async throws -> WebPage {
+        let fill = String(repeating: "x", count: length - start.utf8.count - 1)
+        return try await send(server, "GET", "\(start)\(fill)'")
+      }
+      #expect(try await query(3900).status == 200)
+      let long = try await query(16_385)
+      #expect(long.status == 414)
+      #expect(long.text.contains("URI Too Long"))
+      #expect(try await query(16_380).status == 431)
+      #expect(org.requestLog.map(\.status) == [200, 414, 431])
+    }
+  }
+
+  @Test func `the form of an answer may stand behind the path`() async throws {
+    try await withMockOrg { org, server in
+      let id = try await org.create("Account", ["Name": "x"])
+      let data = "/services/data/v66.0"
+      let json = try await send(server, "GET", "\(data)/sobjects/Account/\(id).json?fields=Name")
+      #expect(json.text.contains(#""Name":"x""#))
+      let xml = try await send(server, "GET", "\(data)/query.xml?q=SELECT+Name+FROM+Account")
+      #expect(xml.text.contains("<Name>x</Name>"))
+      let made = try await send(
+        server, "PATCH", "\(data)/sobjects/Account/Name/a.json", #"{"Phone":"1"}"#)
+      #expect(made.text.contains("NOT_FOUND") || made.status == 201, "\(made.text)")
+      let names = try await org.query("SELECT Name FROM Account WHERE Name LIKE 'a%'")
+      #expect(names.isEmpty || names[0]["Name"]?.string == "a.json")
+    }
+  }
+
   @Test func `a HEAD has the headers of a GET and no body`() async throws {
     try await withMockOrg { _, server in
       let reply = try await send(server, "HEAD", "/services/data/v66.0/sobjects/Account/describe")
@@ -104,6 +136,7 @@ import Testing
       let reply = try await send(server, "PUT", "/services/data/v66.0/sobjects/Account", "{}")
       #expect(reply.status == 405)
       #expect(reply.text.contains("HTTP Method 'PUT' not allowed. Allowed are GET,HEAD,POST"))
+      #expect(reply.response.value(forHTTPHeaderField: "Allow") == "GET,HEAD,POST")
       let tunnelled = try await send(
         server, "POST",
         "/services/data/v66.0/sobjects/Account/001000000000000AAA?_HttpMethod=PATCH",

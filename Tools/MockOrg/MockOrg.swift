@@ -178,6 +178,8 @@ public final class MockOrg: Sendable {
         ? RESTService.versionList()
         : OrgAnswer(.methodNotAllowed(request.method, allowed: "GET,HEAD"))
     case "data":
+      let request = request.readingSuffix
+      let path = request.path.dropFirst(2)
       let answer: OrgAnswer
       if let session = login.session(of: request) {
         guard let version = RESTService.version(path.first) else { return OrgAnswer(.notFound()) }

@@ -43,9 +43,11 @@ extension ServerError {
   }
 
   static func methodNotAllowed(_ method: String, allowed: String) -> ServerError {
-    ServerError(
+    var error = ServerError(
       status: 405, "METHOD_NOT_ALLOWED",
       "HTTP Method '\(method)' not allowed. Allowed are \(allowed)")
+    error.allowedMethods = allowed
+    return error
   }
 
   static func jsonParser(_ message: String) -> ServerError {

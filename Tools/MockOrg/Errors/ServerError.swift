@@ -11,6 +11,8 @@ struct ServerError: Error, Sendable, Equatable {
   var code: String
   var message: String
   var fields: [String]?
+  /// The methods that the resource has, for a request with another one.
+  var allowedMethods: String?
   /// What a duplicate rule found.
   var duplicateResult: JSONSlice?
 

@@ -25,6 +25,20 @@ struct OrgRequest: Sendable {
     }
   }
 
+  /// The request with the form of its answer, which may stand behind the path (`/sobjects.json`), where
+  /// headers say it. Values of external ids may end like that too and stay as they are.
+  var readingSuffix: OrgRequest {
+    guard let last = path.last, path.dropFirst(3).first != "sobjects" || path.count < 7,
+      let form = ["json", "xml"].first(where: {
+        last.hasSuffix(".\($0)") && last.count > $0.count + 1
+      })
+    else { return self }
+    var request = self
+    request.path[path.count - 1] = String(last.dropLast(form.count + 1))
+    request.headers["accept"] = "application/\(form)"
+    return request
+  }
+
   /// The value of a query parameter.
   subscript(query name: String) -> String? { query.first { $0.name == name }?.value }
 
@@ -77,6 +91,8 @@ struct OrgAnswer: Sendable {
   var headers: [(name: String, value: String)] = []
   var body: [UInt8] = []
   var contentType = "application/json;charset=UTF-8"
+  /// A request that carries several records succeeded, but not with all of them.
+  var hasFailedRecords = false
 
   /// An answer without a body.
   static func empty(_ status: Int = 204) -> OrgAnswer { OrgAnswer(status: status) }
@@ -127,7 +143,9 @@ struct OrgAnswer: Sendable {
     }
     writer.endObject()
     writer.endArray()
-    self.init(status: error.status, body: writer.bytes)
+    self.init(
+      status: error.status, headers: error.allowedMethods.map { [("Allow", $0)] } ?? [],
+      body: writer.bytes)
   }
 
   init(

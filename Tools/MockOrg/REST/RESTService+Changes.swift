@@ -21,7 +21,9 @@ extension RESTService {
       throw ServerError(
         "INVALID_REPLICATION_DATE", "endDate must be at least one minute greater than startDate")
     }
-    let covered = min(end, now / 60 * 60 + 60)
+    // Never beyond the present minute: a client begins its next window there, and what changes later
+    // in this minute must not fall between the two.
+    let covered = min(end, now / 60 * 60)
     let statement = try transaction.database.cachedStatement(
       sql: """
         SELECT "Id", "SystemModstamp" FROM \(object.table.name) AS t0 \

@@ -46,6 +46,8 @@ struct RecordResult {
 extension RESTService {
   /// Most records that one call creates, changes or deletes.
   static let collectionLimit = 200
+  /// How often the type of record may change in one call, and one more.
+  private static let chunkLimit = 10
   /// Most records that one call retrieves.
   static let collectionRetrieveLimit = 2000
 
@@ -158,6 +160,7 @@ extension RESTService {
     try Self.checkCount(given.count, limit: Self.collectionLimit)
     let allOrNone = request[query: "allOrNone"]?.lowercased() == "true"
     let ids = given.map { RecordID.normalized($0) }
+    try Self.checkChunks(ids.map { String($0?.prefix(3) ?? "") })
     let repeated = Self.repeated(ids)
     return try perform(allOrNone: allOrNone, count: given.count) { index in
       guard let id = ids[index] else { throw ServerError.malformedID(given[index]) }
@@ -218,12 +221,14 @@ extension RESTService {
   func perform(
     allOrNone: Bool, count: Int, _ body: (Int) throws -> RecordResult
   ) throws -> OrgAnswer {
-    let results = try self.results(allOrNone: allOrNone, count: count, body)
-    return .json { writer in
+    let results = try self.results(allOrNone: allOrNone || requiresAllOrNone, count: count, body)
+    var answer = OrgAnswer.json { writer in
       writer.beginArray()
       for result in results { result.write(to: &writer) }
       writer.endArray()
     }
+    answer.hasFailedRecords = results.contains { $0.error != nil }
+    return answer
   }
 
   private func results(
@@ -261,7 +266,20 @@ extension RESTService {
       let (line, column) = TextPosition.of(offset: record.utf8.startIndex, in: request.body)
       throw .jsonParser("A record has to be a JSON object at [line:\(line), column:\(column)]")
     }
+    try Self.checkChunks(
+      records.map { $0["attributes"]?["type"]?.string?.lowercased() ?? "" })
     return (records, body["allOrNone"]?.bool ?? false)
+  }
+
+  /// Records of one type that stand side by side are worked off together; such runs are few in a call.
+  private static func checkChunks(_ types: [String]) throws(ServerError) {
+    let chunks = zip(types, types.dropFirst()).count { $0 != $1 } + 1
+    if chunks > chunkLimit {
+      throw ServerError(
+        "LIMIT_EXCEEDED",
+        "Cannot have more than \(chunkLimit) chunks in a single operation. Please rearrange the data "
+          + "to reduce chunking.")
+    }
   }
 
   private static func checkCount(_ count: Int, limit: Int) throws(ServerError) {

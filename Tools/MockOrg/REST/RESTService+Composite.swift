@@ -4,6 +4,8 @@ import SalesforceSDKCommon
 extension RESTService {
   /// Most sub-requests of one composite or batch request.
   static let subrequestLimit = 25
+  /// How many sub-requests of one composite request may be queries or collections.
+  private static let costlyLimit = 5
 
   /// Everything under `/composite`.
   func composite(_ request: OrgRequest, _ path: [String]) throws -> OrgAnswer {
@@ -46,8 +48,17 @@ extension RESTService {
         "The property 'compositeRequest' has to be an array at [line:1, column:1]")
     }
     let requests = Array(list.elements)
-    try Self.checkSubrequests(requests.count)
+    do {
+      try Self.checkSubrequests(requests.count)
+      try Self.checkCostly(requests)
+    } catch {
+      // Such a request is answered as if it had one part, which has no name.
+      return try .json(error.status) { writer in
+        try writer.compositeResponse([(nil, OrgAnswer(error))])
+      }
+    }
     try Self.checkReferenceIDs(requests)
+    try Self.checkHeaders(requests)
     let allOrNone = body["allOrNone"]?.bool ?? false
     var run = CompositeRun(answers: [], failure: nil)
     try transaction.database.inSavepoint {
@@ -55,13 +66,32 @@ extension RESTService {
       return allOrNone && run.failure != nil ? .rollback : .commit
     }
     if allOrNone { run.haltOthers() }
-    return try .json { writer in
-      writer.beginObject()
-      writer.key("compositeResponse")
-      writer.beginArray()
-      for (name, answer) in run.answers { try Self.write(answer, named: name, to: &writer) }
-      writer.endArray()
-      writer.endObject()
+    return try .json { writer in try writer.compositeResponse(run.answers) }
+  }
+
+  /// Queries and collections are dear: a composite request has few of them.
+  private static func checkCostly(_ requests: [JSONSlice]) throws(ServerError) {
+    let costly = requests.filter { request in
+      let path = OrgRequest(method: "GET", target: request["url"]?.string ?? "").path.dropFirst(3)
+      return ["query", "queryAll"].contains(path.first)
+        || path.starts(with: ["composite", "sobjects"])
+    }
+    if costly.count > costlyLimit {
+      throw ServerError(
+        "LIMIT_EXCEEDED",
+        "The request can’t contain more than \(costlyLimit) query and sObject Collections operations."
+      )
+    }
+  }
+
+  /// Sub-requests inherit some headers of the request around them and cannot have their own.
+  static func checkHeaders(_ requests: [JSONSlice]) throws(ServerError) {
+    for request in requests {
+      for (name, _) in request["httpHeaders"].map({ Array($0.members) }) ?? []
+      where ["accept", "authorization", "content-type"].contains(name.lowercased()) {
+        throw ServerError(
+          "INVALID_INPUT", "The header \(name) can't be specified in a subrequest.")
+      }
     }
   }
 
@@ -90,19 +120,17 @@ extension RESTService {
         run.answers.append((name, OrgAnswer(Self.halted)))
         continue
       }
-      let answer = try self.answer(to: subrequest, references)
+      let answer = try self.answer(to: subrequest, references, allOrNone: stopsAtFailure)
       run.answers.append((name, answer))
-      if answer.status < 300 {
-        references.record(answer.body, as: name)
-      } else if run.failure == nil {
-        run.failure = index
-      }
+      if answer.status < 300 { references.record(answer.body, as: name) }
+      let isFailure = answer.status >= 300 || stopsAtFailure && answer.hasFailedRecords
+      if isFailure, run.failure == nil { run.failure = index }
     }
     return run
   }
 
   private func answer(
-    to subrequest: JSONSlice, _ references: CompositeReferences
+    to subrequest: JSONSlice, _ references: CompositeReferences, allOrNone: Bool
   ) throws -> OrgAnswer {
     do {
       let url = try references.resolve(subrequest["url"]?.string ?? "", escaping: false)
@@ -116,14 +144,15 @@ extension RESTService {
       }
       return try answer(
         OrgRequest(
-          method: subrequest["method"]?.string ?? "GET", target: url, headers: headers, body: body))
+          method: subrequest["method"]?.string ?? "GET", target: url, headers: headers, body: body),
+        allOrNone: allOrNone)
     } catch let error as ServerError {
       return OrgAnswer(error)
     }
   }
 
   /// Answers a request that stands inside another one; its URL names a version of its own.
-  private func answer(_ request: OrgRequest) throws -> OrgAnswer {
+  private func answer(_ request: OrgRequest, allOrNone: Bool = false) throws -> OrgAnswer {
     var path = request.path[...]
     if path.starts(with: ["services", "data"]) { path = path.dropFirst(2) }
     guard let version = Self.version(path.first) else { throw ServerError.notFound() }
@@ -137,8 +166,9 @@ extension RESTService {
     var inner = transaction
     inner.apiVersion = version
     inner.duplicates.read(request)
-    return try RESTService(transaction: inner, org: org, identityURL: identityURL)
-      .answer(request, path: Array(path))
+    var service = RESTService(transaction: inner, org: org, identityURL: identityURL)
+    service.requiresAllOrNone = allOrNone
+    return try service.answer(request, path: Array(path))
   }
 
   /// The number in a path segment such as `v66.0`, if the org speaks that version.
@@ -159,29 +189,8 @@ extension RESTService {
     }
     if count > subrequestLimit {
       throw ServerError(
-        "LIMIT_EXCEEDED",
-        "The request has \(count) subrequests. The limit is \(subrequestLimit) subrequests.")
+        "LIMIT_EXCEEDED", "The request can’t contain more than \(subrequestLimit) operations.")
     }
-  }
-
-  static func write(
-    _ answer: OrgAnswer, named name: String, to writer: inout JSONWriter
-  ) throws {
-    writer.beginObject()
-    writer.key("body")
-    try writer.body(of: answer)
-    writer.key("httpHeaders")
-    writer.beginObject()
-    for header in answer.headers {
-      writer.key(header.name)
-      writer.string(header.value)
-    }
-    writer.endObject()
-    writer.key("httpStatusCode")
-    writer.integer(answer.status)
-    writer.key("referenceId")
-    writer.string(name)
-    writer.endObject()
   }
 
   // MARK: Batch
@@ -251,9 +260,18 @@ extension RESTService {
     }
     var created: [(name: String, id: String)] = []
     var failed: (name: String, error: ServerError)?
+    var names: Set<String> = []
     func create(_ record: JSONSlice, _ object: ObjectSchema, parent: (String, String)?) throws {
       let name = record["attributes"]?["referenceId"]?.string ?? ""
       do {
+        guard !name.isEmpty else {
+          throw ServerError(
+            "INVALID_INPUT", "Include a referenceId in the attributes of each record.", fields: [])
+        }
+        guard names.insert(name).inserted else {
+          throw ServerError(
+            "INVALID_INPUT", "Duplicate ReferenceId provided in the request.", fields: [])
+        }
         guard created.count < Self.treeLimit else {
           throw ServerError(
             "EXCEEDED_MAX_SOBJECTS", "A tree has at most \(Self.treeLimit) records.", fields: [])
@@ -335,6 +353,32 @@ extension RESTService {
 }
 
 extension JSONWriter {
+  /// Writes the object with the answers of sub-requests.
+  mutating func compositeResponse(_ answers: [(name: String?, answer: OrgAnswer)]) throws {
+    beginObject()
+    key("compositeResponse")
+    beginArray()
+    for (name, answer) in answers {
+      beginObject()
+      key("body")
+      try body(of: answer)
+      key("httpHeaders")
+      beginObject()
+      for header in answer.headers {
+        key(header.name)
+        string(header.value)
+      }
+      endObject()
+      key("httpStatusCode")
+      integer(answer.status)
+      key("referenceId")
+      string(orNull: name)
+      endObject()
+    }
+    endArray()
+    endObject()
+  }
+
   /// Writes the body of another answer; null if it has none.
   fileprivate mutating func body(of answer: OrgAnswer) throws {
     if answer.body.isEmpty { null() } else { raw(try JSONSlice(parsing: answer.body)) }

@@ -28,6 +28,7 @@ extension RESTService {
       }
       nodes += list.count
       try Self.checkReferenceIDs(Array(list.elements))
+      try Self.checkHeaders(Array(list.elements))
     }
     guard nodes <= Self.nodeLimit else {
       throw ServerError(
@@ -43,12 +44,7 @@ extension RESTService {
         writer.key("graphId")
         writer.string(graph["graphId"]?.string ?? "")
         writer.key("graphResponse")
-        writer.beginObject()
-        writer.key("compositeResponse")
-        writer.beginArray()
-        for (name, answer) in result.answers { try Self.write(answer, named: name, to: &writer) }
-        writer.endArray()
-        writer.endObject()
+        try writer.compositeResponse(result.answers)
         writer.key("isSuccessful")
         writer.bool(result.isSuccessful)
         writer.endObject()
@@ -60,7 +56,7 @@ extension RESTService {
 
   private func run(
     _ graph: JSONSlice
-  ) throws -> (answers: [(name: String, answer: OrgAnswer)], isSuccessful: Bool) {
+  ) throws -> (answers: [(name: String?, answer: OrgAnswer)], isSuccessful: Bool) {
     let requests = graph["compositeRequest"].map { Array($0.elements) } ?? []
     var run = CompositeRun(answers: [], failure: nil)
     try transaction.database.inSavepoint {
@@ -74,7 +70,7 @@ extension RESTService {
 
 /// The answers of a composite request's sub-requests.
 struct CompositeRun {
-  var answers: [(name: String, answer: OrgAnswer)]
+  var answers: [(name: String?, answer: OrgAnswer)]
   /// The first sub-request that failed.
   var failure: Int?
 

@@ -11,6 +11,8 @@ struct RESTService {
   /// What outlives a request: cursors, jobs, recent items.
   let org: MockOrg
   let identityURL: String
+  /// A composite request around this one is undone if any record fails, so collections are too.
+  var requiresAllOrNone = false
 
   var cursors: QueryCursors { org.cursors }
 

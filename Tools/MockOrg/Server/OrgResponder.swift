@@ -18,6 +18,8 @@ struct OrgRequestContext: RequestContext {
 struct OrgResponder: HTTPResponder {
   /// Bodies beyond this size are refused, as they come and as they unfold.
   private static let maxBodyBytes = 150 << 20
+  /// The longest URI, and the longest URI with all headers.
+  private static let maxHeadBytes = 16_384
   /// Smaller answers are sent as they are, as the platform sends them.
   private static let leastCompressed = 1024
 
@@ -60,12 +62,32 @@ struct OrgResponder: HTTPResponder {
       return response(
         await org.answer(orgRequest, circumstances), method: orgRequest.method, exchange)
     }
+    if let answer = Self.tooLong(exchange.target, headers) {
+      log(orgRequest, exchange, answer, nil)
+      return response(answer, method: orgRequest.method, exchange)
+    }
     guard let action = org.script.action(for: orgRequest, target: exchange.target) else {
       let answer = await org.answer(orgRequest, circumstances)
       log(orgRequest, exchange, answer, nil)
       return response(answer, method: orgRequest.method, exchange)
     }
     return try await respond(orgRequest, exchange, circumstances, action)
+  }
+
+  /// The answer to a request whose URI, alone or with its headers, is longer than the platform's servers
+  /// take. They look at that before they look for a session.
+  private static func tooLong(_ target: String, _ headers: [String: String]) -> OrgAnswer? {
+    func refusal(_ status: Int, _ reason: String) -> OrgAnswer {
+      OrgAnswer(
+        status: status,
+        body: Array("<h1>Bad Message \(status)</h1><pre>reason: \(reason)</pre>".utf8),
+        contentType: "text/html;charset=iso-8859-1")
+    }
+    if target.utf8.count > maxHeadBytes { return refusal(414, "URI Too Long") }
+    let head = headers.reduce(target.utf8.count) {
+      $0 + $1.key.utf8.count + $1.value.utf8.count + 4
+    }
+    return head > maxHeadBytes ? refusal(431, "Request Header Fields Too Large") : nil
   }
 
   /// A request on its way through.
