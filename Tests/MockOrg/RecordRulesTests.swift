@@ -276,4 +276,47 @@ import Testing
     #expect(closed.json?["IsClosed"]?.bool == true)
     #expect(closed.json?["ClosedDate"]?.string == "2026-05-15T12:00:00.000+0000")
   }
+
+  @Test(arguments: [
+    (
+      #""Birthdate":"1600-01-01""#, "FIELD_INTEGRITY_EXCEPTION",
+      "Birthdate: invalid date: Sat Jan 01 00:00:00 GMT 1600"
+    ),
+    (
+      #""Birthdate":"20013-02-03""#, "FIELD_INTEGRITY_EXCEPTION",
+      "Birthdate: invalid date: Sun Feb 03 00:00:00 GMT 20013"
+    ),
+    (
+      #""Birthdate":"1600-02-30""#, "JSON_PARSER_ERROR",
+      "Cannot deserialize instance of date from VALUE_STRING value 1600-02-30 or request may be "
+        + "missing a required field at [line:1, column:29]"
+    ),
+    (
+      #""MailingLatitude":91"#, "NUMBER_OUTSIDE_VALID_RANGE",
+      "Mailing Latitude: value outside of valid range on numeric field: 91.0"
+    ),
+    (
+      #""MailingLongitude":-181"#, "NUMBER_OUTSIDE_VALID_RANGE",
+      "Mailing Longitude: value outside of valid range on numeric field: -181.0"
+    ),
+  ])
+  func `no date and no place lies beyond the world's end`(
+    member: String, code: String, message: String
+  ) async throws {
+    let org = try OrgUnderTest()
+    let reply = await org.send("POST", "/sobjects/Contact", #"{"LastName":"x",\#(member)}"#)
+    #expect(reply.status == 400)
+    #expect(reply.errorCode == code)
+    #expect(reply.message == message)
+  }
+
+  @Test func `date and time stand with a T between them`() async throws {
+    let org = try OrgUnderTest()
+    for (text, status) in [("2026-05-15T10:00:00Z", 201), ("2026-05-15 10:00:00", 400)] {
+      let reply = await org.send(
+        "POST", "/sobjects/Event",
+        #"{"Subject":"x","DurationInMinutes":5,"ActivityDateTime":"\#(text)"}"#)
+      #expect(reply.status == status, "\(reply.text)")
+    }
+  }
 }

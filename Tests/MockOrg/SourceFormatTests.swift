@@ -182,4 +182,57 @@ import TestSupport
       #expect(error?.code == .invalidSchema)
     }
   }
+
+  @Test func `a record has one of its object's record types`() async throws {
+    let org = try OrgUnderTest()
+    let project = try trip()
+    defer { withExtendedLifetime(project) {} }
+    try await org.org.load(sourceFormat: project.url)
+    let usual = try await org.made("Trip__c", [:])
+    let rows = try await org.org.query("SELECT RecordType.DeveloperName, RecordTypeId FROM Trip__c")
+    #expect(rows[0]["RecordType"]?["DeveloperName"]?.string == "Express")
+    let type = try #require(rows[0]["RecordTypeId"]?.string)
+    let named = await org.send("POST", "/sobjects/Trip__c", #"{"RecordTypeId":"\#(type)"}"#)
+    #expect(named.status == 201)
+    let none = await org.send("PATCH", "/sobjects/Trip__c/\(usual)", #"{"RecordTypeId":null}"#)
+    #expect(none.status == 204)
+    let other = await org.send(
+      "POST", "/sobjects/Account", #"{"Name":"x","RecordTypeId":"\#(type)"}"#)
+    #expect(other.errorCode == "INVALID_CROSS_REFERENCE_KEY")
+    #expect(other.message == "Record Type ID: this ID value isn't valid for the user: \(type)")
+  }
+
+  @Test func `picklists share their values, and those that nobody defines refuse none`()
+    async throws
+  {
+    let org = try OrgUnderTest()
+    func picklist(_ name: String, _ set: String) -> String {
+      field(
+        name, "Picklist",
+        "<valueSet><restricted>true</restricted><valueSetName>\(set)</valueSetName></valueSet>")
+    }
+    let project = try project([
+      "Stop__c/Stop__c.object-meta.xml":
+        "<CustomObject><label>Stop</label><nameField><label>Name</label><type>Text</type></nameField></CustomObject>",
+      "Stop__c/fields/Kind__c.field-meta.xml": picklist("Kind__c", "Kinds"),
+      "Stop__c/fields/Other__c.field-meta.xml": picklist("Other__c", "Elsewhere"),
+      "Stop__c/fields/Setting__c.field-meta.xml": field("Setting__c", "MetadataRelationship"),
+      "../globalValueSets/Kinds.globalValueSet-meta.xml": """
+      <GlobalValueSet><customValue><fullName>Load</fullName><default>true</default>
+      <label>Loading</label></customValue></GlobalValueSet>
+      """,
+      "Account/recordTypes/Big.recordType-meta.xml":
+        "<RecordType><fullName>Big</fullName><label>Big one</label></RecordType>",
+    ])
+    defer { withExtendedLifetime(project) {} }
+    #expect(try await org.org.load(sourceFormat: project.url) == ["Account", "Stop__c"])
+    let good = await org.send("POST", "/sobjects/Stop__c", #"{"Other__c":"Anything"}"#)
+    #expect(good.status == 201, "\(good.text)")
+    #expect(try await org.org.query("SELECT Kind__c FROM Stop__c")[0]["Kind__c"]?.string == "Load")
+    let bad = await org.send("POST", "/sobjects/Stop__c", #"{"Kind__c":"Rest"}"#)
+    #expect(bad.errorCode == "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST")
+    try await org.made("Account", ["Name": "x"])
+    let types = try await org.org.query("SELECT RecordType.Name FROM Account")
+    #expect(types[0]["RecordType"]?["Name"]?.string == "Big one")
+  }
 }

@@ -159,7 +159,12 @@ enum FormulaDatabase {
       return first.adding(days: isLast ? last.day - 1 : min(date.day, last.day) - 1).text
     }
     add(dateValue, to: database, text: { DateText.parseDate($0) })
-    add(dateTimeValue, to: database, text: { DateText.parseDateTime($0) })
+    add(
+      dateTimeValue, to: database,
+      text: { text in
+        // Formulas know the form with a blank alone.
+        DateText.parseDateTime(text.replacing(" ", with: "T", maxReplacements: 1))
+      })
     add(timeValue, to: database, text: { DateText.parseTime($0) })
     add(partOfDate, 2, to: database) { values in
       guard let name = String.fromDatabaseValue(values[0]), let date = day(values[1]) else {

@@ -41,10 +41,35 @@ struct SourceObject {
         .unreadable,
         "\(folder.path) has no folder 'objects' with definitions. Name a project in source format.")
     }
+    let valueSets = try valueSets(below: folder)
     var objects: [SourceObject] = []
-    for folder in folders { objects.append(try SourceObject(folder: folder)) }
+    for folder in folders {
+      objects.append(try SourceObject(folder: folder, valueSets: valueSets))
+    }
     return objects
   }
+
+  /// The picklists that fields share: `globalValueSets/*.globalValueSet-meta.xml`, by name.
+  private static func valueSets(
+    below folder: URL
+  ) throws(MockOrgError) -> [String: [PicklistValue]] {
+    let ending = ".globalValueSet-meta.xml"
+    let files = FileManager.default.enumerator(
+      at: folder, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
+    var sets: [String: [PicklistValue]] = [:]
+    while let file = files?.nextObject() as? URL {
+      guard file.lastPathComponent.hasSuffix(ending) else { continue }
+      let root = try read(file, root: "GlobalValueSet")
+      sets[String(file.lastPathComponent.dropLast(ending.count))] =
+        root.all("customValue").map { PicklistValue($0) }
+    }
+    return sets
+  }
+
+  /// The folders within an object's, with how the files end that count there.
+  private static let parts = [
+    ("fields", ".field-meta.xml"), ("recordTypes", ".recordType-meta.xml"),
+  ]
 
   private static func objectFolders(below folder: URL) throws(MockOrgError) -> [URL] {
     guard
@@ -56,16 +81,16 @@ struct SourceObject {
       let parent = file.deletingLastPathComponent()
       if file.lastPathComponent.hasSuffix(".object-meta.xml") {
         folders.insert(parent)
-      } else if file.lastPathComponent.hasSuffix(".field-meta.xml"),
-        parent.lastPathComponent == "fields"
-      {
+      } else if Self.parts.contains(where: { folder, ending in
+        parent.lastPathComponent == folder && file.lastPathComponent.hasSuffix(ending)
+      }) {
         folders.insert(parent.deletingLastPathComponent())
       }
     }
     return folders.sorted { $0.lastPathComponent < $1.lastPathComponent }
   }
 
-  private init(folder: URL) throws(MockOrgError) {
+  private init(folder: URL, valueSets: [String: [PicklistValue]]) throws(MockOrgError) {
     name = folder.lastPathComponent
     let definition = folder.appending(path: "\(name).object-meta.xml")
     if FileManager.default.fileExists(atPath: definition.path) {
@@ -80,7 +105,8 @@ struct SourceObject {
     // A standard field's file says only what differs from the platform's own definition.
     for file in Self.files(in: folder.appending(path: "fields"), ending: "__c.field-meta.xml") {
       let field = try SourceField(
-        Self.read(file, root: "CustomField"), of: name, file: file, isName: false)
+        Self.read(file, root: "CustomField"), of: name, file: file, isName: false,
+        valueSets: valueSets)
       fields.append(contentsOf: field.parts + [field.schema])
       if let relationship = field.relationship { relationships.append(relationship) }
     }
@@ -125,7 +151,8 @@ struct SourceField {
 
   /// - Throws: ``MockOrgError`` `invalidSchema` if the type is unknown.
   init(
-    _ definition: XMLElement, of object: String, file: URL, isName: Bool
+    _ definition: XMLElement, of object: String, file: URL, isName: Bool,
+    valueSets: [String: [PicklistValue]] = [:]
   ) throws(MockOrgError) {
     func text(_ name: String) -> String? { definition[name]?.text }
     func flag(_ name: String) -> Bool { text(name) == "true" }
@@ -169,9 +196,11 @@ struct SourceField {
       field.updateable = false
       field.nillable = field.formula != nil || typeName == "Summary"
     }
-    Self.addPicklist(to: &field, definition)
+    Self.addPicklist(to: &field, definition, valueSets)
     Self.addRollUp(to: &field, definition)
-    if let parent = text("referenceTo") {
+    // A hierarchy leads from users to users.
+    let parent = typeName == "Hierarchy" ? object : text("referenceTo")
+    if type == .reference, let parent {
       field.referenceTo = [parent]
       field.relationshipName = SchemaInference.relationshipName(of: name)
       field.length = 18
@@ -207,12 +236,14 @@ struct SourceField {
     "Percent": .percent, "Phone": .phone, "Picklist": .picklist, "Summary": .double,
     "Text": .string, "TextArea": .textarea, "Time": .time, "Url": .url,
     "ExternalLookup": .string, "IndirectLookup": .string, "Hierarchy": .reference,
+    "MetadataRelationship": .string,
   ]
 
   /// The lengths of types whose definitions do not say theirs.
   private static let usualLengths = [
     "Email": 80, "Phone": 40, "Url": 255, "TextArea": 255, "Picklist": 255,
     "MultiselectPicklist": 4099, "LongTextArea": 32_768, "Html": 32_768,
+    "MetadataRelationship": 255,
   ]
 
   /// A default that is a plain value; one that is a formula is worked out by nobody here.
@@ -228,16 +259,19 @@ struct SourceField {
     }
   }
 
-  private static func addPicklist(to field: inout FieldSchema, _ definition: XMLElement) {
+  private static func addPicklist(
+    to field: inout FieldSchema, _ definition: XMLElement,
+    _ valueSets: [String: [PicklistValue]]
+  ) {
     guard let set = definition["valueSet"] else { return }
-    field.restrictedPicklist = set["restricted"]?.text == "true"
-    let values = set["valueSetDefinition"]?.all("value") ?? []
-    field.picklistValues = values.map { value in
-      let name = value["fullName"]?.text ?? ""
-      return PicklistValue(
-        value: name, label: value["label"]?.text ?? name,
-        active: value["isActive"]?.text != "false", defaultValue: value["default"]?.text == "true")
+    if let name = set["valueSetName"]?.text {
+      // A set that the project does not hold, such as a standard one, refuses nothing.
+      field.picklistValues = valueSets[name] ?? []
+      field.restrictedPicklist = valueSets[name] != nil
+      return
     }
+    field.restrictedPicklist = set["restricted"]?.text == "true"
+    field.picklistValues = (set["valueSetDefinition"]?.all("value") ?? []).map { PicklistValue($0) }
   }
 
   private static func addRollUp(to field: inout FieldSchema, _ definition: XMLElement) {
@@ -260,5 +294,16 @@ struct SourceField {
       field.precision = 18
       field.scale = operation == .count ? 0 : 2
     }
+  }
+}
+
+extension PicklistValue {
+  /// A value as a field's or a shared set's definition has it.
+  fileprivate init(_ definition: XMLElement) {
+    let name = definition["fullName"]?.text ?? ""
+    self.init(
+      value: name, label: definition["label"]?.text ?? name,
+      active: definition["isActive"]?.text != "false",
+      defaultValue: definition["default"]?.text == "true")
   }
 }

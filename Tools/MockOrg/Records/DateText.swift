@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
@@ -14,7 +16,7 @@ enum DateText {
     let time = seconds - days * 86400
     var bytes: [UInt8] = []
     bytes.reserveCapacity(28)
-    append(civil(days: days), to: &bytes)
+    append(CivilCalendar.date(ofDay: days), to: &bytes)
     bytes.append(UInt8(ascii: "T"))
     appendPadded(time / 3600, 2, to: &bytes)
     bytes.append(UInt8(ascii: ":"))
@@ -47,7 +49,7 @@ enum DateText {
     var scanner = Scanner(text)
     guard let days = scanner.date() else { return nil }
     if scanner.isAtEnd { return days * 86400 }
-    guard scanner.take("T") || scanner.take("t") || scanner.take(" "),
+    guard scanner.take("T") || scanner.take("t"),
       let time = scanner.time()
     else { return nil }
     guard let offset = scanner.zone(), scanner.isAtEnd else { return nil }
@@ -82,11 +84,25 @@ enum DateText {
   /// The form of HTTP headers: `Sun, 06 Nov 1994 08:49:37 GMT`.
   static func http(secondsSince1970 seconds: Int) -> String {
     let days = floorDivide(seconds, 86400)
-    let (year, month, day) = civil(days: days)
+    let (year, month, day) = CivilCalendar.date(ofDay: days)
     let weekday = ((days % 7) + 7) % 7
     let time = dateTime(secondsSince1970: seconds).dropFirst(11).prefix(8)
     return
       "\(weekdays[weekday]), \(day < 10 ? "0" : "")\(day) \(months[month - 1]) \(year) \(time) GMT"
+  }
+
+  /// A date in a year that the platform does not know, as its errors write it
+  /// (`Sat Jan 01 00:00:00 GMT 1600`); nil if `text` is another date, or none.
+  static func unknownDay(_ text: String) -> String? {
+    let parts = text.split(separator: "-", maxSplits: 1)
+    guard parts.count == 2, (4...5).contains(parts[0].utf8.count), let year = Int(parts[0]),
+      year > 0
+    else { return nil }
+    // The calendar repeats itself after 400 years.
+    let known = String(2000 + year % 400) + "-" + parts[1]
+    guard let seconds = secondsSince1970(known) else { return nil }
+    let words = http(secondsSince1970: seconds).split(separator: " ")
+    return "\(words[0].dropLast()) \(words[2]) \(words[1]) \(words[4]) GMT \(parts[0])"
   }
 
   /// The seconds of an HTTP date, or nil if `text` is none.
@@ -98,45 +114,9 @@ enum DateText {
     else { return nil }
     var scanner = Scanner(String(words[4]))
     guard let time = scanner.time(), scanner.isAtEnd,
-      let days = days(year: year, month: month + 1, day: day)
+      let days = CivilCalendar.day(year: year, month: month + 1, day: day)
     else { return nil }
     return days * 86400 + time / 1000
-  }
-
-  /// Days since 1970 of a calendar date, or nil if there is no such date.
-  static func days(year: Int, month: Int, day: Int) -> Int? {
-    guard (1...12).contains(month), day >= 1, day <= length(ofMonth: month, year: year) else {
-      return nil
-    }
-    // Years that begin in March have the leap day at their end.
-    let y = month <= 2 ? year - 1 : year
-    let era = floorDivide(y, 400)
-    let yearOfEra = y - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  }
-
-  /// The calendar date of a number of days since 1970.
-  static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
-    let shifted = days + 719_468
-    let era = floorDivide(shifted, 146_097)
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    return (
-      yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month,
-      dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-    )
-  }
-
-  private static func length(ofMonth month: Int, year: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
   }
 
   private static func floorDivide(_ a: Int, _ b: Int) -> Int {
@@ -191,7 +171,7 @@ enum DateText {
       guard let year = number(digits: 4), (1700...4000).contains(year), take("-"),
         let month = number(digits: 2), take("-"), let day = number(digits: 2)
       else { return nil }
-      return DateText.days(year: year, month: month, day: day)
+      return CivilCalendar.day(year: year, month: month, day: day)
     }
 
     /// Milliseconds of the day.

@@ -99,6 +99,14 @@ struct FieldRules {
 
   /// A number as its field keeps it: rounded half up to the field's scale.
   func stored(number: Double, in field: FieldSchema) throws(ServerError) -> Double {
+    if let name = field.compoundFieldName, let limit = Self.limit(ofCoordinate: field),
+      abs(number) > limit
+    {
+      throw ServerError(
+        "NUMBER_OUTSIDE_VALID_RANGE",
+        "\(field.label): value outside of valid range on numeric field: \(number)",
+        fields: [field.custom ? name : field.name])
+    }
     guard field.precision > 0 else { return number }
     guard abs(number) < pow(10, Double(field.precision - field.scale)) else {
       throw outsideValidRange(number, in: field)
@@ -109,6 +117,13 @@ struct FieldRules {
     return abs(scaled) < 9e15 ? scaled.rounded(.toNearestOrAwayFromZero) / unit : number
   }
 
+  /// How far a coordinate can lie from zero; nil for a field that is none.
+  private static func limit(ofCoordinate field: FieldSchema) -> Double? {
+    if field.name.hasSuffix("Latitude") || field.name.hasSuffix("__Latitude__s") { return 90 }
+    if field.name.hasSuffix("Longitude") || field.name.hasSuffix("__Longitude__s") { return 180 }
+    return nil
+  }
+
   private func parsed(
     _ value: JSONSlice, as expected: String, in field: FieldSchema, _ parse: (String) -> String?
   ) throws(ServerError) -> DatabaseValue {
@@ -116,8 +131,12 @@ struct FieldRules {
       throw wrongType(value, expected: expected)
     }
     if text.isEmpty { return .null }
-    guard let stored = parse(text) else { throw wrongType(value, expected: expected) }
-    return stored.databaseValue
+    if let stored = parse(text) { return stored.databaseValue }
+    if let day = DateText.unknownDay(text), expected != "time" {
+      throw ServerError(
+        "FIELD_INTEGRITY_EXCEPTION", "\(field.label): invalid date: \(day)", fields: [field.name])
+    }
+    throw wrongType(value, expected: expected)
   }
 
   private func reference(

@@ -29,6 +29,9 @@ struct RecordWriter {
     var row = [DatabaseValue](repeating: .null, count: object.table.columns.count)
     for (position, value) in values { row[position] = value }
     try complete(&row, given: values)
+    if let position = position(of: "RecordTypeId"), values[position] == nil {
+      row[position] = try usualRecordType()
+    }
     try checkReferences(in: values)
     try checkUniqueness(of: values, except: nil)
     try checkDuplicates(of: row, changes: values.keys, except: nil)
@@ -390,12 +393,35 @@ struct RecordWriter {
       if deleted {
         throw ServerError("ENTITY_IS_DELETED", "entity is deleted", fields: [])
       }
+      if field.name == "RecordTypeId", parent.name == "RecordType" {
+        try checkRecordType(id, of: parent)
+      }
       // A detail is a part of its master.
       let level: MockOrgSharing.Level = field.cascadeDelete && !field.nillable ? .edit : .read
       let parentWriter = RecordWriter(transaction: transaction, object: parent)
       guard try parentWriter.permits(level, on: id) else {
         throw ServerError.insufficientCrossReference(id)
       }
+    }
+  }
+
+  /// The record type of a record that names none: the object's first active one, or null.
+  private func usualRecordType() throws -> DatabaseValue {
+    guard let types = transaction.schema.object(named: "RecordType") else { return .null }
+    let statement = try database.cachedStatement(
+      sql: "SELECT \"Id\" FROM \(types.table.name) WHERE \"SobjectType\" = ? AND \"IsActive\" = 1"
+        + " AND \"IsDeleted\" = 0 ORDER BY rowid LIMIT 1")
+    return try String.fetchOne(statement, arguments: [object.name])?.databaseValue ?? .null
+  }
+
+  /// A record type has to be one of the object's own that is in use.
+  private func checkRecordType(_ id: String, of types: ObjectSchema) throws {
+    let statement = try database.cachedStatement(
+      sql: "SELECT \"IsActive\" FROM \(types.table.name) WHERE \"Id\" = ? AND \"SobjectType\" = ?")
+    guard try Bool.fetchOne(statement, arguments: [id, object.name]) == true else {
+      throw ServerError(
+        "INVALID_CROSS_REFERENCE_KEY",
+        "Record Type ID: this ID value isn't valid for the user: \(id)", fields: ["RecordTypeId"])
     }
   }
 

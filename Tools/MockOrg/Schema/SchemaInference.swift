@@ -123,6 +123,9 @@ struct SchemaInference {
           fields.append(field)
         }
       }
+      if !source.recordTypes.isEmpty, !fields.contains(where: { $0.name == "RecordTypeId" }) {
+        fields.append(SystemFields.recordType)
+      }
       // A record of a master belongs to whom the master belongs.
       if source.fields.contains(where: { $0.type == .reference && $0.cascadeDelete && !$0.nillable }
       ) {

@@ -16,6 +16,18 @@ enum SystemFields {
     return owner
   }
 
+  /// `RecordTypeId`, of an object that has record types.
+  static var recordType: FieldSchema {
+    var type = field("RecordTypeId", "Record Type ID", .reference)
+    type.length = 18
+    type.referenceTo = ["RecordType"]
+    type.relationshipName = "RecordType"
+    type.nillable = true
+    type.createable = true
+    type.updateable = true
+    return type
+  }
+
   /// `IsDeleted`.
   static var deleted: FieldSchema {
     var deleted = field("IsDeleted", "Deleted", .boolean)
