@@ -23,10 +23,11 @@ import Testing
   }
 
   private func get(
-    _ info: JSONSlice, _ path: String, token: String? = nil
+    _ info: JSONSlice, _ path: String, token: String? = nil, method: String = "GET"
   ) async throws -> WebPage {
     var request = URLRequest(
       url: try #require(URL(string: (info["url"]?.string ?? "") + path)))
+    request.httpMethod = method
     request.setValue(
       "Bearer \(token ?? info["accessToken"]?.string ?? "")", forHTTPHeaderField: "Authorization")
     return try await WebPage.load(request)
@@ -96,8 +97,8 @@ import Testing
       #expect(try JSONSlice(parsing: all.text)["totalSize"]?.int64 == 3)
       let login = try await get(
         info,
-        "/services/oauth2/token?grant_type=password&client_id=a&username=dora%40x.example&password=pw"
-      )
+        "/services/oauth2/token?grant_type=password&client_id=a&username=dora%40x.example&password=pw",
+        method: "POST")
       let token = try JSONSlice(parsing: login.text)["access_token"]?.string
       let hers = try await get(info, count, token: token)
       #expect(try JSONSlice(parsing: hers.text)["totalSize"]?.int64 == 0)

@@ -215,4 +215,20 @@ import Testing
     let stranger = await org.raw("GET", "/services/async/59.0/job/\(id)")
     #expect(stranger.status == 401)
   }
+
+  @Test(arguments: [
+    ("SELECT BillingAddress FROM Account", "FEATURENOTENABLED"),
+    ("SELECT Account.BillingAddress FROM Contact", "FEATURENOTENABLED"),
+    ("SELECT TYPEOF What WHEN Account THEN Name END FROM Task", "FEATURENOTENABLED"),
+    ("SELECT (SELECT Id FROM Contacts) FROM Account", "INVALIDBATCH"),
+    ("SELECT COUNT(Id) FROM Account", "FEATURENOTENABLED"),
+  ])
+  func `a query whose rows are no plain values is refused`(soql: String, code: String) async throws
+  {
+    let org = try OrgUnderTest()
+    let reply = await org.send(
+      "POST", "/jobs/query", #"{"operation":"query","query":"\#(soql)"}"#)
+    #expect(reply.status == 400)
+    #expect(reply.errorCode == code)
+  }
 }

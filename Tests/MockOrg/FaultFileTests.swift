@@ -12,7 +12,7 @@ import TestSupport
       #"""
       [{"method":"get","path":"/limits","skip":1,"status":503,"body":"busy"},
       {"delayMilliseconds":1,"count":null},{"drop":"before"},{"drop":"after"},
-      {"truncateAt":5},{"replaceBody":"x"},{"session":"expired"},{"session":"revoked"}]
+      {"truncateAt":5},{"replaceBody":"x"},{"garbage":true},{"session":"expired"},{"session":"revoked"}]
       """#.utf8
     ).write(to: file)
     let org = try OrgUnderTest().org
@@ -62,5 +62,16 @@ import TestSupport
     #expect(throws: MockOrgError.self) { try org.load(faults: file) }
     let action = org.script.action(for: OrgRequest(method: "GET", target: "/"), target: "/")
     #expect(action.map { _ in true } == nil)
+  }
+
+  @Test func `who only reads waits for no lock`() throws {
+    let org = try OrgUnderTest().org
+    org.add(MockOrgFault(object: "Account", action: .rowLock))
+    let path = "/services/data/v66.0/sobjects/Account"
+    func name(_ method: String) -> String? {
+      org.script.action(for: OrgRequest(method: method, target: path), target: path)?.name
+    }
+    #expect(name("GET") == nil)
+    #expect(name("POST") == "row lock")
   }
 }

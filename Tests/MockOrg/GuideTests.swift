@@ -70,6 +70,54 @@ import Testing
     }
   }
 
+  @Test func `who sees what is narrowed`() async throws {
+    var options = MockOrgOptions()
+    var technician = MockOrgProfile(name: "Technician")
+    technician.viewsAllData = false
+    technician.modifiesAllData = false
+    options.otherUsers = [
+      MockOrgUser(
+        username: "ted@example.com", firstName: "Ted", lastName: "Tech", profile: technician)
+    ]
+    try await withMockOrg(options) { org, server in
+      try await org.setSharing(.private, of: "Account")
+      try await org.setSharing(.controlledByParent, of: "Contact")
+      let account = try await org.create("Account", ["Name": "Ada's"])
+      try await org.create("Contact", ["LastName": "x", "AccountId": .string(account)])
+      let ted = try #require(server.info(forUser: "ted@example.com"))
+      let app = App(instance: ted.instanceUrl, token: ted.accessToken)
+      for object in ["Account", "Contact"] {
+        let page = try await app.send(
+          "GET", "/services/data/v66.0/query?q=SELECT+COUNT()+FROM+\(object)")
+        #expect(page.text.contains(#""totalSize":0"#))
+      }
+      let gone = try await app.send("GET", "/services/data/v66.0/sobjects/Account/\(account)")
+      #expect(gone.status == 404)
+    }
+  }
+
+  @Test func `a record like another one is refused`() async throws {
+    let org = try MockOrg()
+    try org.add(MockOrgDuplicateRule(object: "Contact", fields: ["Email"], action: .alert))
+    try await org.create("Contact", ["LastName": "a", "Email": "a@example.com"])
+    let error = await #expect(throws: MockOrgError.self) {
+      try await org.create("Contact", ["LastName": "b", "Email": "A@example.com"])
+    }
+    #expect(error?.message.hasPrefix("DUPLICATES_DETECTED") == true)
+  }
+
+  @Test func `the file with users and rules`() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appending(path: "setup.json")
+    let json = try #require(Self.blocks("json", of: try Self.guide()).first)
+    try Data(json.utf8).write(to: file)
+    let setup = try MockOrgSetup(file: file)
+    var options = MockOrgOptions()
+    options.otherUsers = setup.users
+    try await MockOrg(options).apply(setup)
+    #expect(setup.sharing["Account"] == .private)
+  }
+
   @Test func `rules and the log`() async throws {
     try await withMockOrg { org, server in
       org.add(MockOrgFault(method: "POST", path: "/composite", action: .dropAfterCommit))
@@ -112,8 +160,9 @@ import Testing
     let folder = try TemporaryFolder()
     let file = folder.url.appending(path: "faults.json")
     let guide = try Self.guide()
-    let json = try #require(Self.blocks("json", of: guide).first)
-    try Data(json.utf8).write(to: file)
+    let blocks = Self.blocks("json", of: guide)
+    try #require(blocks.count == 2)
+    try Data(blocks[1].utf8).write(to: file)
     try MockOrg().load(faults: file)
   }
 

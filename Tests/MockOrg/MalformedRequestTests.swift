@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SalesforceSDKCommon
+import TestSupport
 import Testing
 
 @testable import SalesforceMockOrg
@@ -48,11 +49,7 @@ import Testing
   }
 
   private static let rounds = 8
-  /// `FIELDFORCE_MALFORMED_REQUESTS=10000` raises the number of all rounds together.
-  private static let mutationsPerRound =
-    (ProcessInfo.processInfo.environment["FIELDFORCE_MALFORMED_REQUESTS"].flatMap { Int($0) }
-      ?? 2400)
-    / rounds
+  private static let mutationsPerRound = Effort.times(300)
 
   /// Every request has a second of its own, so the stamps tell which records it changed.
   @Test(arguments: 0..<rounds)
@@ -70,7 +67,7 @@ import Testing
         MockOrgUser(username: "ted@x.example", firstName: "Ted", lastName: "Tech", profile: profile)
       ]
     }
-    let seed = 20_260_515 + UInt64(round)
+    let seed = Effort.seed(20_260_515) &+ UInt64(round)
     // Every other round belongs to a user who sees some records only, among rules that he breaks.
     let user = org.org.users[round % 2]
     let token = org.org.sessions.open(userID: user.id, clientID: "app", now: OrgUnderTest.start)

@@ -147,16 +147,21 @@ import Testing
   @Test func `introspection and revocation know both kinds of token`() async throws {
     let org = try OrgUnderTest()
     let refresh = org.org.sessions.makeRefreshToken(userID: org.org.userID, clientID: "app")
-    let access = await org.raw("POST", "/services/oauth2/introspect", "token=\(org.token)")
+    let access = await org.raw(
+      "POST", "/services/oauth2/introspect", "client_id=app&token=\(org.token)")
     #expect(access.json?["active"]?.bool == true)
     #expect(access.json?["token_type"]?.string == "access_token")
     #expect(access.json?["username"]?.string == "admin@fieldforce.example")
-    let other = await org.raw("POST", "/services/oauth2/introspect", "token=\(refresh)")
+    let other = await org.raw(
+      "POST", "/services/oauth2/introspect", "client_id=app&token=\(refresh)")
     #expect(other.json?["token_type"]?.string == "refresh_token")
     #expect(await org.raw("GET", "/services/oauth2/revoke?token=\(refresh)").status == 200)
-    let gone = await org.raw("POST", "/services/oauth2/introspect", "token=\(refresh)")
+    let gone = await org.raw(
+      "POST", "/services/oauth2/introspect", "client_id=app&token=\(refresh)")
     #expect(gone.json?["active"]?.bool == false)
     #expect(gone.json?.count == 1)
+    let nobody = await org.raw("POST", "/services/oauth2/introspect", "token=\(org.token)")
+    #expect(nobody.json?["error"]?.string == "invalid_client_id")
   }
 
   @Test func `an OpenID client can check who the user is`() async throws {
@@ -210,5 +215,24 @@ import Testing
     let again = await org.raw(
       "POST", "/services/Soap/u/59.0", call("getUserInfo", session: org.token))
     #expect(again.status == 500 && again.text.contains("INVALID_SESSION_ID"))
+  }
+
+  @Test func `tokens are asked for by POST`() async throws {
+    let org = try OrgUnderTest()
+    let reply = await org.raw(
+      "GET", "/services/oauth2/token?grant_type=client_credentials&client_id=a&client_secret=b")
+    #expect(reply.status == 400)
+    #expect(reply.json?["error"]?.string == "invalid_request")
+    #expect(reply.json?["error_description"]?.string == "must use HTTP POST")
+  }
+
+  @Test func `an org tells mobile apps how to log in`() async throws {
+    let org = try OrgUnderTest()
+    let reply = await org.raw("GET", "/.well-known/auth-configuration")
+    #expect(reply.status == 200)
+    #expect(reply.json?["OrganizationId"]?.string == org.org.organizationID)
+    #expect(
+      reply.json?["MobileSDK"]?["UseiOSNativeBrowserForAuthentication"]?.bool == false)
+    #expect(reply.json?["SamlProviders"]?.count == 0)
   }
 }

@@ -1,20 +1,18 @@
-import Foundation
+import TestSupport
 import Testing
 
 @testable import SalesforceMockOrg
 
 /// Random objects, records and queries, answered by the engine and by ``PlainEvaluator``.
 ///
-/// `FIELDFORCE_SOQL_QUERIES=10000` raises the number of queries.
+/// `FIELDFORCE_EFFORT` raises the number of queries, `FIELDFORCE_SEED` changes them.
 @Suite struct SOQLDifferentialTests {
   private static let orgCount = 10
-  private static let queriesPerOrg =
-    (ProcessInfo.processInfo.environment["FIELDFORCE_SOQL_QUERIES"].flatMap { Int($0) } ?? 600)
-    / orgCount
+  private static let queriesPerOrg = Effort.times(60)
 
   @Test(arguments: 0..<orgCount)
   func `the engine answers what an evaluation over plain arrays answers`(round: Int) throws {
-    let seed = 0xD1FF + UInt64(round)
+    let seed = Effort.seed(0xD1FF) &+ UInt64(round)
     var orgs = OrgGenerator(seed: seed)
     let org = orgs.org()
     let engine = try EngineUnderTest(org)

@@ -422,4 +422,37 @@ import Testing
       test.error("SELECT Id FROM Account ORDER BY DISTANCE(Place__c, GEOLOCATION(95, 0), 'mi')")
         != nil)
   }
+
+  @Test func `the least and the greatest of a picklist follow the order of its values`()
+    async throws
+  {
+    let org = try OrgUnderTest()
+    for stage in ["Closed Won", "Prospecting", "Needs Analysis", "Somewhere else"] {
+      try await org.made(
+        "Opportunity", ["Name": "x", "StageName": .string(stage), "CloseDate": "2026-05-15"])
+    }
+    let all = try await org.org.query(
+      "SELECT MIN(StageName) least, MAX(StageName) most, MIN(LeadSource) none FROM Opportunity")
+    #expect(all[0]["least"]?.string == "Prospecting")
+    #expect(all[0]["most"]?.string == "Somewhere else")
+    #expect(all[0]["none"]?.isNull == true)
+    let known = try await org.org.query(
+      "SELECT MAX(StageName) most FROM Opportunity WHERE StageName != 'Somewhere else'")
+    #expect(known[0]["most"]?.string == "Closed Won")
+  }
+
+  @Test func `a converted time is a group of its own, also where the zone changes nothing`()
+    async throws
+  {
+    let org = try OrgUnderTest()
+    try await org.made("Account", ["Name": "x"])
+    let rows = try await org.org.query(
+      """
+      SELECT CALENDAR_YEAR(CreatedDate) plain, CALENDAR_YEAR(convertTimezone(CreatedDate)) local \
+      FROM Account \
+      GROUP BY ROLLUP(CALENDAR_YEAR(CreatedDate), CALENDAR_YEAR(convertTimezone(CreatedDate)))
+      """)
+    #expect(rows.map { $0["plain"]?.int64 } == [2026, 2026, nil])
+    #expect(rows.map { $0["local"]?.int64 } == [2026, nil, nil])
+  }
 }

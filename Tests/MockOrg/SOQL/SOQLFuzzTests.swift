@@ -27,11 +27,11 @@ import Testing
   @Test(arguments: 0..<8) func `mutated queries never crash and never fail in SQLite`(
     round: Int
   ) throws {
-    let seed = 0x50F1 + UInt64(round)
+    let seed = Effort.seed(0x50F1) &+ UInt64(round)
     var random = SeededGenerator(seed: seed)
     let org = try SOQLTestOrg()
     var accepted = 0
-    for turn in 0..<600 {
+    for turn in 0..<Effort.times(600) {
       let query = Self.mutation(using: &random)
       do {
         let compiled = try org.compile(query)

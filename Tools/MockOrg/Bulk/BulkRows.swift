@@ -24,12 +24,18 @@ struct BulkRows {
       self.externalIDField = nil
       return
     }
-    guard let externalIDField, let field = object.field(named: externalIDField),
+    guard let externalIDField, !externalIDField.isEmpty else {
+      throw ServerError(
+        "INVALIDJOB",
+        "InvalidJob : External ID was blank for \(object.name). An External ID must be specified for "
+          + "upsert.")
+    }
+    guard let field = object.field(named: externalIDField),
       field.externalId || field.idLookup
     else {
       throw ServerError(
         "INVALIDJOB",
-        "InvalidJob : Field name not found or not an external ID: \(externalIDField ?? "")")
+        "InvalidJob : Field name not found or not an external ID: \(externalIDField)")
     }
     self.externalIDField = field
   }

@@ -43,12 +43,24 @@ extension RESTService {
       throw ServerError(
         "FEATURENOTENABLED", "Aggregate Relationships not supported in Bulk Query")
     }
-    for member in query.record.members {
-      if case .children = member {
-        throw ServerError("INVALIDBATCH", "Nested Query not supported in Bulk API")
+    try checkBulkMembers(of: query.record)
+    return query
+  }
+
+  /// What stands in a file is plain values: no lists, and no objects but parents.
+  private func checkBulkMembers(of shape: SOQLRecordShape) throws(ServerError) {
+    for member in shape.members {
+      switch member {
+      case .children: throw ServerError("INVALIDBATCH", "Nested Query not supported in Bulk API")
+      case .compound:
+        throw ServerError(
+          "FEATURENOTENABLED", "Selecting compound data not supported in Bulk Query")
+      case .variants:
+        throw ServerError("FEATURENOTENABLED", "TYPEOF is not supported in Bulk Query")
+      case .parent(_, let parent): try checkBulkMembers(of: parent)
+      case .field, .formatted: break
       }
     }
-    return query
   }
 
   /// All records of a query.

@@ -68,6 +68,10 @@ final class FaultScript: Sendable {
         let fault = state.rules[index].fault
         if let count = fault.count, state.rules[index].hits >= count { continue }
         guard fault.matches(request, target: target) else { continue }
+        // Who only reads waits for no lock.
+        if case .lockRows = fault.action.kind, ["GET", "HEAD"].contains(request.method) {
+          continue
+        }
         state.rules[index].matched += 1
         if state.rules[index].matched <= fault.skipping { continue }
         if fault.probability < 1 {

@@ -15,6 +15,7 @@ extension MockOrg {
   ///  {"path": "/sobjects", "drop": "before"},
   ///  {"path": "/sobjects", "drop": "after"},
   ///  {"path": "/query", "replaceBody": "<html>"},
+  ///  {"path": "/query", "garbage": true},
   ///  {"path": "/query", "trickleBytes": 64, "everyMilliseconds": 20},
   ///  {"path": "/query", "session": "expired"},
   ///  {"path": "/query", "session": "revoked"},
@@ -46,8 +47,8 @@ extension MockOrg {
         throw MockOrgError(
           .invalidData,
           "Rule \(index + 1) of \(source) does not say what happens: give one of status, "
-            + "delayMilliseconds, drop, truncateAt, trickleBytes, replaceBody, session, refuse, "
-            + "lateCommitMilliseconds, clockSkewMilliseconds.")
+            + "delayMilliseconds, drop, truncateAt, trickleBytes, replaceBody, garbage, session, "
+            + "refuse, lateCommitMilliseconds, clockSkewMilliseconds.")
       }
       faults.append(fault)
     }
@@ -60,7 +61,7 @@ extension MockOrgFault {
   fileprivate static let keys: Set<String> = [
     "method", "path", "object", "probability", "seed", "skip", "count", "status", "body", "headers",
     "delayMilliseconds", "drop", "truncateAt", "trickleBytes", "everyMilliseconds", "replaceBody",
-    "session", "refuse", "lateCommitMilliseconds", "clockSkewMilliseconds",
+    "garbage", "session", "refuse", "lateCommitMilliseconds", "clockSkewMilliseconds",
   ]
 
   /// Reads a rule; nil if it does not say what happens.
@@ -90,6 +91,7 @@ extension MockOrgFault {
         bytes: Int(clamping: bytes),
         every: .milliseconds(rule["everyMilliseconds"]?.int64 ?? 20))
     }
+    if rule["garbage"]?.bool == true { return .garbage }
     if let body = rule["replaceBody"]?.string { return .editedBody { _ in Array(body.utf8) } }
     if let late = rule["lateCommitMilliseconds"]?.int64 {
       return .lateCommit(by: .milliseconds(late))

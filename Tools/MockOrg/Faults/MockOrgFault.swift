@@ -68,7 +68,7 @@ public struct MockOrgFault: Sendable {
     /// A refresh gives a new refresh token and ends the one that it used.
     public static let rotatedRefreshToken = Action(kind: .rotateRefresh, name: "rotated token")
     /// Somebody else holds the records: nothing is done, and the answer says `UNABLE_TO_LOCK_ROW`, for
-    /// each record of a collection by itself.
+    /// each record of a collection by itself. Requests that only read are not hit.
     public static let rowLock = Action(kind: .lockRows, name: "row lock")
     /// The day's requests are used up: 403 `REQUEST_LIMIT_EXCEEDED`.
     public static let requestLimit = Action(

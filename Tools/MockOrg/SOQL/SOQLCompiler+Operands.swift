@@ -116,8 +116,12 @@ extension SOQLCompiler {
       case .countDistinct: ("COUNT(DISTINCT \(collated))", .int)
       case .sum: ("SUM(\(field.sql))", field.schema.type)
       case .avg: ("AVG(\(field.sql))", .double)
-      case .min: ("MIN(\(collated))", field.schema.type)
-      case .max: ("MAX(\(collated))", field.schema.type)
+      case .min, .max:
+        (
+          value.picklistValues.isEmpty
+            ? "\(aggregate.rawValue)(\(collated))" : Self.extreme(aggregate, of: value),
+          field.schema.type
+        )
       }
     var expression = SOQLExpression(
       sql: sql, type: type, name: field.schema.name, offset: name.offset)
@@ -125,17 +129,33 @@ extension SOQLCompiler {
     return expression
   }
 
+  /// The first or last value of a picklist by the order of its values; others stand behind them.
+  private static func extreme(_ aggregate: SOQLAggregate, of value: SOQLExpression) -> String {
+    let name = aggregate.rawValue
+    let quoted = value.picklistValues.map { SOQLFragment.quoted($0) }
+    let places = quoted.enumerated().map { " WHEN \($1) THEN \($0)" }.joined()
+    let values = quoted.enumerated().map { " WHEN \($0) THEN \($1)" }.joined()
+    let others =
+      "\(name)(CASE WHEN \(value.sql) COLLATE NOCASE IN (\(quoted.joined(separator: ", ")))"
+      + " THEN NULL ELSE \(value.sql) END COLLATE NOCASE)"
+    return "CASE \(name)(CASE WHEN \(value.sql) IS NULL THEN NULL ELSE "
+      + "CASE \(value.sql) COLLATE NOCASE\(places) ELSE \(quoted.count) END END)\(values)"
+      + " ELSE \(others) END"
+  }
+
   private mutating func dateFunction(
     _ function: SOQLDateFunction, _ name: SOQLName, _ argument: SOQLOperand?, in clause: Clause
   ) throws(ServerError) -> SOQLExpression {
     let path: SOQLPath
     var zone = TimeZone.gmt
+    var isConverted = false
     switch argument {
     case .field(let field): path = field
     case .function(let inner, .field(let field))
     where inner.text.uppercased() == "CONVERTTIMEZONE":
       path = field
       zone = options.timeZone
+      isConverted = true
     case nil: throw unexpected(")")
     default: throw unexpected("(")
     }
@@ -147,7 +167,9 @@ extension SOQLCompiler {
     }
     return try grouped(
       SOQLExpression(
-        sql: function.sql(field.sql, zone: zone), type: function.resultType,
+        // Converted or not, they are two groups, also for a user whose zone changes nothing.
+        sql: function.sql(isConverted ? "(\(field.sql))" : field.sql, zone: zone),
+        type: function.resultType,
         name: field.schema.name, offset: name.offset), in: clause)
   }
 

@@ -1,13 +1,7 @@
 /// The right side of LIKE: `%` stands for any text, `_` for one character, a backslash takes both
 /// meanings away. Case does not matter.
 struct SOQLPattern: Sendable, Equatable {
-  enum Element: Sendable, Equatable {
-    case scalar(Unicode.Scalar)
-    case anyText
-    case anyScalar
-  }
-
-  private(set) var elements: [Element] = []
+  private(set) var elements: [Wildcards.Element] = []
 
   init() {}
 
@@ -57,38 +51,9 @@ struct SOQLPattern: Sendable, Equatable {
     return String(text)
   }
 
-  /// Whether the whole of `text` has this form. The cost grows with the product of both lengths at
-  /// most.
+  /// Whether the whole of `text` has this form.
   func matches(_ text: String) -> Bool {
-    let text = text.unicodeScalars.map(\.foldedForSOQL)
-    var position = 0
-    var element = 0
-    // Where to go back to: behind the last `%`, one character further into the text each time.
-    var retry: (element: Int, position: Int)?
-    while position < text.count {
-      if element < elements.count {
-        switch elements[element] {
-        case .anyText:
-          element += 1
-          retry = (element, position)
-          continue
-        case .anyScalar:
-          element += 1
-          position += 1
-          continue
-        case .scalar(let scalar) where scalar.foldedForSOQL == text[position]:
-          element += 1
-          position += 1
-          continue
-        case .scalar: break
-        }
-      }
-      guard let last = retry else { return false }
-      retry = (last.element, last.position + 1)
-      element = last.element
-      position = last.position + 1
-    }
-    return elements[element...].allSatisfy { $0 == .anyText }
+    Wildcards.match(elements, text.unicodeScalars.map(\.foldedForSOQL)) { $0.foldedForSOQL }
   }
 }
 

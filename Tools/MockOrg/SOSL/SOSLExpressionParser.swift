@@ -119,7 +119,7 @@ struct SOSLExpressionParser {
     _ run: [(scalar: Unicode.Scalar, isEscaped: Bool)]
   ) -> [SOSLWord] {
     var words: [SOSLWord] = []
-    var elements: [SOSLWord.Element] = []
+    var elements: [Wildcards.Element] = []
     func finish() {
       if elements.contains(where: { if case .scalar = $0 { true } else { false } }) {
         words.append(SOSLWord(elements: elements))

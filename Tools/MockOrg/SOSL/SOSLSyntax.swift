@@ -70,13 +70,7 @@ indirect enum SOSLExpression: Sendable, Equatable {
 
 /// A word to look for: `*` stands for any number of characters, `?` for one, but at its beginning.
 struct SOSLWord: Sendable, Equatable {
-  enum Element: Sendable, Equatable {
-    case scalar(Unicode.Scalar)
-    case anyText
-    case anyScalar
-  }
-
-  var elements: [Element]
+  var elements: [Wildcards.Element]
 
   /// The longest run of ASCII letters and digits in it: what every match contains.
   var longestLiteral: String {
@@ -94,33 +88,5 @@ struct SOSLWord: Sendable, Equatable {
   }
 
   /// Whether a folded word of a text has this form.
-  func matches(_ word: [Unicode.Scalar]) -> Bool {
-    var position = 0
-    var element = 0
-    var retry: (element: Int, position: Int)?
-    while position < word.count {
-      if element < elements.count {
-        switch elements[element] {
-        case .anyText:
-          element += 1
-          retry = (element, position)
-          continue
-        case .anyScalar:
-          element += 1
-          position += 1
-          continue
-        case .scalar(let scalar) where scalar == word[position]:
-          element += 1
-          position += 1
-          continue
-        case .scalar: break
-        }
-      }
-      guard let last = retry else { return false }
-      retry = (last.element, last.position + 1)
-      element = last.element
-      position = last.position + 1
-    }
-    return elements[element...].allSatisfy { $0 == .anyText }
-  }
+  func matches(_ word: [Unicode.Scalar]) -> Bool { Wildcards.match(elements, word) { $0 } }
 }

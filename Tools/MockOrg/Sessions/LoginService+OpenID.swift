@@ -87,6 +87,36 @@ extension LoginService {
     }
   }
 
+  /// `/.well-known/auth-configuration`: what an org's own domain tells mobile apps about logging in.
+  func authConfiguration() -> OrgAnswer {
+    .json { writer in
+      writer.beginObject()
+      writer.key("OrganizationId")
+      writer.string(organizationID)
+      writer.key("LoginPage")
+      writer.beginObject()
+      writer.key("LoginPageUrl")
+      writer.null()
+      writer.endObject()
+      for name in ["SamlProviders", "AuthProviders"] {
+        writer.key(name)
+        writer.beginArray()
+        writer.endArray()
+      }
+      writer.key("MobileSDK")
+      writer.beginObject()
+      for name in [
+        "UseiOSNativeBrowserForAuthentication", "UseAndroidNativeBrowserForAuthentication",
+        "shareBrowserSessionIOS", "shareBrowserSessionAndroid",
+      ] {
+        writer.key(name)
+        writer.bool(false)
+      }
+      writer.endObject()
+      writer.endObject()
+    }
+  }
+
   /// `/.well-known/openid-configuration`.
   func openIDConfiguration() -> OrgAnswer {
     .json { writer in

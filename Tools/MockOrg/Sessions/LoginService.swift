@@ -43,6 +43,7 @@ struct LoginService {
     case ["services", "oauth2", "userinfo"]: return userInfo(request)
     case ["services", "oauth2", "singleaccess"]: return singleAccess(request)
     case [".well-known", "openid-configuration"]: return openIDConfiguration()
+    case [".well-known", "auth-configuration"]: return authConfiguration()
     case ["id", "keys"]: return publicKeys()
     case ["setup", "connect"]: return connectDevice(request)
     case ["services", "soap", "u"], ["services", "soap", "c"]: return soap(request)
@@ -80,8 +81,8 @@ struct LoginService {
   // MARK: Token endpoint
 
   private func token(_ request: OrgRequest) -> OrgAnswer {
-    guard request.method == "POST" || request.method == "GET" else {
-      return OrgAnswer(.methodNotAllowed(request.method, allowed: "GET,POST"))
+    guard request.method == "POST" else {
+      return oauthError("invalid_request", "must use HTTP POST")
     }
     let form = Form(request)
     let (clientID, secret) = form.client(request)
@@ -266,6 +267,7 @@ struct LoginService {
     let form = Form(request)
     guard let token = form["token"] else { return missingParameter("token") }
     let (clientID, secret) = form.client(request)
+    guard let clientID else { return oauthError("invalid_client_id", "client identifier invalid") }
     if clientID == options.clientId, let secret, secret != options.clientSecret {
       return oauthError("invalid_client", "invalid client credentials", status: 401)
     }

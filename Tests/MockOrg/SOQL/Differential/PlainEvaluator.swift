@@ -122,8 +122,20 @@ struct PlainEvaluator {
       return numbers.isEmpty ? .null : .number(numbers.reduce(0, +) / Double(numbers.count))
     default:
       let sign = name == "MIN" ? 1 : -1
-      return values.min { Self.compare($0, $1, path.field.kind) * sign < 0 } ?? .null
+      let options = path.field.kind == .picklist ? path.field.options.map(\.value) : []
+      return values.min {
+        let ranks = (Self.rank($0, among: options), Self.rank($1, among: options))
+        let order =
+          ranks.0 == ranks.1 ? Self.compare($0, $1, path.field.kind) : ranks.0 - ranks.1
+        return order * sign < 0
+      } ?? .null
     }
+  }
+
+  /// The place of a value in its picklist; values that it does not list come last.
+  private static func rank(_ value: PlainValue, among options: [String]) -> Int {
+    guard case .text(let text) = value else { return 0 }
+    return options.firstIndex { folded($0) == folded(text) } ?? options.count
   }
 
   // MARK: Values
