@@ -11,7 +11,7 @@ extension SOQLCompiler {
     var groups: [SOQLExpression] = []
     for operand in statement.groups {
       let group = try expression(operand, in: .group)
-      groupedSQL.insert(group.sql)
+      groupKeys.insert(group.identity)
       groups.append(group)
     }
     guard statement.grouping == .plain || groups.count <= Self.maxTotalledGroups else {
@@ -72,8 +72,8 @@ extension SOQLCompiler {
   private mutating func rows(
     of set: [SOQLExpression], among groups: [SOQLExpression]
   ) throws(ServerError) -> GroupRows {
-    let kept = Set(set.map(\.sql))
-    totalledSQL = Set(groups.map(\.sql)).subtracting(kept)
+    let kept = Set(set.map(\.identity))
+    totalledKeys = Set(groups.map(\.identity)).subtracting(kept)
     var rows = GroupRows()
     var keys: Set<String> = []
     var unnamed = 0
@@ -103,7 +103,7 @@ extension SOQLCompiler {
     rows.group = try group(set)
     rows.order = try self.order()
     for group in groups {
-      let isTotal = !kept.contains(group.sql)
+      let isTotal = !kept.contains(group.identity)
       if statement.grouping != .plain {
         rows.order.append(OrderTerm(value: isTotal ? "1" : "0"))
       }

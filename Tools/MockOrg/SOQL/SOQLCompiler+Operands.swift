@@ -66,14 +66,14 @@ extension SOQLCompiler {
     guard isGrouped, clause == .select || clause == .order || clause == .having else {
       return expression
     }
-    guard groupedSQL.contains(expression.sql) else {
+    guard groupKeys.contains(expression.identity) else {
       throw source.error(
         "MALFORMED_QUERY", at: expression.offset,
         clause == .order
           ? "Ordered field must be grouped or aggregated: \(expression.name)"
           : "Field must be grouped or aggregated: \(expression.name)")
     }
-    guard totalledSQL.contains(expression.sql) else { return expression }
+    guard totalledKeys.contains(expression.identity) else { return expression }
     var null = expression
     null.sql = "NULL"
     null.isColumn = false
@@ -165,12 +165,13 @@ extension SOQLCompiler {
         "INVALID_FIELD", at: field.offset,
         "field \(field.schema.name) does not support function \(function.rawValue)")
     }
-    return try grouped(
-      SOQLExpression(
-        // Converted or not, they are two groups, also for a user whose zone changes nothing.
-        sql: function.sql(isConverted ? "(\(field.sql))" : field.sql, zone: zone),
-        type: function.resultType,
-        name: field.schema.name, offset: name.offset), in: clause)
+    var expression = SOQLExpression(
+      sql: function.sql(field.sql, zone: zone), type: function.resultType,
+      name: field.schema.name, offset: name.offset)
+    // Calendar and fiscal years may be the same, as may times in a zone that changes nothing: they are
+    // groups of their own all the same.
+    expression.groupKey = "\(function.rawValue) \(isConverted) \(field.sql)"
+    return try grouped(expression, in: clause)
   }
 
   /// Whether a row adds up a group: 1 for totals of it, 0 for its own values.
@@ -178,14 +179,14 @@ extension SOQLCompiler {
     _ path: SOQLPath, _ name: SOQLName
   ) throws(ServerError) -> SOQLExpression {
     let field = try scope.field(path)
-    guard groupedSQL.contains(field.sql) else {
+    guard groupKeys.contains(field.sql) else {
       throw source.error(
         "MALFORMED_QUERY", at: field.offset,
         "Field must be grouped or aggregated: \(field.schema.name)")
     }
     return SOQLExpression(
       // A number alone would name a column behind ORDER BY.
-      sql: totalledSQL.contains(field.sql) ? "(0 + 1)" : "(0 + 0)", type: .int, name: name.text,
+      sql: totalledKeys.contains(field.sql) ? "(0 + 1)" : "(0 + 0)", type: .int, name: name.text,
       offset: name.offset)
   }
 

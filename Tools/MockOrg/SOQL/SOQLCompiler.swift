@@ -9,10 +9,10 @@ struct SOQLCompiler {
   /// Whether the rows are groups: the query has GROUP BY or an aggregate function.
   let isGrouped: Bool
   var scope: SOQLScope
-  /// The expressions behind GROUP BY by their SQL.
-  var groupedSQL: Set<String> = []
+  /// What tells the expressions behind GROUP BY apart.
+  var groupKeys: Set<String> = []
   /// Those of them that the rows of totals being compiled add up.
-  var totalledSQL: Set<String> = []
+  var totalledKeys: Set<String> = []
   /// How many inner SELECTs were compiled; each names its tables differently.
   var innerSelects = 0
 

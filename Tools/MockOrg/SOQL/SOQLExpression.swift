@@ -9,6 +9,8 @@ struct SOQLExpression {
 
   var sql: String
   var type: FieldType
+  /// What tells it from others among groups, where different functions have the same SQL.
+  var groupKey: String?
   /// What messages call it.
   var name: String
   var offset: Int
@@ -21,6 +23,9 @@ struct SOQLExpression {
   var scale = 0
   /// Only `<` and `>` compare it: a distance.
   var isDistance = false
+
+  /// What tells the expression from the others of GROUP BY.
+  var identity: String { groupKey ?? sql }
 
   var comparison: Comparison {
     switch type {
