@@ -70,6 +70,11 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
       SyncConformanceCase("A stop at any step is followed by the rest, without doubles", stops),
       SyncConformanceCase(
         "A newer record on the server is left alone and told as a conflict", conflict),
+      SyncConformanceCase(
+        "An edit whose answer was lost is no conflict",
+        unless: target is any RemoteRecordFetching
+          ? nil : "the target is no RemoteRecordFetching, so the edit looks like somebody else's",
+        lostEdit),
       SyncConformanceCase("A deletion of what is gone already removes the row", deletionOfGone),
       SyncConformanceCase(
         "A refused record keeps the server's words and stays dirty, others go up",
@@ -273,6 +278,21 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
     let kinds = try await device.manager.outcomes(forId: state?.id ?? -1)
       .filter { $0.kind == .conflict }.count
     try prove(kinds == 1, "\(kinds) conflicts are told")
+  }
+
+  private func lostEdit() async throws {
+    let (device, ids) = try await device(records: 1)
+    try await device.edit(ids[0], [field: "edited"])
+    // The first request asks for dates; whatever follows is done, and its answer gets lost.
+    device.org.intervene { number, _ in number > 1 ? .dropAnswer : .none }
+    _ = try await send(device, .leaveIfChanged)
+    try prove(
+      device.org.record(objectType, ids[0])?[field] == "edited", "the edit did not arrive")
+    device.org.intervene(nil)
+    _ = try await send(device, .leaveIfChanged)
+    let row = try await device.rows().first
+    try prove(row?[SyncKeys.local] == false, "the row is dirty")
+    try prove(row?[field] == "edited", "the row has \(row?[field]?.text ?? "nothing")")
   }
 
   private func deletionOfGone() async throws {
