@@ -59,6 +59,7 @@ import TestSupport
         <default>false</default><label>Resting</label></value></valueSetDefinition></valueSet>
         """),
       "Stop__c/fields/Place__c.field-meta.xml": field("Place__c", "Location"),
+      "Stop__c/fields/Ship_Address__c.field-meta.xml": field("Ship_Address__c", "Address"),
       "Stop__c/fields/Key__c.field-meta.xml": field(
         "Key__c", "Text", "<length>10</length><externalId>true</externalId><unique>true</unique>"),
       "Account/fields/Tier__c.field-meta.xml": field("Tier__c", "Text", "<length>5</length>"),
@@ -79,12 +80,17 @@ import TestSupport
     #expect(wrong.errorCode == "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST")
     let made = await org.send(
       "PATCH", "/sobjects/Stop__c/Key__c/K1",
-      #"{"Trip__c":"\#(trip)","Km__c":12.34,"Place__Latitude__s":1,"Place__Longitude__s":2}"#)
+      #"{"Trip__c":"\#(trip)","Km__c":12.34,"Place__Latitude__s":1,"Place__Longitude__s":2,"#
+        + #""Ship_Address__City__s":"Oslo","Ship_Address__CountryCode__s":"NO"}"#)
     #expect(made.status == 201, "\(made.text)")
-    let stop = try await org.org.query("SELECT Km__c, Kind__c, Place__c, Trip__r.Name FROM Stop__c")
+    let stop = try await org.org.query(
+      "SELECT Km__c, Kind__c, Place__c, Ship_Address__c, Trip__r.Name FROM Stop__c "
+        + "WHERE Ship_Address__City__s = 'oslo'")
     #expect(stop[0]["Km__c"]?.double == 12.3)
     #expect(stop[0]["Kind__c"]?.string == "Load")
     #expect(stop[0]["Place__c"]?["longitude"]?.double == 2)
+    #expect(stop[0]["Ship_Address__c"]?["city"]?.string == "Oslo")
+    #expect(stop[0]["Ship_Address__c"]?["countryCode"]?.string == "NO")
     #expect(stop[0]["Trip__r"]?["Name"]?.string == "T-001")
     let long = await org.send("POST", "/sobjects/Account", #"{"Name":"x","Tier__c":"golden"}"#)
     #expect(long.errorCode == "STRING_TOO_LONG")

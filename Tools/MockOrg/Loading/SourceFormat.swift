@@ -145,7 +145,7 @@ struct SourceObject {
 /// The definition of one field.
 struct SourceField {
   let schema: FieldSchema
-  /// The fields that keep the parts of a location.
+  /// The fields that keep the parts of a location or an address.
   private(set) var parts: [FieldSchema] = []
   private(set) var relationship: SourceObject.Relationship?
 
@@ -212,24 +212,36 @@ struct SourceField {
         field: name, parent: parent, name: text("relationshipName"),
         cascadeDelete: field.cascadeDelete, restrictedDelete: field.restrictedDelete)
     }
-    if type == .location {
+    if type == .location || type == .address {
       field.createable = false
       field.updateable = false
-      parts = ["Latitude", "Longitude"].map { part in
-        var half = FieldSchema(
-          name: "\(name.dropLast(3))__\(part)__s", label: "\(field.label) (\(part))", type: .double)
-        half.custom = true
-        half.precision = 18
-        half.scale = 15
-        half.compoundFieldName = name
-        return half
-      }
+      parts = Self.parts(of: field)
     }
     schema = field
   }
 
+  /// The fields that keep the parts of a compound one.
+  private static func parts(of field: FieldSchema) -> [FieldSchema] {
+    let texts = [
+      ("Street", 255), ("City", 40), ("StateCode", 10), ("PostalCode", 20), ("CountryCode", 10),
+      ("GeocodeAccuracy", 40),
+    ]
+    let lengths = field.type == .address ? texts : []
+    return (lengths + [("Latitude", 0), ("Longitude", 0)]).map { part, length in
+      var schema = FieldSchema(
+        name: "\(field.name.dropLast(3))__\(part)__s", label: "\(field.label) (\(part))",
+        type: length > 0 ? .string : .double)
+      schema.custom = true
+      schema.length = length
+      if length == 0 { (schema.precision, schema.scale) = (18, 15) }
+      schema.compoundFieldName = field.name
+      return schema
+    }
+  }
+
   private static let types: [String: FieldType] = [
-    "AutoNumber": .string, "Checkbox": .boolean, "Currency": .currency, "Date": .date,
+    "Address": .address, "AutoNumber": .string, "Checkbox": .boolean, "Currency": .currency,
+    "Date": .date,
     "DateTime": .datetime, "Email": .email, "EncryptedText": .encryptedstring, "Html": .textarea,
     "Location": .location, "LongTextArea": .textarea, "Lookup": .reference,
     "MasterDetail": .reference, "MultiselectPicklist": .multipicklist, "Number": .double,

@@ -123,8 +123,11 @@ struct ObjectSchema: Sendable {
   private static func compoundKey(of field: String, in compound: String) -> String {
     var key = Substring(field)
     var prefix = Substring(compound)
-    if prefix.hasSuffix("__c") { prefix = prefix.dropLast(3) }
-    if prefix.hasSuffix("Address") { prefix = prefix.dropLast("Address".count) }
+    if prefix.hasSuffix("__c") {
+      prefix = prefix.dropLast(3)
+    } else if prefix.hasSuffix("Address") {
+      prefix = prefix.dropLast("Address".count)
+    }
     if !prefix.isEmpty, key.hasPrefix(prefix) { key = key.dropFirst(prefix.count) }
     while key.hasPrefix("_") { key = key.dropFirst() }
     if key.hasSuffix("__s") { key = key.dropLast(3) }
