@@ -113,11 +113,11 @@ struct BulkRows {
     case "insert": return RecordResult(id: try writer.create(record), created: true)
     case "update":
       let id = try id()
-      try writer.updateFound(id: id, withoutID())
+      try writer.update(id: id, withoutID())
       return RecordResult(id: id, created: false)
     case "delete", "hardDelete", "harddelete":
       let id = try id()
-      try writer.deleteFound(id: id)
+      try writer.delete(id: id)
       if operation != "delete" { try writer.purge(id: id) }
       return RecordResult(id: id, created: false)
     default:
@@ -143,7 +143,7 @@ struct BulkRows {
       return RecordResult(
         id: try writer.create(rest, externalID: (field, value)), created: true)
     case 1:
-      try writer.updateFound(id: found[0], rest)
+      try writer.update(id: found[0], rest)
       return RecordResult(id: found[0], created: false)
     default:
       throw ServerError(

@@ -98,7 +98,7 @@ extension RESTService {
         throw ServerError.malformedID(given)
       }
       let changes = try record.setting([], removing: ["id", "Id", "attributes"])
-      try writer(object, request).updateFound(id: id, changes)
+      try writer(object, request).update(id: id, changes)
       return RecordResult(id: id)
     }
   }
@@ -143,7 +143,7 @@ extension RESTService {
         let id = try writer.create(rest, externalID: (field, value))
         return RecordResult(id: id, created: true)
       case 1:
-        try writer.updateFound(id: found[0], rest)
+        try writer.update(id: found[0], rest)
         return RecordResult(id: found[0], created: false)
       default:
         throw ServerError(
@@ -168,7 +168,7 @@ extension RESTService {
       guard let object = transaction.schema.object(keyPrefix: id.prefix(3)) else {
         throw ServerError.malformedID(given[index])
       }
-      try RecordWriter(transaction: transaction, object: object).deleteFound(id: id)
+      try RecordWriter(transaction: transaction, object: object).delete(id: id)
       return RecordResult(id: id)
     }
   }
@@ -322,34 +322,5 @@ extension RESTService {
     if repeated.contains(value) {
       throw ServerError("DUPLICATE_VALUE", "Duplicate \(what) specified: \(value)", fields: [])
     }
-  }
-}
-
-extension RecordWriter {
-  /// ``update(id:_:conditions:)`` with the errors that a change has for an id that is nowhere, or where
-  /// the user does not see it.
-  func updateFound(id: String, _ members: JSONSlice, conditions: Conditions? = nil) throws {
-    do {
-      try update(id: id, members, conditions: conditions)
-    } catch let error as ServerError where error.code == "NOT_FOUND" {
-      throw try missing(id)
-    }
-  }
-
-  /// ``delete(id:conditions:)`` with the errors that a change has for an id that is nowhere, or where the
-  /// user does not see it.
-  func deleteFound(id: String, conditions: Conditions? = nil) throws {
-    do {
-      try delete(id: id, conditions: conditions)
-    } catch let error as ServerError where error.code == "NOT_FOUND" {
-      throw try missing(id)
-    }
-  }
-
-  private func missing(_ id: String) throws -> ServerError {
-    let statement = try transaction.database.cachedStatement(
-      sql: "SELECT 1 FROM \(object.table.name) WHERE \"Id\" = ?")
-    let isThere = try Int.fetchOne(statement, arguments: [id]) != nil
-    return isThere ? .insufficientCrossReference(id) : .invalidCrossReference(status: 404)
   }
 }

@@ -108,12 +108,12 @@ extension RESTService {
           "INVALID_FIELD", "The Id field should not be specified in the sobject data.",
           fields: ["Id"])
       }
-      try writer(object, request).updateFound(
+      try writer(object, request).update(
         id: id, members, conditions: Conditions(request))
       org.recents.view(id, by: transaction.userID)
       return .empty()
     case "DELETE":
-      try writer(object, request).deleteFound(id: id, conditions: Conditions(request))
+      try writer(object, request).delete(id: id, conditions: Conditions(request))
       return .empty()
     default:
       return try retrieve(object, id: id, request)
@@ -256,7 +256,7 @@ extension RESTService {
         org.recents.view(id, by: transaction.userID)
         return created(id, object, isUpsert: true)
       }
-      try writer.updateFound(id: id, members, conditions: Conditions(request))
+      try writer.update(id: id, members, conditions: Conditions(request))
       org.recents.view(id, by: transaction.userID)
       return updated(id)
     case "DELETE":

@@ -251,10 +251,23 @@ struct RecordWriter {
   private func check(
     _ conditions: Conditions?, id: String, for level: MockOrgSharing.Level
   ) throws {
-    let stamp = try existing(id) ?? ""
+    let stamp: String
+    do {
+      stamp = try existing(id) ?? ""
+    } catch let error as ServerError where error.code == "NOT_FOUND" {
+      // Reading and changing answer differently for an id that is nowhere, or that the user does not see.
+      throw try missing(id)
+    }
     try permit(level, on: id)
     try conditions?.check(
       modified: DateText.secondsSince1970(stamp) ?? 0, tag: Self.tag(id: id, stamp: stamp))
+  }
+
+  private func missing(_ id: String) throws -> ServerError {
+    let statement = try database.cachedStatement(
+      sql: "SELECT 1 FROM \(object.table.name) WHERE \"Id\" = ?")
+    let isThere = try Int.fetchOne(statement, arguments: [id]) != nil
+    return isThere ? .insufficientCrossReference(id) : .invalidCrossReference(status: 404)
   }
 
   /// The tag of a record's state.
