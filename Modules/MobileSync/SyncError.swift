@@ -11,8 +11,8 @@ public struct SyncError: Error, Sendable {
       case managerStopped, cannotRestart, alreadyRunning, doesNotExist, ghostsNeedSyncDown,
         nameInUse
       case unknownTarget, invalidTarget, duplicateTarget, invalidState, noFields, noRestClient
-      case server, transport, store, unexpectedResponse, invalidRequest, invalidQuery,
-        recordWithoutId, conflictChanged
+      case server, transport, store, unexpectedResponse, invalidRequest, recordWithoutId,
+        conflictChanged
       case stopped, failed, closed
     }
     private let kind: Kind
@@ -54,8 +54,6 @@ public struct SyncError: Error, Sendable {
     /// A request cannot be sent as it was made: its address or its content is not allowed. Nothing was
     /// sent. Correct the target or the account's server first.
     public static let invalidRequest = Code(kind: .invalidRequest)
-    /// A query or search lacks a part that it cannot do without. Give that part.
-    public static let invalidQuery = Code(kind: .invalidQuery)
     /// A downloaded record has no id, so it cannot be matched to a soup entry.
     public static let recordWithoutId = Code(kind: .recordWithoutId)
     /// A conflict is over, or not as it was listed. List the conflicts again.

@@ -1,6 +1,6 @@
 public import MobileSync
 public import SalesforceSDKCommon
-import SalesforceSDKCore
+public import SalesforceSDKCore
 
 /// Brings down records of one object together with their children of another.
 ///
@@ -98,8 +98,8 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   /// The query for what changed after `maxTimeStamp`, in milliseconds since 1970; for everything if
   /// that is not greater than 0.
   ///
-  /// - Throws: ``SyncError`` `invalidQuery` if a name is empty.
-  public func query(since maxTimeStamp: Int64) throws(SyncError) -> String {
+  /// - Throws: ``RestError`` `invalidRequest` if an object has no name.
+  public func query(since maxTimeStamp: Int64) throws(RestError) -> String {
     var condition = parentSoqlFilter
     var childCondition = ""
     if maxTimeStamp > 0 {
@@ -156,8 +156,8 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     inSoups localIds: [[String]], in context: SyncContext
   ) async throws -> [Set<String>]? {
     guard localIds.count > 1, !localIds[1].isEmpty else {
-      let soql = try SOQLBuilder.withFields(parent.names.id).from(parent.sobjectType)
-        .whereClause(parentSoqlFilter).build()
+      let soql = try SOQLBuilder(fields: [parent.names.id], from: parent.sobjectType)
+        .where(parentSoqlFilter).build()
       let records = try await IdQuery.allRecords(of: .query(soql), in: context)
       return [Set(records.compactMap { $0[parent.names.id]?.string }), []]
     }

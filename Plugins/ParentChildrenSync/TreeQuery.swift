@@ -13,20 +13,21 @@ struct TreeQuery: Sendable {
   ///   - condition: On parents; empty for none.
   ///   - childCondition: On children; empty for none.
   ///   - order: Empty for none.
+  /// - Throws: ``RestError`` `invalidRequest` if an object has no name.
   func soql(
     _ fields: [String], _ childFields: [String], where condition: String,
     children childCondition: String = "", orderBy order: String = ""
-  ) throws(SyncError) -> String {
-    let nested = try SOQLBuilder.withFields(childFields).from(children.sobjectTypePlural)
-      .whereClause(childCondition).build()
-    return try SOQLBuilder.withFields(fields + ["(\(nested))"]).from(parent.sobjectType)
-      .whereClause(condition).orderBy(order).build()
+  ) throws(RestError) -> String {
+    let nested = try SOQLBuilder(fields: childFields, from: children.sobjectTypePlural)
+      .where(childCondition).build()
+    return try SOQLBuilder(fields: fields + ["(\(nested))"], from: parent.sobjectType)
+      .where(condition).orderBy(order).build()
   }
 
   /// A page of trees, each with all its children, also those that the server put on pages of their
   /// own.
   func page(_ request: RestRequest, in context: SyncContext) async throws -> SyncPage<String> {
-    let page = try await QueryPage(request, in: context)
+    let page = try await SyncPage(request, in: context)
     var records: [JSONSlice] = []
     records.reserveCapacity(page.records.count)
     for record in page.records {

@@ -105,13 +105,14 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   public func startFetch(
     since maxTimeStamp: Int64, in context: SyncContext
   ) async throws -> SyncPage<String>? {
-    try await page(.query(query(since: maxTimeStamp), batchSize: maxBatchSize), in: context)
+    try await SyncPage(
+      .query(query(since: maxTimeStamp), batchSize: maxBatchSize), in: context)
   }
 
   public func continueFetch(
     _ cursor: String, in context: SyncContext
   ) async throws -> SyncPage<String>? {
-    try await page(.queryMore(nextRecordsURL: cursor), in: context)
+    try await SyncPage(.queryMore(nextRecordsURL: cursor), in: context)
   }
 
   // MARK: Ghosts
@@ -132,7 +133,7 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
     var ids: Set<String> = []
     var request = RestRequest.query(remoteIdsQuery)
     while true {
-      let page = try await page(request, in: context)
+      let page = try await SyncPage(request, in: context)
       for record in page.records {
         guard let id = record[idFieldName]?.string else {
           throw SyncContext.unexpectedForm(
@@ -144,22 +145,5 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
       try context.checkStop()
       request = .queryMore(nextRecordsURL: next)
     }
-  }
-
-  // MARK: Answers
-
-  /// One page of a query's answer: `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or
-  /// null}`.
-  private func page(_ request: RestRequest, in context: SyncContext) async throws -> SyncPage<
-    String
-  > {
-    let json = try await context.json(for: request)
-    guard let records = json[SyncKeys.records], records.kind == .array else {
-      throw SyncContext.unexpectedForm(json, of: request, expected: "a page of a query's records")
-    }
-    return SyncPage(
-      records: Array(records.elements),
-      totalSize: json[SyncKeys.totalSize]?.int64.map(Int.init(clamping:)),
-      next: json[SyncKeys.nextRecordsURL]?.string)
   }
 }

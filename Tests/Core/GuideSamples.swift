@@ -83,10 +83,10 @@ import TestSupport
     // end of sample
     #expect(stopped == 0)
     // sample: rest-search
-    let sosl = SOSLBuilder(searchTerm: typed).searchGroup("NAME FIELDS")
-      .returning(SOSLReturningBuilder("Account").fields("Id,Name").limit(5))
+    let sosl = try SOSLBuilder(searchTerm: typed).searchGroup("NAME FIELDS")
+      .returning(SOSLReturningBuilder("Account").fields("Id, Name").limit(5))
       .build()
-    let found = try await client.send(.search(sosl ?? ""))
+    let found = try await client.send(.search(sosl))
     // end of sample
     #expect(found.isSuccess)
   }

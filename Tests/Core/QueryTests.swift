@@ -6,43 +6,84 @@ import Testing
 
 /// CO-135, CO-191: texts of queries, and pages as types.
 @Suite struct QueryTests {
-  @Test func `CO-135 a query has its clauses in the order that SOQL wants`() {
+  @Test func `CO-135 MS-289 a query has its clauses in the order that SOQL wants`() throws {
     let full = SOQLBuilder(fields: ["Id", "Name", "Id", ""], from: "Account")
       .offset(5).limit(10).orderBy("Name").having("count(Id) > 1").groupBy("Name")
       .with("SECURITY_ENFORCED").where("Name != null")
     #expect(
-      full.build()
-        == "select Id,Name from Account where Name != null with SECURITY_ENFORCED group by Name "
+      try full.build()
+        == "select Id, Name from Account where Name != null with SECURITY_ENFORCED group by Name "
         + "having count(Id) > 1 order by Name limit 10 offset 5")
-    #expect(full.groupBy("").build()?.contains("having") == false)
+    #expect(try !full.groupBy("").build().contains("having"))
     #expect(
-      SOQLBuilder().fields("Id, Name").from("A").limit(0).build() == "select Id, Name from A")
-    #expect(SOQLBuilder(fields: [], from: "A").build() == nil)
-    #expect(SOQLBuilder(fields: ["Id"]).build() == nil)
-    let short = SOQLBuilder(fields: ["Id"], from: "A")
-    #expect(short.encodeAndBuild() == "select%20Id%20from%20A")
-    #expect(short.buildWithPath("/v66.0") == "/v66.0/query/?q=select%20Id%20from%20A")
+      try SOQLBuilder(fields: ["Id"], from: "A").where("").limit(0).offset(0).build()
+        == "select Id from A")
   }
 
-  @Test func `CO-135 a search has its objects in the order they were given`() {
+  /// The code of an error, and the first two words of what it says.
+  private func refusal(_ build: () throws -> String) -> (RestError.Code, String)? {
+    guard let error = #expect(throws: RestError.self, performing: { _ = try build() }) else {
+      return nil
+    }
+    return (error.code, error.message.split(separator: ":").first.map(String.init) ?? "")
+  }
+
+  @Test func `CO-135 MS-290 MS-294 without a part that is needed there is no text, and a reason`() {
+    for (build, reason): (() throws -> String, String) in [
+      (SOQLBuilder(fields: [], from: "A").build, "no fields"),
+      (SOQLBuilder(fields: [""], from: "A").build, "no fields"),
+      (SOQLBuilder(fields: ["Id"], from: "").build, "no from"),
+      (SOSLBuilder(searchTerm: "").build, "no search term"),
+      (SOSLBuilder(searchTerm: "a").returning(.init("")).build, "no object name"),
+    ] {
+      let refusal = refusal(build)
+      #expect(refusal?.0 == .invalidRequest)
+      #expect(refusal?.1 == reason)
+    }
+  }
+
+  @Test(arguments: ["/services/data/v66.0", "/services/data/v66.0/"])
+  func `CO-135 MS-291 MS-292 a path gets the resource and the text, encoded or not`(
+    path: String
+  ) throws {
+    let query = SOQLBuilder(fields: ["Id"], from: "A")
+    #expect(try query.encodeAndBuild() == "select%20Id%20from%20A")
+    #expect(try query.buildWithPath(path) == "/services/data/v66.0/query/?q=select Id from A")
+    #expect(
+      try query.encodeAndBuildWithPath(path)
+        == "/services/data/v66.0/query/?q=select%20Id%20from%20A")
+    let search = SOSLBuilder(searchTerm: "x")
+    #expect(try search.encodeAndBuild() == "find%20%7Bx%7D")
+    #expect(try search.buildWithPath(path) == "/services/data/v66.0/search/?q=find {x}")
+    #expect(
+      try search.encodeAndBuildWithPath(path)
+        == "/services/data/v66.0/search/?q=find%20%7Bx%7D")
+  }
+
+  @Test func `CO-135 MS-292 MS-293 a search has its parts and its objects in order`() throws {
     let sosl = SOSLBuilder(searchTerm: "a-b").searchGroup("NAME FIELDS")
       .returning(
-        SOSLReturningBuilder("Contact").fields("Id,Name").where("A = 1").orderBy("Name")
+        SOSLReturningBuilder("Contact").fields("Id, Name").where("A = 1").orderBy("Name")
           .withNetwork("0DB").limit(3)
       )
-      .returning(SOSLReturningBuilder("Account").limit(9))
+      .returning(SOSLReturningBuilder("Account").where("nothing without fields").limit(9))
       .divisionFilter("DIVISION = 'G'").dataCategory("Geo AT Asia").limit(7)
     #expect(
-      sosl.build()
-        == #"find {a\-b} in NAME FIELDS returning Contact(Id,Name where A = 1 order by Name"#
-        + " with network = 0DB limit 3), Account with DIVISION = 'G' with data category"
+      try sosl.build()
+        == #"find {a\-b} in NAME FIELDS returning  Contact(Id, Name where A = 1 order by Name"#
+        + " with network = 0DB limit 3),  Account with DIVISION = 'G' with data category"
         + " Geo AT Asia limit 7")
-    #expect(SOSLBuilder().build() == nil)
-    #expect(SOSLBuilder(searchTerm: "x").build() == "find {x}")
-    #expect(SOSLBuilder().searchTerm("x").encodeAndBuild() == "find%20%7Bx%7D")
+    #expect(try SOSLBuilder(searchTerm: "x").limit(0).build() == "find {x}")
+  }
+
+  @Test func `MS-294 signs of the search language are escaped, wildcards only if they are meant`()
+    throws
+  {
+    let term = #"a\b+c^~'-[]{}()&:!*?|""#
     #expect(
-      SOSLBuilder(searchTerm: "x").buildWithPath("/v66.0") == "/v66.0/search/?q=find%20%7Bx%7D")
-    #expect(SOSLReturningBuilder("").build() == nil)
+      try SOSLBuilder(searchTerm: term, keepsWildcards: true).build()
+        == #"find {a\\b\+c\^\~\'\-\[\]\{\}\(\)\&\:\!*?|"}"#)
+    #expect(try SOSLBuilder(searchTerm: term).build().hasSuffix(#"\!\*\?\|\"}"#))
   }
 
   @Test func `CO-135 what means something in a search is escaped, the backslash first`() {

@@ -125,8 +125,9 @@ import Testing
       #expect(try await device.rows().map { $0["Id"]?.string } == [ids[1]])
       let found = try await device.manager.syncDown(
         target: try SoslSyncDownTarget(
-          query: try SOSLBuilder.withSearchTerm("Acme").searchGroup("NAME FIELDS")
-            .returning(.withObjectName("Account").fields("Id, Name, LastModifiedDate")).build()),
+          query: try SOSLBuilder(searchTerm: "Acme").searchGroup("NAME FIELDS")
+            .returning(SOSLReturningBuilder("Account").fields("Id, Name, LastModifiedDate")).build()
+        ),
         soupName: FieldDevice.soup)
       #expect(try await found.finished().totalSize == 2)
       #expect(try await device.rows().count == 2)

@@ -1,14 +1,14 @@
 import SalesforceSDKCommon
 
-/// Puts a SOQL query together, clause by clause (CO-135). What is given is taken as it is: values in a
-/// condition have to be escaped by whoever writes it.
+/// Puts a SOQL query together, clause by clause. What is given is taken as it is: values in a condition
+/// have to be escaped by whoever writes it.
 ///
 /// ```swift
-/// let soql = SOQLBuilder(fields: ["Id", "Name"], from: "Account").where("Rating = 'Hot'").limit(10).build()
+/// let soql = try SOQLBuilder(fields: ["Id", "Name"], from: "Account").where("Rating = 'Hot'").limit(10).build()
 /// ```
 public struct SOQLBuilder: Sendable, Hashable {
-  private var fields: [String]
-  private var object: String
+  private let fields: [String]
+  private let object: String
   private var clauses: [Clause: String] = [:]
 
   private enum Clause: String, CaseIterable {
@@ -18,18 +18,14 @@ public struct SOQLBuilder: Sendable, Hashable {
 
   /// Begins a query.
   ///
-  /// - Parameter fields: Each counts once; their order is kept.
-  public init(fields: [String] = [], from object: String = "") {
+  /// - Parameter fields: The entries of the select list, sub-selects in their parentheses. Each counts
+  ///   once; their order is kept.
+  /// - Parameter object: The object, or the relationship of a sub-select.
+  public init(fields: [String], from object: String) {
     self.fields = fields
     self.object = object
   }
 
-  /// The same query over these fields.
-  public func fields(_ fields: [String]) -> Self { changed { $0.fields = fields } }
-  /// The same query over these fields, as they stand between `select` and `from`.
-  public func fields(_ text: String) -> Self { fields(text.isEmpty ? [] : [text]) }
-  /// The same query of that object.
-  public func from(_ object: String) -> Self { changed { $0.object = object } }
   /// The same query with a condition.
   public func `where`(_ condition: String) -> Self { with(.where, condition) }
   /// The same query with a filter behind `with`, such as `SECURITY_ENFORCED`.
@@ -45,12 +41,19 @@ public struct SOQLBuilder: Sendable, Hashable {
   /// The same query without the first records; 0 and less leaves none out.
   public func offset(_ count: Int) -> Self { with(.offset, count > 0 ? "\(count)" : "") }
 
-  /// The query; `nil` without a field or an object.
-  public func build() -> String? {
+  /// The query: `select … from … where … with … group by … having … order by … limit n offset n`.
+  ///
+  /// - Throws: ``RestError`` `invalidRequest` without a field or an object.
+  public func build() throws(RestError) -> String {
     var seen: Set<String> = []
     let fields = fields.filter { !$0.isEmpty && seen.insert($0).inserted }
-    guard !fields.isEmpty, !object.isEmpty else { return nil }
-    var text = "select \(fields.joined(separator: ",")) from \(object)"
+    guard !fields.isEmpty else {
+      throw RestError(.invalidRequest, "no fields: a query needs something to select")
+    }
+    guard !object.isEmpty else {
+      throw RestError(.invalidRequest, "no from: a query needs an object")
+    }
+    var text = "select \(fields.joined(separator: ", ")) from \(object)"
     for clause in Clause.allCases {
       guard let value = clauses[clause] else { continue }
       if clause == .having, clauses[.groupBy] == nil { continue }
@@ -60,20 +63,32 @@ public struct SOQLBuilder: Sendable, Hashable {
   }
 
   /// The query, encoded for an address.
-  public func encodeAndBuild() -> String? { build().map { PercentEncoding.encode($0) } }
+  ///
+  /// - Throws: As ``build()``.
+  public func encodeAndBuild() throws(RestError) -> String { PercentEncoding.encode(try build()) }
 
-  /// The query behind `<path>/query/?q=`, encoded.
-  public func buildWithPath(_ path: String) -> String? {
-    encodeAndBuild().map { "\(path)/query/?q=\($0)" }
+  /// The query behind `path` and `/query/?q=`, as it is.
+  ///
+  /// - Throws: As ``build()``.
+  public func buildWithPath(_ path: String) throws(RestError) -> String {
+    try path.withoutTrailingSlash + "/query/?q=" + build()
+  }
+
+  /// The query behind `path` and `/query/?q=`, encoded.
+  ///
+  /// - Throws: As ``build()``.
+  public func encodeAndBuildWithPath(_ path: String) throws(RestError) -> String {
+    try path.withoutTrailingSlash + "/query/?q=" + encodeAndBuild()
   }
 
   private func with(_ clause: Clause, _ value: String) -> Self {
-    changed { $0.clauses[clause] = value.isEmpty ? nil : value }
-  }
-
-  private func changed(_ change: (inout Self) -> Void) -> Self {
     var copy = self
-    change(&copy)
+    copy.clauses[clause] = value.isEmpty ? nil : value
     return copy
   }
+}
+
+extension String {
+  /// The text without one slash at its end.
+  var withoutTrailingSlash: String { hasSuffix("/") ? String(dropLast()) : self }
 }

@@ -1,13 +1,13 @@
 import SalesforceSDKCommon
 
-/// Puts a SOSL search together, clause by clause (CO-135).
+/// Puts a SOSL search together, clause by clause.
 ///
 /// ```swift
-/// let sosl = SOSLBuilder(searchTerm: "Acme").searchGroup("NAME FIELDS")
-///   .returning(SOSLReturningBuilder("Account").fields("Id,Name").limit(5)).build()
+/// let sosl = try SOSLBuilder(searchTerm: "Acme").searchGroup("NAME FIELDS")
+///   .returning(SOSLReturningBuilder("Account").fields("Id, Name").limit(5)).build()
 /// ```
 public struct SOSLBuilder: Sendable, Hashable {
-  private var term: String
+  private let term: String
   private var group = ""
   private var objects: [SOSLReturningBuilder] = []
   private var division = ""
@@ -17,10 +17,12 @@ public struct SOSLBuilder: Sendable, Hashable {
   /// Begins a search.
   ///
   /// - Parameter searchTerm: What somebody typed; its special characters are escaped.
-  public init(searchTerm: String = "") { term = searchTerm }
+  /// - Parameter keepsWildcards: Whether `*`, `?`, `|` and quotation marks in it keep their meaning, for a
+  ///   term that a program wrote (MS-294). Default: false, they are looked for (CO-135).
+  public init(searchTerm: String, keepsWildcards: Bool = false) {
+    term = SOSL.sanitized(searchTerm, keepsWildcards: keepsWildcards)
+  }
 
-  /// The same search for that term.
-  public func searchTerm(_ term: String) -> Self { changed { $0.term = term } }
   /// The same search in some fields only, such as `NAME FIELDS`.
   public func searchGroup(_ group: String) -> Self { changed { $0.group = group } }
   /// The same search in one more object; objects keep their order.
@@ -34,13 +36,20 @@ public struct SOSLBuilder: Sendable, Hashable {
   /// The same search for that many records in all; 0 and less sets no limit.
   public func limit(_ count: Int) -> Self { changed { $0.count = count } }
 
-  /// The search; `nil` without a term.
-  public func build() -> String? {
-    guard !term.isEmpty else { return nil }
-    var text = "find {\(SOSL.sanitized(term))}"
+  /// The search: `find {…} in … returning … with … with data category … limit n`.
+  ///
+  /// - Throws: ``RestError`` `invalidRequest` without a term, or with a returned object without a name.
+  public func build() throws(RestError) -> String {
+    guard !term.isEmpty else {
+      throw RestError(.invalidRequest, "no search term: a search needs something to find")
+    }
+    var text = "find {\(term)}"
     if !group.isEmpty { text += " in \(group)" }
-    let objects = objects.compactMap { $0.build() }
-    if !objects.isEmpty { text += " returning\(objects.joined(separator: ","))" }
+    if !objects.isEmpty {
+      var specs: [String] = []
+      for object in objects { specs.append(try object.build()) }
+      text += " returning \(specs.joined(separator: ", "))"
+    }
     if !division.isEmpty { text += " with \(division)" }
     if !category.isEmpty { text += " with data category \(category)" }
     if count > 0 { text += " limit \(count)" }
@@ -48,11 +57,22 @@ public struct SOSLBuilder: Sendable, Hashable {
   }
 
   /// The search, encoded for an address.
-  public func encodeAndBuild() -> String? { build().map { PercentEncoding.encode($0) } }
+  ///
+  /// - Throws: As ``build()``.
+  public func encodeAndBuild() throws(RestError) -> String { PercentEncoding.encode(try build()) }
 
-  /// The search behind `<path>/search/?q=`, encoded.
-  public func buildWithPath(_ path: String) -> String? {
-    encodeAndBuild().map { "\(path)/search/?q=\($0)" }
+  /// The search behind `path` and `/search/?q=`, as it is.
+  ///
+  /// - Throws: As ``build()``.
+  public func buildWithPath(_ path: String) throws(RestError) -> String {
+    try path.withoutTrailingSlash + "/search/?q=" + build()
+  }
+
+  /// The search behind `path` and `/search/?q=`, encoded.
+  ///
+  /// - Throws: As ``build()``.
+  public func encodeAndBuildWithPath(_ path: String) throws(RestError) -> String {
+    try path.withoutTrailingSlash + "/search/?q=" + encodeAndBuild()
   }
 
   private func changed(_ change: (inout Self) -> Void) -> Self {
@@ -86,9 +106,13 @@ public struct SOSLReturningBuilder: Sendable, Hashable {
   /// The same for that many records; 0 and less sets no limit.
   public func limit(_ count: Int) -> Self { changed { $0.count = count } }
 
-  /// The clause, with a blank before it; `nil` without an object.
-  public func build() -> String? {
-    guard !object.isEmpty else { return nil }
+  /// The text behind `returning`, with a blank before it.
+  ///
+  /// - Throws: ``RestError`` `invalidRequest` without an object.
+  public func build() throws(RestError) -> String {
+    guard !object.isEmpty else {
+      throw RestError(.invalidRequest, "no object name: what a search returns is of an object")
+    }
     guard !fieldList.isEmpty else { return " \(object)" }
     var text = " \(object)(\(fieldList)"
     if !condition.isEmpty { text += " where \(condition)" }
@@ -112,10 +136,14 @@ public enum SOSL: Sendable {
 
   /// `term` with a backslash before each character that means something in a search, so that it is found
   /// as it was typed.
-  public static func sanitized(_ term: String) -> String {
+  ///
+  /// - Parameter keepsWildcards: Whether `*`, `?`, `|` and quotation marks stay as they are. Default: false.
+  public static func sanitized(_ term: String, keepsWildcards: Bool = false) -> String {
     var result = ""
     for character in term.unicodeScalars {
-      if #"\?&|!{}[]()^~*:"'+-"#.unicodeScalars.contains(character) { result += "\\" }
+      let isSpecial = #"\&!{}[]()^~:'+-"#.unicodeScalars.contains(character)
+      let isWildcard = #"*?|""#.unicodeScalars.contains(character)
+      if isSpecial || isWildcard && !keepsWildcards { result += "\\" }
       result.unicodeScalars.append(character)
     }
     return result

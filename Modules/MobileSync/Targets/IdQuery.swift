@@ -50,7 +50,7 @@ public struct IdQuery: Sendable {
     var records: [JSONSlice] = []
     var next: RestRequest? = request
     while let request = next {
-      let page = try await QueryPage(request, in: context)
+      let page = try await SyncPage(request, in: context)
       records += page.records
       next = page.next.map { .queryMore(nextRecordsURL: $0) }
     }
@@ -58,16 +58,9 @@ public struct IdQuery: Sendable {
   }
 }
 
-/// One page of a query's answer: `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or null}`.
-public struct QueryPage: Sendable {
-  /// The records.
-  public let records: [JSONSlice]
-  /// How many records the whole query has.
-  public let totalSize: Int?
-  /// Where the next page is; nil on the last one.
-  public let next: String?
-
-  /// Sends a query and reads the page that it is answered with.
+extension SyncPage where Cursor == String {
+  /// Sends a query and reads the page that it is answered with:
+  /// `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or null}`.
   ///
   /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the answer is no
   ///   page.
@@ -76,8 +69,9 @@ public struct QueryPage: Sendable {
     guard let records = json[SyncKeys.records], records.kind == .array else {
       throw SyncContext.unexpectedForm(json, of: request, expected: "a page of a query's records")
     }
-    self.records = Array(records.elements)
-    totalSize = json[SyncKeys.totalSize]?.int64.map(Int.init(clamping:))
-    next = json[SyncKeys.nextRecordsURL]?.string
+    self.init(
+      records: Array(records.elements),
+      totalSize: json[SyncKeys.totalSize]?.int64.map(Int.init(clamping:)),
+      next: json[SyncKeys.nextRecordsURL]?.string)
   }
 }
