@@ -18,6 +18,13 @@ import TestSupport
       /// How many bytes of a body are sent before the connection is closed; one for each request.
       var cuts: [Int] = []
       var ranges: [String?] = []
+      /// The most bytes of an answer to a range.
+      var partLimit: Int?
+      var tellsTotal = true
+      /// Whether what was asked for as a whole comes as a part too.
+      var isAlwaysPart = false
+      /// How far the ends of a part are from what its header says.
+      var errors = (first: 0, last: 0)
       var status: String?
     }
     let state: Mutex<State>
@@ -41,16 +48,19 @@ import TestSupport
           }
           start = first
         }
+        let end = start > 0 ? min(total, start + (state.partLimit ?? total)) : total
+        let ends = "\(start + state.errors.first)-\(end - 1 + state.errors.last)"
         var head =
-          start > 0
-          ? "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-\(total - 1)/\(total)\r\n"
+          start > 0 || state.isAlwaysPart
+          ? "HTTP/1.1 206 Part\r\n"
+            + "Content-Range: bytes \(ends)/\(state.tellsTotal ? "\(total)" : "*")\r\n"
           : "HTTP/1.1 200 OK\r\n"
-        head += "Content-Length: \(total - start)\r\nContent-Type: a/b\r\n"
+        head += "Content-Length: \(end - start)\r\nContent-Type: a/b\r\n"
         if state.acceptsRanges { head += "Accept-Ranges: bytes\r\n" }
         if let tag = state.tag { head += "ETag: \(tag)\r\n" }
         let cut = state.cuts.isEmpty ? nil : state.cuts.removeFirst()
         return (
-          head, Array(state.content[start...].prefix(cut ?? total)), cut != nil
+          head, Array(state.content[start..<end].prefix(cut ?? total)), cut != nil
         )
       }
       connection.send(Array("\(head)\r\n".utf8) + body)
@@ -136,6 +146,81 @@ import TestSupport
     #expect(download.resumedFrom > 200_000)
     #expect(try Data(contentsOf: file) == Data(content))
     #expect(ranges.count == 3)
+  }
+
+  @Test func `a server that sends less than the rest is asked again`() async throws {
+    resource.state.withLock {
+      $0.cuts = [100_000]
+      $0.partLimit = 150_000
+    }
+    _ = try? await client().download(request, to: file)
+    let start = try #require(
+      try FileManager.default.attributesOfItem(atPath: part.path)[.size] as? Int)
+    let progress = TransferProgress()
+    let download = try await client().download(request, to: file, progress: progress)
+    #expect(download.bytes == Int64(content.count))
+    #expect(try Data(contentsOf: file) == Data(content))
+    let asked = stride(from: start, to: content.count, by: 150_000).map { "bytes=\($0)-" }
+    #expect(asked.count == 4)
+    #expect(ranges == [nil] + asked)
+    #expect(progress.amounts.toReceive == Int64(content.count))
+    #expect(try names == ["file.bin"])
+  }
+
+  @Test func `a part that does not fit, or of a file of unknown length, is not put behind another`()
+    async throws
+  {
+    for change: @Sendable (inout Resource.State) -> Void in [
+      { $0.tellsTotal = false }, { $0.errors = (1, 0) }, { $0.errors = (0, 1) },
+      { $0.errors = (0, -900_000) },
+    ] {
+      resource.state.withLock { state in
+        state = .init(content: content)
+        change(&state)
+        state.cuts = [250_000]
+      }
+      _ = try? await client().download(request, to: file)
+      let download = try await client().download(request, to: file)
+      #expect(download.resumedFrom == 0)
+      #expect(ranges.map { $0 == nil } == [true, false, true])
+      #expect(try Data(contentsOf: file) == Data(content))
+    }
+  }
+
+  @Test func `a part that nobody asked for, or with too many bytes, is refused`() async throws {
+    resource.state.withLock {
+      $0.cuts = [250_000]
+      $0.partLimit = 150_000
+      $0.errors = (0, -5)
+    }
+    _ = try? await client().download(request, to: file)
+    let long = await #expect(throws: RestError.self) {
+      try await client().download(request, to: file)
+    }
+    #expect(long?.code == .malformedResponse)
+    #expect(try names == [])
+    resource.state.withLock {
+      $0.cuts = [250_000]
+      $0.errors = (0, 0)
+    }
+    _ = try? await client().download(request, to: file)
+    resource.state.withLock { $0.isAlwaysPart = true }
+    let uncalled = await #expect(throws: RestError.self) {
+      try await client().download(request, to: file, resumes: false)
+    }
+    #expect(uncalled?.code == .malformedResponse)
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+  }
+
+  @Test func `a request that asks for a range of its own is not downloaded`() async throws {
+    var change = request
+    change.headers[.range] = "bytes=0-9"
+    let ranged = change
+    let error = await #expect(throws: RestError.self) {
+      try await client().download(ranged, to: file)
+    }
+    #expect(error?.code == .invalidRequest)
+    #expect(ranges.isEmpty)
   }
 
   @Test func `another version of the file is downloaded from its start`() async throws {

@@ -24,18 +24,23 @@ extension RestClient {
   ///
   /// A download that breaks off leaves `NAME.part` and `NAME.part.json` beside the place. The next
   /// one into the same place goes on from there if the server can (it does `Range`) and still has the
-  /// same version; else it begins anew. Within one call the policy of the client does the same. The
-  /// file is not encrypted.
+  /// same version; else it begins anew. Within one call the policy of the client does the same. A server
+  /// that sends less of the rest than it was asked for is asked again. The file is not encrypted.
   ///
   /// - Parameter resumes: Whether to go on with what is there. Default: true.
-  /// - Parameter maxBytes: A longer answer is refused as soon as that is known.
+  /// - Parameter maxBytes: A longer answer is refused as soon as that is known. Default: 16 GB.
   /// - Parameter progress: Is told how much of the file is here.
-  /// - Throws: As ``send(_:)``; ``RestError`` `busyFile`, `unwritableFile`, `tooLarge`.
+  /// - Throws: As ``send(_:)``; ``RestError`` `busyFile`, `unwritableFile`, `tooLarge`, and
+  ///   `invalidRequest` if the request names a range of its own.
   @discardableResult
   public func download(
     _ request: RestRequest, to destination: URL, resumes: Bool = true,
     maxBytes: Int64 = RestClient.defaultMaxDownloadBytes, progress: TransferProgress? = nil
   ) async throws -> RestDownload {
+    guard request.headers[.range] == nil else {
+      throw RestError(
+        .invalidRequest, "\(request) asks for a range; a download chooses its ranges itself")
+    }
     defer { progress?.finish() }
     return try await inFlight.run(request) {
       try await self.download(
@@ -57,8 +62,13 @@ extension RestClient {
         partial: partial, resource: resource, start: state?.bytes ?? 0, maxBytes: maxBytes,
         progress: progress)
       do {
-        return try await stream(step.ranged(request, validator: state?.validator), nil) {
+        let arrival = try await stream(step.ranged(request, validator: state?.validator), nil) {
           try await step.receive($0)
+        }
+        switch arrival {
+        case .whole(let download): return download
+        case .part: state = try partial.state(of: resource)
+        case .other: state = nil
         }
       } catch let error as RestError where error.code == .server(416) && state != nil {
         // What is here is not a part of what the server has.
@@ -105,29 +115,42 @@ private struct DownloadStep: Sendable {
     return request
   }
 
-  func receive(_ stream: RestStream) async throws -> RestDownload {
-    let isContinued = stream.status == 206
-    if isContinued, stream.rangeStart != start {
-      partial.drop()
-      throw RestError(
-        .malformedResponse, "the server sent another part of the file than it was asked for")
+  /// What one answer brought.
+  enum Arrival: Sendable {
+    case whole(RestDownload)
+    /// Some of what was missing.
+    case part
+    /// Nothing that can be put behind what is here.
+    case other
+  }
+
+  func receive(_ stream: RestStream) async throws -> Arrival {
+    var range: ContentRange?
+    if stream.status == 206 {
+      guard start > 0 else {
+        throw RestError(
+          .malformedResponse, "the server sent a part of the file when it was asked for all of it")
+      }
+      range = stream.range
+      // Of a file whose length is not told, nobody knows when it is complete.
+      guard let range, range.first == start, range.last >= start, range.last < range.total else {
+        return .other
+      }
     }
-    let offset = isContinued ? start : 0
+    let offset = range?.first ?? 0
     let file =
-      isContinued ? try partial.goOn() : try partial.restart(as: stream.origin(of: resource))
-    let total = stream.expectedBytes.map { $0 + offset }
+      range != nil ? try partial.goOn() : try partial.restart(as: stream.origin(of: resource))
+    let total = range?.total ?? stream.expectedBytes
+    if let total, total > maxBytes { throw tooLarge }
     let size = Mutex(offset)
     // A file takes its bytes where they arrive, so that none of them waits for a task. The receiver may
     // live a moment longer than this call, so it must not keep the lock on the file, which `self` holds.
-    try await stream.body.drain { [maxBytes, progress] piece in
+    try await stream.body.drain { [maxBytes, progress, tooLarge] piece in
       let now = size.withLock { size in
         size += Int64(piece.count)
         return size
       }
-      guard now <= maxBytes else {
-        throw RestError(
-          .tooLarge, "the file has more than \(maxBytes) bytes; allow more, or leave it")
-      }
+      guard now <= maxBytes else { throw tooLarge }
       do throws(FileFailure) {
         try file.write(piece)
       } catch {
@@ -138,21 +161,47 @@ private struct DownloadStep: Sendable {
         amounts.toReceive = total
       }
     }
+    let bytes = size.withLock { $0 }
+    if let range, bytes != range.total {
+      guard bytes > offset, bytes <= range.last + 1 else {
+        partial.drop()
+        throw RestError(
+          .malformedResponse, "the server sent another part of the file than it says")
+      }
+      return .part
+    }
     try partial.finish(file)
-    return RestDownload(
-      url: partial.destination, bytes: size.withLock { $0 }, resumedFrom: offset,
-      contentType: stream.headers[.contentType])
+    return .whole(
+      RestDownload(
+        url: partial.destination, bytes: bytes, resumedFrom: offset,
+        contentType: stream.headers[.contentType]))
+  }
+
+  private var tooLarge: RestError {
+    RestError(.tooLarge, "the file has more than \(maxBytes) bytes; allow more, or leave it")
+  }
+}
+
+/// Which bytes a partial answer holds, and of how many.
+private struct ContentRange {
+  let first: Int64
+  let last: Int64
+  let total: Int64
+
+  /// Reads `bytes 100-199/5000`; `nil` if it is something else, or the length is not told.
+  init?(_ text: String) {
+    guard let range = text.trimmed.dropping(prefix: "bytes ") else { return nil }
+    let parts = range.split(separator: "/", maxSplits: 1)
+    guard parts.count == 2, let total = Int64(parts[1]) else { return nil }
+    let ends = parts[0].split(separator: "-", maxSplits: 1).compactMap { Int64($0) }
+    guard ends.count == 2 else { return nil }
+    (first, last, self.total) = (ends[0], ends[1], total)
   }
 }
 
 extension RestStream {
-  /// The first byte that a partial answer holds.
-  fileprivate var rangeStart: Int64? {
-    guard let range = headers[.contentRange]?.trimmed.dropping(prefix: "bytes ") else {
-      return nil
-    }
-    return Int64(range.prefix { $0 != "-" })
-  }
+  /// Which bytes a partial answer holds.
+  fileprivate var range: ContentRange? { headers[.contentRange].flatMap { ContentRange($0) } }
 
   /// What the bytes are a part of; `nil` if the server cannot go on with them later.
   fileprivate func origin(of resource: String) -> PartialDownload.Origin? {
