@@ -15,12 +15,13 @@ import Synchronization
 public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession
   private let exchanges: ExchangeTable
+  private let gate: ConnectionGate
   private let temporaryFolder: URL
 
   /// Makes a transport.
   ///
-  /// - Parameter maxConnectionsPerHost: Further requests wait for a free connection.
-  ///   Default: 6.
+  /// - Parameter maxConnectionsPerHost: Further requests wait for a free connection, in order; their
+  ///   timeouts begin when they are sent. Default: 6.
   /// - Parameter temporaryFolder: Where the rest of a streamed answer waits for a slow reader, sealed
   ///   and in a file without a name. Default: the system's folder for such files.
   public init(
@@ -31,6 +32,7 @@ public final class URLSessionTransport: HTTPTransport {
       maxConnectionsPerHost > 0, "maxConnectionsPerHost is \(maxConnectionsPerHost), not above 0")
     let exchanges = ExchangeTable()
     self.exchanges = exchanges
+    self.gate = ConnectionGate(limit: maxConnectionsPerHost)
     self.temporaryFolder = temporaryFolder
     self.session = URLSession.makeBare(
       maxConnectionsPerHost: maxConnectionsPerHost, delegate: exchanges)
@@ -45,8 +47,10 @@ public final class URLSessionTransport: HTTPTransport {
     // On a connection of its own: one that was kept alive may be dead, which is known when the body is
     // half sent, and then only the caller may send it again.
     guard request.upload == nil else { return try await sendUpload(request) }
-    try Task.checkCancellation()
     try request.url.checkIsSecure()
+    let server = request.url.origin
+    try await gate.enter(server)
+    defer { gate.leave(server) }
     let answer = WholeAnswer()
     let exchange = Exchange(request, into: answer)
     let task = session.dataTask(with: URLRequest(request))
