@@ -158,26 +158,78 @@ import TestSupport
         try await $0.body.drain { _ in throw Own() }
       }
     }
-    // Cancelled while the receiver runs: the caller goes on when it has returned.
-    let isInside = Mutex(false)
-    let entered = Gate()
-    let mayLeave = DispatchSemaphore(value: 0)
-    let url = server.url()
-    let task = Task {
-      try await transport.withStream(to: TransportRequest(method: .get, url: url)) {
-        try await $0.body.drain { _ in
-          isInside.withLock { $0 = true }
-          entered.open()
-          mayLeave.wait()
-          isInside.withLock { $0 = false }
-        }
+  }
+
+  /// What ends a download while its receiver runs.
+  enum Ending: CaseIterable { case transport, task, both }
+
+  @Test(arguments: Ending.allCases)
+  func `CO-129 a cancelled download goes on only when its receiver has returned`(_ ending: Ending)
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let answer = StreamedAnswer(spool: Spool(in: folder.url))
+    let jobs = HeldJobs()
+    let reader = Mutex<Task<Void, any Error>?>(nil)
+    let calls = Mutex(0)
+    let task = Task(executorPreference: jobs) {
+      try await answer.drain { _ in
+        calls.withLock { $0 += 1 }
+        if ending != .task { answer.end(.failure(CancellationError())) }
+        if ending != .transport { reader.withLock { $0 }?.cancel() }
+        // Still inside: nobody may have woken the reader.
+        #expect(jobs.isEmpty)
       }
     }
-    try await entered.wait()
-    task.cancel()
-    mayLeave.signal()
+    reader.withLock { $0 = task }
+    jobs.run()
+    #expect(jobs.isEmpty)
+    try answer.take(Data([1]))
+    #expect(!jobs.isEmpty)
+    // What comes now is for others.
+    try answer.take(Data([2]))
+    jobs.run()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(!isInside.withLock { $0 })
+    #expect(calls.withLock { $0 } == 1)
+  }
+
+  @Test func `CO-129 a child task that reads is cancelled alone, and what it did not read stays`()
+    async throws
+  {
+    let mayGoOn = Gate()
+    let server = try SocketServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\none")
+      let semaphore = DispatchSemaphore(value: 0)
+      Task {
+        try await mayGoOn.wait()
+        semaphore.signal()
+      }
+      semaphore.wait()
+      connection.send("two")
+      return true
+    }
+    let bytes = try await transport.withStream(
+      to: TransportRequest(method: .get, url: server.url())
+    ) { stream in
+      let pieces = stream.body.makeAsyncIterator()
+      var bytes: [UInt8] = []
+      while bytes.count < 3, let piece = try await pieces.next() { bytes += piece }
+      for isDrained in [false, true] {
+        let child = Task.immediate {
+          if isDrained {
+            try await stream.body.drain { _ in Issue.record("nothing comes yet") }
+          } else {
+            _ = try await pieces.next()
+          }
+        }
+        child.cancel()
+        await #expect(throws: CancellationError.self) { try await child.value }
+      }
+      mayGoOn.open()
+      while let piece = try await pieces.next() { bytes += piece }
+      return bytes
+    }
+    #expect(text(bytes) == "onetwo")
   }
 
   @Test(arguments: ["Basic realm=\"x\"", "Bearer"])
@@ -414,5 +466,24 @@ import TestSupport
     var late = progress.updates().makeAsyncIterator()
     #expect(try await late.next()?.received == 7)
     #expect(try await late.next() == nil)
+  }
+}
+
+/// Keeps what a task has to do until it is told to run it.
+private final class HeldJobs: TaskExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+
+  var isEmpty: Bool { jobs.withLock { $0.isEmpty } }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+
+  /// Runs what is there, on the calling thread.
+  func run() {
+    while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+    }
   }
 }

@@ -18,6 +18,15 @@ final class StreamedAnswer: AnswerSink {
     case waiting(PieceWaiter)
     /// It has pieces handed over as they arrive, and waits for the end.
     case receiving(Receiver, DrainWaiter)
+
+    /// Tells it that nothing more comes.
+    func resume(with outcome: Result<Void, any Error>) {
+      switch self {
+      case .absent: break
+      case .waiting(let waiter): waiter.resume(with: outcome.map { nil })
+      case .receiving(_, let waiter): waiter.resume(with: outcome.map { .ended })
+      }
+    }
   }
 
   /// Why a reader that had pieces handed over goes on.
@@ -34,7 +43,19 @@ final class StreamedAnswer: AnswerSink {
     var reader = Reader.absent
     /// Whether the receiver is being called.
     var isReceiving = false
+    /// What the reader is told once its receiver has returned.
+    var news: Result<DrainStep, any Error>?
     var end: Result<Void, any Error>?
+
+    /// The reader to be told `outcome`; if its receiver is being called, that has to wait.
+    mutating func releaseReader(with outcome: Result<Void, any Error>) -> Reader {
+      if isReceiving {
+        news = news ?? outcome.map { .ended }
+        return .absent
+      }
+      defer { reader = .absent }
+      return reader
+    }
   }
 
   private let state: Mutex<State>
@@ -53,29 +74,39 @@ final class StreamedAnswer: AnswerSink {
   }
 
   /// What has arrived since the last call, or the next that does; `nil` at the end.
+  ///
+  /// - Throws: What the answer ended with; `CancellationError` if the calling task was cancelled, which
+  ///   leaves the answer to others.
   func next() async throws -> [UInt8]? {
-    try await withCheckedThrowingContinuation { waiter in
-      let known = state.withLock { state -> Result<[UInt8]?, any Error>? in
-        guard case .absent = state.reader else {
-          preconditionFailure("a body is read by one task at a time")
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { waiter in
+        let known = state.withLock { state -> Result<[UInt8]?, any Error>? in
+          guard case .absent = state.reader else {
+            preconditionFailure("a body is read by one task at a time")
+          }
+          // If the handler came first, it found nobody to wake.
+          if Task.isCancelled { return .failure(CancellationError()) }
+          do throws(TransportError) {
+            if let piece = try state.spool.next() { return .success(piece) }
+          } catch {
+            return .failure(error)
+          }
+          if let end = state.end { return end.map { nil } }
+          state.reader = .waiting(waiter)
+          return nil
         }
-        do throws(TransportError) {
-          if let piece = try state.spool.next() { return .success(piece) }
-        } catch {
-          return .failure(error)
-        }
-        if let end = state.end { return end.map { nil } }
-        state.reader = .waiting(waiter)
-        return nil
+        if let known { waiter.resume(with: known) }
       }
-      if let known { waiter.resume(with: known) }
+    } onCancel: {
+      dismissReader()
     }
   }
 
   /// Hands each piece to `receiver` at once, where it arrives; nothing is kept then. Returns at the end of
   /// the answer, when `receiver` is not running any more.
   ///
-  /// - Throws: What the answer ended with, or what `receiver` threw, which ends it.
+  /// - Throws: What the answer ended with, or what `receiver` threw, which ends it; `CancellationError` as
+  ///   ``next()``.
   func drain(into receiver: @escaping Receiver) async throws {
     repeat {
       while let piece = try state.withLock({ state throws(TransportError) in
@@ -87,18 +118,29 @@ final class StreamedAnswer: AnswerSink {
   }
 
   private func receive(with receiver: @escaping Receiver) async throws -> DrainStep {
-    try await withCheckedThrowingContinuation { waiter in
-      let known = state.withLock { state -> Result<DrainStep, any Error>? in
-        guard case .absent = state.reader else {
-          preconditionFailure("a body is read by one task at a time")
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { waiter in
+        let known = state.withLock { state -> Result<DrainStep, any Error>? in
+          guard case .absent = state.reader else {
+            preconditionFailure("a body is read by one task at a time")
+          }
+          if Task.isCancelled { return .failure(CancellationError()) }
+          guard state.spool.isEmpty else { return .success(.waiting) }
+          if let end = state.end { return end.map { .ended } }
+          state.reader = .receiving(receiver, waiter)
+          return nil
         }
-        guard state.spool.isEmpty else { return .success(.waiting) }
-        if let end = state.end { return end.map { .ended } }
-        state.reader = .receiving(receiver, waiter)
-        return nil
+        if let known { waiter.resume(with: known) }
       }
-      if let known { waiter.resume(with: known) }
+    } onCancel: {
+      dismissReader()
     }
+  }
+
+  /// The reader was cancelled: it goes on, as soon as its receiver is not running.
+  private func dismissReader() {
+    let reader = state.withLock { $0.releaseReader(with: .failure(CancellationError())) }
+    reader.resume(with: .failure(CancellationError()))
   }
 
   // MARK: AnswerSink
@@ -132,14 +174,15 @@ final class StreamedAnswer: AnswerSink {
     }
   }
 
-  /// The receiver has returned. If the answer ended meanwhile, the reader is told now.
+  /// The receiver has returned. What the reader is to be told since then, it is told now.
   private func endReceiving(_ waiter: DrainWaiter) {
-    let end = state.withLock { state in
+    let news = state.withLock { state in
       state.isReceiving = false
-      if state.end != nil { state.reader = .absent }
-      return state.end
+      defer { state.news = nil }
+      if state.news != nil { state.reader = .absent }
+      return state.news
     }
-    if let end { waiter.resume(with: end.map { .ended }) }
+    if let news { waiter.resume(with: news) }
   }
 
   func end(_ outcome: Result<Void, any Error>) {
@@ -150,16 +193,11 @@ final class StreamedAnswer: AnswerSink {
         if error is CancellationError { state.spool.clear() }
         if state.head == nil { state.head = .failure(error) }
       }
-      let reader = state.isReceiving ? .absent : state.reader
-      if !state.isReceiving { state.reader = .absent }
+      let reader = state.releaseReader(with: outcome)
       defer { state.headWaiter = nil }
       return (state.headWaiter, reader)
     }
     if case .failure(let error) = outcome { headWaiter?.resume(throwing: error) }
-    switch reader {
-    case .absent: break
-    case .waiting(let waiter): waiter.resume(with: outcome.map { nil })
-    case .receiving(_, let waiter): waiter.resume(with: outcome.map { .ended })
-    }
+    reader.resume(with: outcome)
   }
 }
