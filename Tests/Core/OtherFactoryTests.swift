@@ -194,6 +194,10 @@ import Testing
     #expect(wired.url == url)
     #expect(wired.headers[try #require(HTTPField.Name("X-A"))] == "v")
     #expect(wired.headers[.authorization] == "Bearer access-1")
+    for none in [TimeInterval.infinity, .greatestFiniteMagnitude] {
+      foreign.timeoutInterval = none
+      #expect(try RestRequest(foreign).timeout > .seconds(86_400))
+    }
     foreign.httpBodyStream = InputStream(data: Data())
     let streamed = foreign
     #expect(throws: RestError.self) { try RestRequest(streamed) }

@@ -32,7 +32,8 @@ import Testing
     ("http://acme.example.com/x", false), ("http://other.salesforce.com/x", false),
     ("http://127.0.0.1/x", false), ("https://other.salesforce.com@example.com/x", false),
     ("//example.com/x", false), ("ftp://other.salesforce.com/x", false), ("", false),
-    ("https://acme.example.com:444/x", false),
+    ("https://acme.example.com:444/x", false), ("https://other.salesforce.com:443/x", true),
+    ("https://other.salesforce.com:8443/x", false), ("https://other.salesforce.com:80/x", false),
   ])
   func `CO-128 a token follows to the platform and to its own host alone`(
     location: String, isFollowed: Bool

@@ -181,6 +181,76 @@ import Testing
     }
   }
 
+  @Test func `the length that an answer to HEAD tells is not refused, since no body comes`()
+    async throws
+  {
+    let server = try SocketServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+      return true
+    }
+    let response = try await transport.send(
+      TransportRequest(method: .head, url: server.url(), maxResponseBytes: 1000))
+    #expect(response.headers[.contentLength] == "1000000")
+    #expect(response.body.isEmpty)
+  }
+
+  @Test func `CO-119 waiting for a free connection is no silence of the server`() async throws {
+    let mayAnswer = Gate()
+    let server = try SocketServer { request, connection in
+      if request.path == "/slow" {
+        let semaphore = DispatchSemaphore(value: 0)
+        Task {
+          try await mayAnswer.wait()
+          semaphore.signal()
+        }
+        semaphore.wait()
+      }
+      if request.path != "/silent" { connection.send(SocketServer.answer(request.path)) }
+      return true
+    }
+    let narrow = URLSessionTransport(maxConnectionsPerHost: 1)
+    let slow = TransportRequest(method: .get, url: server.url("/slow"))
+    let first = Task.immediate { try await narrow.send(slow) }
+    let patience = Duration.milliseconds(150)
+    let fast = TransportRequest(method: .get, url: server.url("/fast"), timeout: patience)
+    let second = Task.immediate { try await narrow.send(fast) }
+    // As long as four requests that nobody answers take to time out.
+    for _ in 0..<4 {
+      let silent = TransportRequest(method: .get, url: server.url("/silent"), timeout: patience)
+      #expect(await code(silent) == .timedOut)
+    }
+    mayAnswer.open()
+    #expect(text(try await first.value.body) == "/slow")
+    #expect(text(try await second.value.body) == "/fast")
+  }
+
+  @Test func `CO-129 a request that is cancelled while it waits for a connection is never sent`()
+    async throws
+  {
+    let arrived = Gate()
+    let server = try SocketServer { request, connection in
+      guard request.path != "/first" else {
+        arrived.open()
+        connection.waitForClose()
+        return false
+      }
+      connection.send(SocketServer.answer(request.path))
+      return true
+    }
+    let narrow = URLSessionTransport(maxConnectionsPerHost: 1)
+    let tasks = ["/first", "/second", "/third"].map { path in
+      let request = TransportRequest(method: .get, url: server.url(path))
+      return Task.immediate { try await narrow.send(request) }
+    }
+    try await arrived.wait()
+    // The second waits; the third does too, and gets its place when the first has left.
+    tasks[1].cancel()
+    await #expect(throws: CancellationError.self) { try await tasks[1].value }
+    tasks[0].cancel()
+    #expect(text(try await tasks[2].value.body) == "/third")
+    #expect(server.requests.map(\.path) == ["/first", "/third"])
+  }
+
   @Test func `CO-119 BX-49 a server that is silent is given up after the timeout`() async throws {
     let server = try SocketServer { request, connection in
       if request.path == "/half" {

@@ -28,7 +28,8 @@ extension RestRequest {
     }
     self.init(method: method, path: url.absoluteString, host: .base(url), endpoint: "")
     body = urlRequest.httpBody.map { Array($0) }
-    timeout = .seconds(urlRequest.timeoutInterval)
+    // Infinity and the greatest number, for "no timeout", do not fit into a `Duration`; 30 years do.
+    timeout = .seconds(min(max(0, urlRequest.timeoutInterval), 1e9))
     let fields = (urlRequest.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
     for (name, value) in fields {
       guard let field = HTTPField.Name(name) else {

@@ -12,6 +12,9 @@ public struct RedirectRule: Sendable, Equatable {
   public var maxRedirects: Int
 
   /// Makes a rule.
+  ///
+  /// - Parameter trustedHostSuffixes: Default: ``platformHostSuffixes``.
+  /// - Parameter maxRedirects: Default: 5.
   public init(
     trustedHostSuffixes: [String] = RedirectRule.platformHostSuffixes, maxRedirects: Int = 5
   ) {
@@ -32,6 +35,13 @@ public struct RedirectRule: Sendable, Equatable {
     return trustedHostSuffixes.contains { host.hasSuffix($0) }
   }
 
+  /// Whether a token may go to `url`: the platform's own hosts speak https on its usual port, anything
+  /// else is a stranger.
+  func trusts(_ url: URL) -> Bool {
+    let host = url.host()?.lowercased() ?? ""
+    return url.origin == "https://\(host):443" && trusts(host: host)
+  }
+
   /// The request that follows `response`, or `nil` if the response is the answer.
   ///
   /// The next request keeps method, headers and body; after a 303 it is a GET without a body, which
@@ -48,10 +58,7 @@ public struct RedirectRule: Sendable, Equatable {
       return nil
     }
     if request.headers[.authorization] != nil, target.origin != request.url.origin {
-      // The platform's own hosts speak https on its usual port; anything else is a stranger.
-      guard target.scheme?.lowercased() == "https", trusts(host: target.host() ?? "") else {
-        return nil
-      }
+      guard trusts(target) else { return nil }
     }
     var next = request
     next.url = target

@@ -104,7 +104,8 @@ final class Exchange: Sendable {
       fail(.malformed, "\(request) was answered with something other than HTTP")
       return
     }
-    let expected = http.expectedContentLength
+    // The answer to a HEAD tells the length of a body that does not come.
+    let expected = request.method == .head ? 0 : http.expectedContentLength
     guard expected <= Int64(request.maxResponseBytes) else {
       fail(.tooLarge, tooLarge(expected))
       return
