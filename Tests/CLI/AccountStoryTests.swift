@@ -2,7 +2,12 @@ import CryptoExtras
 import Foundation
 import SalesforceMockOrg
 import SalesforceSDKCommon
+import TestSupport
 import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
 
 /// Can somebody log in in every way, switch between users and log out, with the command line alone?
 @Suite struct AccountStoryTests {
@@ -108,8 +113,56 @@ import Testing
         ["login", "--url", server.info.url, "--paste", "--state", tool.state.path],
         input: "https://evil.example/?code=x\n")
       #expect(result.status == 1)
+      #expect(result.errors.contains("paste the whole address"))
       #expect(result.errors.contains("/services/oauth2/authorize?"))
       #expect(result.errors.contains("given up"))
+    }
+  }
+  @Test func `CO-44 without a browser the address is shown, and the login goes on`() async throws {
+    try await withMockOrg { _, server in
+      let tool = try Tool()
+      // The browser of somebody who refuses, on a machine that opens none.
+      let result = try await tool.watch(
+        ["login", "--url", server.info.url, "--browser", "--redirect-uri", "http://127.0.0.1:0/x"],
+        path: "/nonexistent"
+      ) { line in
+        guard let page = URL(string: line.trimmed), page.path().hasSuffix("/authorize") else {
+          return
+        }
+        let items = URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems ?? []
+        func item(_ name: String) throws -> String {
+          try #require(items.first { $0.name == name }?.value)
+        }
+        let end = URL(
+          string: "\(try item("redirect_uri"))?error=access_denied&state=\(try item("state"))")
+        _ = try await WebPage.load(URLRequest(url: try #require(end)))
+      }
+      #expect(result.status == 1)
+      #expect(result.errors.contains("access_denied"))
+    }
+  }
+
+  @Test func `tokens come from files and standard input too, out of sight of others`()
+    async throws
+  {
+    try await withMockOrg { _, server in
+      let tool = try Tool()
+      let info = server.info
+      let file = try tool.file("token", " \(info.accessToken)\nanother line\n")
+      let lines = "\(info.accessToken)\n\(info.refreshToken)\n"
+      for (access, refresh, input) in [
+        ("@\(file)", "-", "\(info.refreshToken)\n"), ("-", "-", lines),
+      ] {
+        let account = try await tool.json(
+          "login", "--url", info.url, "--access-token", access, "--refresh-token", refresh,
+          input: input)
+        #expect(account["userId"]?.string == info.userId)
+      }
+      for missing in ["-", "@\(file).none", "@\(try tool.file("empty", "\n"))"] {
+        let error = try await tool.failure(
+          "login", "--url", info.url, "--access-token", missing, input: "")
+        #expect(error["code"] == "unreadable")
+      }
     }
   }
 }

@@ -80,6 +80,36 @@ struct Tool {
       errors: ended.standardError)
   }
 
+  /// Runs a command on the state folder, and gives each line that it says on standard error to `body`,
+  /// until it ends.
+  ///
+  /// - Parameter path: Where it finds other programs.
+  func watch(
+    _ arguments: [String], path: String,
+    _ body: (String) async throws -> Void
+  ) async throws -> Result {
+    let ended = try await Subprocess.run(
+      .path(Self.binary()), arguments: Arguments(arguments + ["--state", state.path]),
+      environment: .inherit.updating(["PATH": path]), input: .none,
+      output: .string(limit: Self.maxOutput), error: .sequence
+    ) { execution in
+      var errors = ""
+      do {
+        for try await line in execution.standardError.strings() {
+          errors += line
+          try await body(line)
+        }
+      } catch {
+        try execution.send(signal: .kill)
+        throw error
+      }
+      return errors
+    }
+    return Result(
+      status: ended.terminationStatus.shellCode, output: ended.standardOutput,
+      errors: ended.closureResult)
+  }
+
   /// Runs a command on the state folder and kills it after a while, if it has not ended before.
   func kill(after delay: Duration, _ arguments: [String]) async throws {
     _ = try await Subprocess.run(

@@ -3,6 +3,7 @@ import Foundation
 import LoopbackLogin
 import SalesforceSDKCommon
 import SalesforceSDKCore
+import Synchronization
 
 /// `fieldforce login`: makes an account, in one of several ways.
 struct LoginCommand: AsyncParsableCommand {
@@ -15,7 +16,10 @@ struct LoginCommand: AsyncParsableCommand {
         fieldforce login --url https://acme.my.salesforce.com --paste --client-id 3MVG9...
         fieldforce login --url https://login.salesforce.com --jwt-key server.key \\
           --username job@acme.example --client-id 3MVG9...
-        fieldforce login --url http://127.0.0.1:8080 --access-token 00D... --refresh-token 5Aep...
+        fieldforce login --url http://127.0.0.1:8080 --access-token @token.txt --refresh-token @refresh.txt
+        pass show acme | fieldforce login --url https://acme.my.salesforce.com --access-token -
+      What stands on a command line is seen by every user of the machine, and the shell keeps it. So give tokens
+      as @FILE, or as - for a line of standard input; for the tokens of an org for tests, anything goes.
       """)
 
   @Option(
@@ -32,10 +36,10 @@ struct LoginCommand: AsyncParsableCommand {
   @Option(help: "With --jwt-key, for whom to log in.")
   var username: String?
 
-  @Option(help: "An access token.")
+  @Option(help: "An access token, @FILE, or - for a line of standard input.")
   var accessToken: String?
 
-  @Option(help: "The refresh token that belongs to it.")
+  @Option(help: "The refresh token that belongs to it, in the same way; it is the next line.")
   var refreshToken: String?
 
   @Option(help: "The consumer key of the connected app.")
@@ -95,7 +99,8 @@ struct LoginCommand: AsyncParsableCommand {
   ) async throws -> UserAccount {
     if let accessToken {
       return try await accounts.logIn(
-        accessToken: accessToken, refreshToken: refreshToken, instance: server, app: app)
+        accessToken: try secret(accessToken), refreshToken: try refreshToken.map(secret),
+        instance: server, app: app)
     }
     if let jwtKey, let username {
       let key = try JWTSigningKey(
@@ -110,19 +115,51 @@ struct LoginCommand: AsyncParsableCommand {
         Console.say("open \(code.verificationURL) and enter \(code.userCode)")
       }
     case .paste:
+      let lines = Mutex(0)
       let presenter = PastedLoginPresenter { page in
         Console.say("open this address, log in, and paste the address that the browser ends at:")
         Console.say(page.absoluteString)
       } read: {
-        readLine()
+        let line = lines.withLock { lines in
+          lines += 1
+          return lines
+        }
+        if line > 1 { Console.say("this login does not end there; paste the whole address") }
+        return readLine()
       }
       return try await accounts.logIn(
         to: server, app: app, presenter: presenter, options: options)
     case .browser, nil:
-      Console.say("waiting for the login in the browser …")
+      let presenter = LoopbackLoginPresenter { page in
+        Console.say("waiting for the login in the browser; if none opens, open this address:")
+        Console.say(page.absoluteString)
+        do {
+          try await SystemBrowser.open(page)
+        } catch let error as OAuthError {
+          // A browser that is opened by hand does as well.
+          Console.say(error.message)
+        }
+      }
       return try await accounts.logIn(
-        to: server, app: app, presenter: LoopbackLoginPresenter(), options: options)
+        to: server, app: app, presenter: presenter, options: options)
     }
+  }
+
+  /// A secret that an option names: itself, the first line of a file, or a line of standard input.
+  private func secret(_ argument: String) throws -> String {
+    var text = argument
+    if argument == "-" {
+      text = readLine() ?? ""
+    } else if argument.hasPrefix("@") {
+      let file = try InputFile.read(URL(filePath: String(argument.dropFirst())))
+      text = String(decoding: file.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+    text = text.trimmingCharacters(in: .whitespaces)
+    guard !text.isEmpty else {
+      throw CommandFailure(
+        "unreadable", "there is no token in \(argument == "-" ? "standard input" : argument)")
+    }
+    return text
   }
 }
 
