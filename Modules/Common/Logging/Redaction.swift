@@ -4,18 +4,23 @@ public enum Redaction: Sendable {
   private static let members: Set<String> = [
     "access_token", "refresh_token", "id_token", "csrf_token", "sid", "lightning_sid",
     "visualforce_sid", "content_sid", "parent_sid", "cookie-sid_client", "cookie-clientsrc",
-    "beacon_child_consumer_secret", "client_secret", "password", "code_verifier", "assertion",
-    "accesstoken", "refreshtoken",
+    "beacon_child_consumer_secret", "code_verifier", "assertion", "accesstoken", "refreshtoken",
   ]
   /// Parameters of URLs and forms whose value is masked.
   private static let parameters: Set<String> = [
     "access_token", "sid", "token", "refresh_token", "code", "assertion", "code_verifier",
-    "id_token", "client_secret", "password",
+    "id_token",
+  ]
+  /// Members and parameters of which nothing is shown: people choose or type them, so they are short, and
+  /// four characters say much.
+  private static let typed: Set<String> = [
+    "password", "newpassword", "client_secret", "otp", "recaptcha",
   ]
 
   /// The text with all but the last four characters masked (all of them if there are no more) in:
   /// string values of JSON members that hold tokens, parameters of URLs and forms that do, and
-  /// values of `Authorization:` headers. Names are compared without regard to case.
+  /// values of `Authorization:` headers. Of passwords and one-time codes nothing is left. Names are
+  /// compared without regard to case.
   public static func redact(_ text: String) -> String {
     let bytes = Array(text.utf8)
     var result: [UInt8] = []
@@ -33,7 +38,7 @@ public enum Redaction: Sendable {
       result += bytes[at..<end]
       if let value = secret(after: end, named: name, in: bytes) {
         result += bytes[end..<value.lowerBound]
-        result += masked(bytes[value])
+        result += masked(bytes[value], showing: typed.contains(name) ? 0 : 4)
         end = value.upperBound
       }
       at = end
@@ -86,10 +91,11 @@ public enum Redaction: Sendable {
   {
     if name == "authorization" { return header(after: start, in: bytes) }
     if start < bytes.count, bytes[start] == 0x3d {
-      guard parameters.contains(name) else { return nil }
+      guard parameters.contains(name) || typed.contains(name) else { return nil }
       return run(from: start + 1, in: bytes) { $0 > 0x20 && !"&\"'#;,<>()".utf8.contains($0) }
     }
-    return members.contains(name) ? member(after: start, in: bytes) : nil
+    guard members.contains(name) || typed.contains(name) else { return nil }
+    return member(after: start, in: bytes)
   }
 
   /// The string after a quoted name and a colon. In JSON inside a JSON string every quote has
@@ -142,9 +148,9 @@ public enum Redaction: Sendable {
     return end > start ? start..<end : nil
   }
 
-  private static func masked(_ value: ArraySlice<UInt8>) -> [UInt8] {
+  private static func masked(_ value: ArraySlice<UInt8>, showing count: Int) -> [UInt8] {
     let text = String(decoding: value, as: UTF8.self)
-    let shown = text.count > 4 ? text.suffix(4) : ""
+    let shown = text.count > count ? text.suffix(count) : ""
     return Array((String(repeating: "*", count: text.count - shown.count) + shown).utf8)
   }
 

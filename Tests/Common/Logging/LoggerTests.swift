@@ -121,6 +121,20 @@ struct RedactionTests {
   }
 
   @Test(arguments: [
+    (#"{"password":"geheim1","otp" : "123456"}"#, #"{"password":"*******","otp" : "******"}"#),
+    (
+      #"{"newPassword":"abcdefgh","recaptcha":"12345"}"#,
+      #"{"newPassword":"********","recaptcha":"*****"}"#
+    ),
+    ("password=abcdefgh&client_secret=12345678", "password=********&client_secret=********"),
+  ])
+  func `CA-20 of passwords and codes that people type nothing is shown`(
+    text: String, expected: String
+  ) {
+    #expect(Redaction.redact(text) == expected)
+  }
+
+  @Test(arguments: [
     ("https://x/a?b=1&Token=2&c", ["token"], "https://x/a?b=1&Token=[redacted]&c"),
     ("https://x/a?b=1#b=2", ["b"], "https://x/a?b=[redacted]#b=2"),
     ("https://x/a", ["b"], "https://x/a"),
