@@ -368,22 +368,25 @@ import TestSupport
 
   @Test func `SS-241 a cache in memory keeps what was used last, up to its size`() throws {
     let store = try store()
-    let cache = MemCachedKeyValueStore(store, maxBytes: 10)
+    // Room for two entries of a key of one byte and five bytes of value.
+    let entry = MemCachedKeyValueStore.entryBytes + 1
+    let cache = MemCachedKeyValueStore(store, maxBytes: 2 * (entry + 5))
     try cache.saveData([1, 2, 3, 4], forKey: "a")
     try cache.saveData([5, 6, 7, 8], forKey: "b")
-    #expect(cache.cachedBytes == 8)
+    #expect(cache.cachedBytes == 2 * entry + 8)
     #expect(try store.readData(forKey: "a") == [1, 2, 3, 4])
     // Read from memory: what lies on disk does not show.
     try store.saveData([9], forKey: "a")
     #expect(try cache.readData(forKey: "a") == [1, 2, 3, 4])
     // "b" is the one that was used longest ago.
     try cache.saveData([0, 0, 0, 0], forKey: "c")
-    #expect(cache.cachedBytes == 8)
+    #expect(cache.cachedBytes == 2 * entry + 8)
     try store.saveData([7], forKey: "b")
     #expect(try cache.readData(forKey: "b") == [7])
-    try cache.saveData([UInt8](repeating: 1, count: 11), forKey: "a")
-    #expect(try cache.readData(forKey: "a")?.count == 11)
-    #expect(cache.cachedBytes == 5)
+    let large = [UInt8](repeating: 1, count: 2 * entry)
+    try cache.saveData(large, forKey: "a")
+    #expect(try cache.readData(forKey: "a") == large)
+    #expect(cache.cachedBytes == 2 * entry + 5)
     try cache.saveValue("text", forKey: "d")
     #expect(try cache.readValue(forKey: "d") == "text")
     #expect(try cache.removeValue(forKey: "d"))
@@ -391,5 +394,20 @@ import TestSupport
     try cache.removeAll()
     #expect(cache.cachedBytes == 0)
     #expect(try store.isEmpty())
+  }
+
+  @Test func `SS-241 empty values make room for others too`() throws {
+    let store = try store()
+    let cache = MemCachedKeyValueStore(store, maxBytes: 1000)
+    for number in 0..<40 {
+      try cache.saveData([], forKey: "key-\(number)")
+      // The first one is in use all the time.
+      #expect(try cache.readData(forKey: "key-0") == [])
+      #expect(cache.cachedBytes <= 1000)
+    }
+    try store.saveData([1], forKey: "key-0")
+    #expect(try cache.readData(forKey: "key-0") == [])
+    try store.saveData([1], forKey: "key-1")
+    #expect(try cache.readData(forKey: "key-1") == [1])
   }
 }

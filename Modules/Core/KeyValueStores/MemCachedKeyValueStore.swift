@@ -9,14 +9,52 @@ public final class MemCachedKeyValueStore: Sendable {
   public let store: KeyValueEncryptedFileStore
   /// The most bytes kept in memory.
   public let maxBytes: Int
+  /// What an entry takes besides its key and its value, so that many small ones do not come for nothing.
+  public static let entryBytes = 64
+
+  private struct Entry {
+    let value: [UInt8]
+    /// The number of its last use.
+    var use: Int
+  }
 
   private struct State {
-    var values: [String: [UInt8]] = [:]
-    /// Oldest use first.
-    var order: [String] = []
+    var entries: [String: Entry] = [:]
+    /// The keys by their last use.
+    var keys: [Int: String] = [:]
+    /// No key has an older use.
+    var oldest = 0
+    var uses = 0
     var bytes = 0
     /// Counts the changes, so that a value read before one is not kept after it.
     var changes = 0
+
+    mutating func use(_ key: String) -> [UInt8]? {
+      guard let entry = entries[key] else { return nil }
+      keys[entry.use] = nil
+      uses += 1
+      keys[uses] = key
+      entries[key]?.use = uses
+      return entry.value
+    }
+
+    mutating func insert(_ value: [UInt8], for key: String) {
+      uses += 1
+      keys[uses] = key
+      entries[key] = Entry(value: value, use: uses)
+      bytes += MemCachedKeyValueStore.bytes(of: value, key)
+    }
+
+    mutating func remove(_ key: String) {
+      guard let entry = entries.removeValue(forKey: key) else { return }
+      keys[entry.use] = nil
+      bytes -= MemCachedKeyValueStore.bytes(of: entry.value, key)
+    }
+
+    mutating func removeOldest() {
+      while keys[oldest] == nil { oldest += 1 }
+      if let key = keys[oldest] { remove(key) }
+    }
   }
 
   private let state = Mutex(State())
@@ -29,7 +67,7 @@ public final class MemCachedKeyValueStore: Sendable {
     self.maxBytes = maxBytes
   }
 
-  /// How many bytes of values are in memory now.
+  /// How many bytes are in memory now: values with their keys, and ``entryBytes`` for each.
   public var cachedBytes: Int { state.withLock { $0.bytes } }
 
   /// Keeps a text.
@@ -64,10 +102,7 @@ public final class MemCachedKeyValueStore: Sendable {
   /// - Throws: As ``KeyValueEncryptedFileStore/readData(forKey:maxBytes:)``.
   public func readData(forKey key: String) throws(EncryptionError) -> [UInt8]? {
     let (known, change): ([UInt8]?, Int) = state.withLock { state in
-      guard let bytes = state.values[key] else { return (nil, state.changes) }
-      state.order.removeAll { $0 == key }
-      state.order.append(key)
-      return (bytes, state.changes)
+      (state.use(key), state.changes)
     }
     if let known { return known }
     let bytes = try store.readData(forKey: key)
@@ -108,26 +143,22 @@ public final class MemCachedKeyValueStore: Sendable {
   private func forget(_ key: String) -> Int {
     state.withLock { state in
       state.changes += 1
-      Self.drop(key, &state)
+      state.remove(key)
       return state.changes
     }
   }
 
-  private func remember(_ bytes: [UInt8], _ key: String, since change: Int) {
-    guard bytes.count <= maxBytes else { return }
+  private func remember(_ value: [UInt8], _ key: String, since change: Int) {
+    guard Self.bytes(of: value, key) <= maxBytes else { return }
     state.withLock { state in
       guard state.changes == change else { return }
-      Self.drop(key, &state)
-      state.values[key] = bytes
-      state.order.append(key)
-      state.bytes += bytes.count
-      while state.bytes > maxBytes, let oldest = state.order.first { Self.drop(oldest, &state) }
+      state.remove(key)
+      state.insert(value, for: key)
+      while state.bytes > maxBytes { state.removeOldest() }
     }
   }
 
-  private static func drop(_ key: String, _ state: inout State) {
-    guard let old = state.values.removeValue(forKey: key) else { return }
-    state.bytes -= old.count
-    state.order.removeAll { $0 == key }
+  private static func bytes(of value: [UInt8], _ key: String) -> Int {
+    value.count + key.utf8.count + entryBytes
   }
 }
