@@ -29,10 +29,6 @@ import Testing
     return session
   }
 
-  private func meanwhile() async {
-    for _ in 0..<1_000 { await Task.yield() }
-  }
-
   // a request                     a login
   // writes the refreshed tokens
   //   (slow)                      has newer tokens, writes them
@@ -43,11 +39,13 @@ import Testing
     let manager = try await manager(persister)
     let gate = Gate()
     let session = await slowWrite(manager, persister, gate)
+    let before = persister.visits.withLock { $0 }
     let login = Task {
       try await manager.logIn(
         accessToken: "access-2", refreshToken: "refresh-new", instance: .production)
     }
-    await meanwhile()
+    // The login is where it waits for the write, or writes beside it.
+    await until { persister.visits.withLock { $0 } > before }
     gate.open()
     _ = try? await session.value
     let account = try await login.value
@@ -66,7 +64,7 @@ import Testing
     let gate = Gate()
     let session = await slowWrite(manager, persister, gate)
     let logout = Task { try await manager.logOut(TestOrg.identity) }
-    await meanwhile()
+    await until { await manager.account(for: TestOrg.identity)?.loginState != .loggedIn }
     gate.open()
     _ = try? await session.value
     _ = try await logout.value

@@ -336,6 +336,8 @@ final class FailingPersister: AccountPersister {
   let obstacle = Mutex<Gate?>(nil)
   /// How many writes wait.
   let waiting = Mutex(0)
+  /// How often somebody came to write, or to wait for an account.
+  let visits = Mutex(0)
   private let memory = InMemoryAccountPersister()
 
   func fetchAll() async throws(AccountError) -> StoredAccounts { try await memory.fetchAll() }
@@ -343,6 +345,7 @@ final class FailingPersister: AccountPersister {
     try await memory.fetch(identity)
   }
   func save(_ account: UserAccount) async throws(AccountError) {
+    visits.withLock { $0 += 1 }
     if isFull.withLock({ $0 }) { throw AccountError(.writeFailed, "no space left") }
     let gate = obstacle.withLock { gate in
       defer { gate = nil }
@@ -366,6 +369,7 @@ final class FailingPersister: AccountPersister {
   func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
   ) async throws -> Result {
-    try await memory.withExclusiveAccess(to: identity, body)
+    visits.withLock { $0 += 1 }
+    return try await memory.withExclusiveAccess(to: identity, body)
   }
 }

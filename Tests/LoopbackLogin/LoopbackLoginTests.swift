@@ -124,6 +124,39 @@ import Testing
     #expect(CallbackPage(.alreadyUsed).status == .gone)
   }
 
+  @Test func `CO-44 of two redirects over the socket one ends the login, and the other is refused`()
+    async throws
+  {
+    let attempt = attempt()
+    let (answers, sink) = AsyncStream<(code: String, status: Int?)>.makeStream()
+    let presenter = LoopbackLoginPresenter { page in
+      let uri = try redirectURI(page)
+      for code in ["first", "second"] {
+        // Whatever becomes of the login and of its listener.
+        Task.detached {
+          let answer = try? await get("\(uri)?code=\(code)&state=\(attempt.state)")
+          sink.yield((code, answer?.status))
+        }
+      }
+    }
+    let redirect = try await presenter.redirect(of: attempt)
+    var accepted: [String] = []
+    var refused: [Int?] = []
+    for await answer in answers {
+      if answer.status == 200 {
+        accepted.append(answer.code)
+      } else {
+        refused.append(answer.status)
+      }
+      if accepted.count + refused.count == 2 { break }
+    }
+    let code = try #require(accepted.first)
+    #expect(accepted.count == 1)
+    #expect(redirect.address.contains("code=\(code)&"))
+    // The listener is there still, or not any more.
+    #expect(refused == [410] || refused == [nil])
+  }
+
   @Test func `CO-44 a browser that hangs up before it has its page ends the login too`()
     async throws
   {

@@ -3,9 +3,10 @@
 
     Tools/Scripts/browser-login.py            builds nothing; the tool is .build/debug/fieldforce
     Tools/Scripts/browser-login.py TOOL       with another tool
+    Tools/Scripts/browser-login.py --if-there without Chromium, says so and succeeds
 
 Goes through `fieldforce login --browser` in both flows, with a wrong password first, and checks that the
-account that comes of it works. Needs Chromium; without it, it says so and succeeds.
+account that comes of it works. Needs Chromium; without it, it fails.
 """
 
 import json
@@ -166,12 +167,15 @@ def log_in(tool, browser, org, folder, options):
 
 
 def main():
-    tool = sys.argv[1] if len(sys.argv) > 1 else str(root / ".build/debug/fieldforce")
+    arguments = sys.argv[1:]
+    may_skip = "--if-there" in arguments
+    tool = next((argument for argument in arguments if argument != "--if-there"),
+                str(root / ".build/debug/fieldforce"))
     program = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])),
                    None)
     if program is None:
-        print("no Chromium here, so no login through a browser was tried", file=sys.stderr)
-        return
+        print("NOT TRIED: there is no Chromium here to log in with", file=sys.stderr)
+        sys.exit(0 if may_skip else 1)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         server = subprocess.Popen([tool, "org", "serve", "--port", "0"], stdout=subprocess.PIPE, text=True)
