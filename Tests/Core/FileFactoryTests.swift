@@ -125,6 +125,16 @@ import TestSupport
     #expect(request.upload?.length == Int64(body.utf8.count))
   }
 
+  @Test func `CO-137 no text of a part makes another header field`() throws {
+    var form = MultipartBody(boundary: "B")
+    form.add("a\nb", text: "x", contentType: "text/plain; charset=\"UTF-8\"\r\nX-Evil: 1\r\n\r\n")
+    #expect(
+      text(try form.body.bytes())
+        == "--B\r\nContent-Disposition: form-data; name=\"a%0Ab\"\r\n"
+        + "Content-Type: text/plain; charset=\"UTF-8\"%0D%0AX-Evil: 1%0D%0A%0D%0A\r\n\r\nx\r\n--B--\r\n"
+    )
+  }
+
   @Test func `CO-137 without title and description there is no part for them`() throws {
     let request = RestRequest.uploadFile(
       UploadBody([]), name: "n", title: nil, description: nil,

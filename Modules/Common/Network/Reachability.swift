@@ -40,7 +40,7 @@ public struct Reachability: Sendable {
   public var status: NetworkStatus { look() }
 
   /// How it is now, and then each time that it is something else. The system is asked every
-  /// `interval`; only the newest status waits for a slow reader. Ends when its reader's task is
+  /// `interval`, by default each two seconds; only the newest status waits for a slow reader. Ends when its reader's task is
   /// cancelled or lets go of it.
   public func statuses(
     every interval: Duration = .seconds(2)

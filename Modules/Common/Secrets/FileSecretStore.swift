@@ -32,6 +32,7 @@ public struct FileSecretStore: SecretStore {
   ///   - masterKey: Brings the key, when it is needed. It is asked to make one only while no
   ///     secret exists.
   ///   - patience: How long a change waits for other processes before it throws `locked`.
+  ///     Default: 5 seconds.
   public init(
     in folder: URL, masterKey: some MasterKeyProvider, patience: Duration = .seconds(5)
   ) {

@@ -41,7 +41,7 @@ public struct SecretProtection: Sendable, Hashable, CustomStringConvertible {
 ///
 /// Reads may run side by side; changes exclude each other, in this process and among processes
 /// that share the store (CA-7). The calls are synchronous because each is a matter of
-/// microseconds to a few milliseconds; a change that returns is on disk.
+/// microseconds to a few milliseconds, unless another process is at work; a change that returns is on disk.
 public protocol SecretStore: Sendable {
   /// What protects the secrets.
   var protection: SecretProtection { get }

@@ -32,13 +32,15 @@ public struct MultipartBody: Sendable, Equatable {
   /// Adds a part.
   ///
   /// - Parameter fileName: What the server shall call it; quotes in it are escaped, line breaks are
-  ///   percent-encoded.
+  ///   percent-encoded. Default: none.
+  /// - Parameter contentType: Line breaks in it are percent-encoded. Default: none, which means plain text.
   public mutating func add(
     _ name: String, _ content: UploadBody, fileName: String? = nil, contentType: String? = nil
   ) {
     var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\(Self.quoted(name))"
     if let fileName { head += "; filename=\(Self.quoted(fileName))" }
-    if let contentType { head += "\r\nContent-Type: \(contentType)" }
+    // Behind a line break would stand another header field, or the content.
+    if let contentType { head += "\r\nContent-Type: \(Self.escaped(contentType, quotes: false))" }
     head += "\r\n\r\n"
     parts = parts + UploadBody(Array(head.utf8)) + content + UploadBody(Array("\r\n".utf8))
   }
@@ -49,17 +51,19 @@ public struct MultipartBody: Sendable, Equatable {
   /// The value of `Content-Type`.
   var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-  private static func quoted(_ text: String) -> String {
-    var result = "\""
+  private static func quoted(_ text: String) -> String { "\"\(escaped(text, quotes: true))\"" }
+
+  private static func escaped(_ text: String, quotes: Bool) -> String {
+    var result = ""
     for character in text.unicodeScalars {
       switch character {
-      case "\"", "\\": result += "\\\(character)"
+      case "\"", "\\": result += quotes ? "\\\(character)" : "\(character)"
       case "\r": result += "%0D"
       case "\n": result += "%0A"
       default: result.unicodeScalars.append(character)
       }
     }
-    return result + "\""
+    return result
   }
 }
 

@@ -5,8 +5,9 @@ import HTTPTypes
 ///
 /// A client belongs to the account it was made for and never asks who the current user is. It may
 /// be used from any number of tasks at once. When the account's token has expired, one refresh
-/// serves all requests that noticed, and each of them is sent once more; no other request is ever
-/// repeated. After the account was logged out its requests fail with `notAuthenticated`.
+/// serves all requests that noticed, and each of them is sent once more. A request that brought no answer,
+/// or one that says to come back later, is sent again as ``RetryPolicy`` says, if it may be repeated
+/// without harm; no other request is. After the account was logged out its requests fail with `notAuthenticated`.
 public final class RestClient: Sendable {
   /// The API version of requests that name none.
   public let apiVersion: String
@@ -25,14 +26,14 @@ public final class RestClient: Sendable {
   public struct Options: Sendable {
     /// When requests are sent again. Default: up to three attempts.
     public var retries: RetryPolicy
-    /// Measures the waits between attempts.
+    /// Measures the waits between attempts. Default: the continuous clock.
     public var clock: any Clock<Duration> & Sendable
-    /// Draws the random part of a wait, 0..<1.
+    /// Draws the random part of a wait, 0..<1. Default: the system's generator.
     public var chance: @Sendable () -> Double
-    /// Is told what each call cost, when it has ended. It must return quickly.
+    /// Is told what each call cost, when it has ended. It must return quickly. Default: nobody.
     public var observer: (@Sendable (TransferMetrics) -> Void)?
 
-    /// Makes options.
+    /// Makes options; each default stands at its property.
     public init(
       retries: RetryPolicy = RetryPolicy(),
       clock: any Clock<Duration> & Sendable = ContinuousClock(),
@@ -50,6 +51,9 @@ public final class RestClient: Sendable {
   ///
   /// - Parameter accounts: Holds the account's tokens and refreshes them.
   /// - Parameter apiVersion: Default: `v66.0`.
+  /// - Parameter userAgent: Default: what this process and its machine are called.
+  /// - Parameter redirects: Where redirects are followed. Default: to the platform's hosts, five in a row.
+  /// - Parameter options: Default: up to three attempts, nobody who watches.
   public init(
     account: UserAccount, accounts: UserAccountManager, transport: any HTTPTransport,
     apiVersion: String = RestRequest.defaultAPIVersion, userAgent: UserAgent = UserAgent(),
@@ -66,7 +70,7 @@ public final class RestClient: Sendable {
   }
 
   /// Makes a client without an account, for requests with a whole address that need no token
-  /// (CO-114, CO-127).
+  /// (CO-114, CO-127). Its parameters have the same defaults.
   public init(
     transport: any HTTPTransport, apiVersion: String = RestRequest.defaultAPIVersion,
     userAgent: UserAgent = UserAgent(), redirects: RedirectRule = RedirectRule(),
@@ -182,7 +186,7 @@ public final class RestClient: Sendable {
       guard let token = account.credentials.accessToken else {
         throw RestError(.notAuthenticated, "\(account) has no session; log in again")
       }
-      guard account.credentials.owns(url) || url.isPlatformHost(by: redirects) else {
+      guard account.credentials.owns(url) || redirects.trusts(url) else {
         throw RestError(
           .invalidRequest,
           "\(url.withoutQuery) is no server of \(account), so it must not see the token; "
@@ -214,13 +218,6 @@ extension RestRequest.Host {
   /// The server, if the request itself names one.
   var base: URL? {
     if case .base(let url) = kind { url } else { nil }
-  }
-}
-
-extension URL {
-  /// Whether this is an https address of the platform.
-  func isPlatformHost(by rule: RedirectRule) -> Bool {
-    scheme?.lowercased() == "https" && rule.trusts(host: host() ?? "")
   }
 }
 

@@ -65,7 +65,8 @@ public struct RestRequest: Sendable, Equatable {
   /// of a sync.
   public var userAgentQualifier: String?
 
-  /// Makes a request of your own.
+  /// Makes a request of your own: a GET to the account's instance unless something else is said. Each other
+  /// default stands at its property.
   ///
   /// - Parameter path: Percent-encoded, such as `"/{v}/limits"` or
   ///   `"/services/apexrest/Orders/"`.
