@@ -8,7 +8,7 @@ import Synchronization
 #endif
 
 /// The transport over URLSession: connections are kept alive and shared by all requests that go
-/// through one instance, up to `maxConnectionsPerHost`.
+/// through one instance, up to `maxConnectionsPerHost`. Streams and uploads have one of their own each.
 ///
 /// No cookie is kept, nothing is cached, no credential is looked up. Cancelling the calling task
 /// closes the connection of its request.
@@ -20,8 +20,9 @@ public final class URLSessionTransport: HTTPTransport {
 
   /// Makes a transport.
   ///
-  /// - Parameter maxConnectionsPerHost: Further requests wait for a free connection, in order; their
-  ///   timeouts begin when they are sent. Default: 6.
+  /// - Parameter maxConnectionsPerHost: How many requests to one server are on their way at once, besides
+  ///   those that are streamed. Further ones wait, in order; their timeouts begin when they are sent.
+  ///   Default: 6.
   /// - Parameter temporaryFolder: Where the rest of a streamed answer waits for a slow reader, sealed
   ///   and in a file without a name. Default: the system's folder for such files.
   public init(
