@@ -311,7 +311,7 @@ public final class SmartStore: Sendable {
         try database.commit()
       }
       if let changed { catalogs.publish(changed) }
-      self.database.checkpoints.didWrite(access.writtenBytes)
+      self.database.checkpoints?.didWrite(access.writtenBytes)
       changes.publish(access.change)
       diagnostics.report(access.events)
       return result

@@ -29,9 +29,9 @@ enum PageVerifier {
     }
   }
 
-  /// Checks the pages of the database file of an open connection, the writing one: it alone moves
-  /// pages from the log to the file, so none changes while it looks. A plaintext store's pages are
-  /// only counted, since they have no tags.
+  /// Checks the pages of the database file of an open connection, the writing one. No checkpoint may
+  /// go on beside it: a page that is read while it is written looks damaged. A plaintext store's
+  /// pages are only counted, since they have no tags.
   static func check(_ database: Database, into report: inout StoreReport) throws {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     let code = withUnsafeMutablePointer(to: &pointer) { place in

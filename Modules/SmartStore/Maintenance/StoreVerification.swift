@@ -70,6 +70,7 @@ extension StoreDatabase {
     checkDamagedLogs(into: &found)
     do {
       try writer.writeWithoutTransaction { database in
+        checkpoints?.waitUntilIdle()
         try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
         if checksPages { try PageVerifier.check(database, into: &found) }
         // Without a transaction: a page that cannot be read would end it, and the check with it.

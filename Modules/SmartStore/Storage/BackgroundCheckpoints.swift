@@ -1,16 +1,16 @@
 import Dispatch
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// Copies the log into the database while much is written, on a connection and a thread of its own.
 ///
 /// Otherwise the writer does that itself, after a commit that made the log long enough, and whoever
 /// writes waits. It still does if this one is behind, but then finds little left to copy.
+///
+/// A checkpoint never goes on while the writer begins the log anew: ``SealedFile/State/lockIndex(_:_:_:)``
+/// sees to that for encrypted stores. For others SQLite must: ``isSafe(isSealed:version:)``.
 final class BackgroundCheckpoints: Sendable {
-  /// How many bytes are written between two checkpoints: a quarter of the log's usual length, so that
-  /// at most as much is left for the writer. Each waits for the disk twice.
-  static let interval = 8 << 20
-
   private struct State {
     var connection: DatabaseQueue?
     /// Bytes written since the last checkpoint began.
@@ -20,19 +20,36 @@ final class BackgroundCheckpoints: Sendable {
   }
 
   private let queue = DispatchQueue(label: "SmartStore.checkpoint")
+  private let interval: Int
   private let open: @Sendable () throws -> DatabaseQueue
   private let state = Mutex(State())
 
-  /// - Parameter open: Opens a connection that may write.
-  init(open: @escaping @Sendable () throws -> DatabaseQueue) {
+  /// - Parameters:
+  ///   - interval: How many bytes are written between two checkpoints.
+  ///   - open: Opens a connection that may write.
+  init(interval: Int, open: @escaping @Sendable () throws -> DatabaseQueue) {
+    self.interval = interval
     self.open = open
+  }
+
+  /// Whether a checkpoint may go on while another connection writes.
+  ///
+  /// - Parameters:
+  ///   - isSealed: Whether the store is encrypted.
+  ///   - version: SQLite's. 3.51.3 is the first in which this loses nothing, and the repair was taken
+  ///     over into 3.50.7 and 3.44.6.
+  static func isSafe(
+    isSealed: Bool, version: Int32 = sqlite3_libversion_number()
+  ) -> Bool {
+    isSealed || version >= 3_051_003 || (3_050_007..<3_051_000).contains(version)
+      || (3_044_006..<3_045_000).contains(version)
   }
 
   /// Notes that about so many bytes were committed, and begins a checkpoint if it is time for one.
   func didWrite(_ bytes: Int) {
     let isDue = state.withLock { state in
       state.written += bytes
-      guard state.written >= Self.interval, !state.isRunning, !state.isClosed else { return false }
+      guard state.written >= interval, !state.isRunning, !state.isClosed else { return false }
       state.written = 0
       state.isRunning = true
       return true
@@ -58,12 +75,15 @@ final class BackgroundCheckpoints: Sendable {
     return connection
   }
 
+  /// Returns when no checkpoint goes on. None begins before the next commit, so that whoever holds
+  /// the writing connection has them out of the way.
+  func waitUntilIdle() { queue.sync {} }
+
   /// Waits for a checkpoint that goes on and closes the connection. Nothing is done afterwards.
   func close() throws {
     state.withLock { $0.isClosed = true }
     try queue.sync {
-      let connection = state.withLock { $0.connection.take() }
-      try connection?.close()
+      try state.withLock { $0.connection }?.close()
     }
   }
 }

@@ -119,6 +119,8 @@ struct SealedFile {
 final class SealedConnection {
   let store: SealedStore
   let sealer: PageSealer
+  /// Whether this connection has the lock of checkpoints for a checkpoint or to recover the log.
+  var holdsCheckpointLock = false
   /// Set while SQLite copies pages from the log to the database.
   var isCheckpointing = false
   /// The page that a checkpoint read last: its number, and its plaintext to compare with.

@@ -108,10 +108,8 @@ private func installSharedMemoryMethods(_ methods: UnsafeMutablePointer<sqlite3_
     return map(state.base, page, size, extend, output)
   }
   methods.pointee.xShmLock = { file, offset, count, flags in
-    guard let state = SealedFile.state(file), let lock = state.methods.xShmLock else {
-      return SQLITE_IOERR
-    }
-    return lock(state.base, offset, count, flags)
+    guard let state = SealedFile.state(file) else { return SQLITE_IOERR }
+    return state.lockIndex(offset, count, flags)
   }
   methods.pointee.xShmBarrier = { file in
     guard let state = SealedFile.state(file) else { return }

@@ -8,8 +8,8 @@ package struct StoreDatabase: Sendable {
   /// The writing connection; in a store opened for reading, one that reads.
   package let writer: DatabaseQueue
   let readers: StoreReaders
-  /// Folds the log in while much is written.
-  let checkpoints: BackgroundCheckpoints
+  /// Folds the log in while much is written; nil where that is not safe, and the writer does it.
+  let checkpoints: BackgroundCheckpoints?
   /// The database file.
   package let url: URL
   private let session: StoreSession
@@ -35,7 +35,7 @@ package struct StoreDatabase: Sendable {
   }
 
   init(
-    writer: DatabaseQueue, readers: StoreReaders, checkpoints: BackgroundCheckpoints,
+    writer: DatabaseQueue, readers: StoreReaders, checkpoints: BackgroundCheckpoints?,
     writerCacheBytes: Int, paths: StorePaths, session: StoreSession, sealed: SealedStore?,
     logDamage: LogDamage?
   ) {
@@ -64,7 +64,7 @@ package struct StoreDatabase: Sendable {
   func closeKeepingLock() throws(SmartStoreError) -> FileLock {
     let isFolded: Bool
     do {
-      try checkpoints.close()
+      try checkpoints?.close()
       isFolded = try writer.writeWithoutTransaction { database in
         try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")?[0] == 0
       }

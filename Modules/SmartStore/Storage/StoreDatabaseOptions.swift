@@ -21,6 +21,9 @@ package struct StoreDatabaseOptions: Sendable {
   /// Pages in the log after which a commit copies them to the database: 32 MB. A page that changes
   /// often is copied once, so a long log saves work; it takes disk, and time to read after a crash.
   package var checkpointPages = 8000
+  /// Bytes written between two checkpoints beside the writer: a quarter of the log's usual length, so
+  /// that at most as much is left for the writer. Each waits for the disk twice.
+  package var checkpointInterval = 8 << 20
   /// Seconds for which a connection waits while one of another process recovers the log or closes.
   package var busyTimeout = 5.0
   /// How long to wait for the write lock.

@@ -128,11 +128,14 @@ struct StoreOpening {
     }
   }
 
-  private func makeCheckpoints(_ location: String, store: SealedStore?) -> BackgroundCheckpoints {
+  private func makeCheckpoints(_ location: String, store: SealedStore?) -> BackgroundCheckpoints? {
+    guard options.access == .readWrite, BackgroundCheckpoints.isSafe(isSealed: store != nil) else {
+      return nil
+    }
     // A checkpoint keeps no pages. The mode is that of the file, which exists.
     var configuration = configuration(for: store, readonly: false, cacheBytes: 1 << 20)
     configuration.journalMode = .default
-    return BackgroundCheckpoints { [configuration] in
+    return BackgroundCheckpoints(interval: options.checkpointInterval) { [configuration] in
       try DatabaseQueue(path: location, configuration: configuration)
     }
   }
@@ -282,8 +285,11 @@ struct StoreOpening {
         + "its key and key file.")
   }
 
-  /// The right to write to the store. There is one writer because SQLite up to 3.51.2 can lose a
-  /// committed transaction when two connections write and checkpoint at the same instant.
+  /// The right to write to the store. There is one writer because what a store knows of its own
+  /// writes (entry ids, element files, observers) is known to one process, and because SQLite up to
+  /// 3.51.2 can lose a committed transaction when two connections write and checkpoint at the same
+  /// instant. The connection that folds the log in beside the writer is kept from that by
+  /// ``BackgroundCheckpoints``.
   func takeLock() throws(SmartStoreError) -> FileLock {
     let lock: FileLock?
     do {

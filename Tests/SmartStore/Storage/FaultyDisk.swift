@@ -23,6 +23,9 @@ final class FaultyDisk: @unchecked Sendable {
     var tearsWrites = false
   }
 
+  /// A call on the index of the log, which has happened. A lock is named by its first slot.
+  enum IndexCall: Equatable, Sendable { case lock(Int32), unlock(Int32), barrier }
+
   let name = "faulty-\(UUID().uuidString.prefix(8))"
   private let base: UnsafeMutablePointer<sqlite3_vfs>
   private let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
@@ -99,6 +102,7 @@ final class FaultyDisk: @unchecked Sendable {
     guard code == SQLITE_OK else { return code }
     let header = memory.assumingMemoryBound(to: FaultyFile.self)
     header.pointee.disk = Unmanaged.passUnretained(self)
+    header.pointee.index = nil
     header.pointee.number = state.withLock { state in
       state.paths.append(name.map { String(cString: $0) } ?? "")
       return state.paths.count - 1
@@ -126,6 +130,8 @@ private struct FaultyFile {
   var disk: Unmanaged<FaultyDisk>
   /// Which of the paths that the disk opened.
   var number: Int
+  /// The first page of the index of the log, once it is mapped.
+  var index: UnsafeMutableRawPointer?
 
   static let headerSize = (MemoryLayout<FaultyFile>.size + 15) & ~15
 
@@ -221,15 +227,25 @@ private struct FaultyFile {
     }
     methods.pointee.xShmMap = { file, page, size, extend, output in
       let (below, methods, _) = parts(file)
-      return methods.xShmMap(below, page, size, extend, output)
+      let code = methods.xShmMap(below, page, size, extend, output)
+      if code == SQLITE_OK, page == 0, let file {
+        UnsafeMutableRawPointer(file).assumingMemoryBound(to: FaultyFile.self)
+          .pointee.index = UnsafeMutableRawPointer(mutating: output?.pointee)
+      }
+      return code
     }
     methods.pointee.xShmLock = { file, offset, count, flags in
-      let (below, methods, _) = parts(file)
-      return methods.xShmLock(below, offset, count, flags)
+      let (below, methods, disk) = parts(file)
+      let code = methods.xShmLock(below, offset, count, flags)
+      if code == SQLITE_OK {
+        disk.tell(flags & SQLITE_SHM_LOCK != 0 ? .lock(offset) : .unlock(offset), file)
+      }
+      return code
     }
     methods.pointee.xShmBarrier = { file in
-      let (below, methods, _) = parts(file)
+      let (below, methods, disk) = parts(file)
       methods.xShmBarrier(below)
+      disk.tell(.barrier, file)
     }
     methods.pointee.xShmUnmap = { file, delete in
       let (below, methods, _) = parts(file)
