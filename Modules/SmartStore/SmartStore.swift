@@ -37,6 +37,8 @@ public final class SmartStore: Sendable {
     var isClosed = false
     /// How the writing connection syncs at present.
     var durability: Durability?
+    /// Whether the log may hold a transaction that failed, as though it had been committed.
+    var holdsFailedCommit = false
   }
 
   private var writer: DatabaseQueue { database.writer }
@@ -289,6 +291,7 @@ public final class SmartStore: Sendable {
     _ database: Database, isSingleCall: Bool,
     _ body: (borrowing StoreTransaction) throws -> T
   ) throws -> T {
+    if state.withLock({ $0.holdsFailedCommit }) { try revoke(database) }
     try database.beginTransaction(.immediate)
     do {
       let access = StoreAccess(
@@ -303,12 +306,14 @@ public final class SmartStore: Sendable {
       }
       if let sequence {
         do {
-          try files.commit(access.externalChanges, sequence: sequence) { try database.commit() }
+          try files.commit(access.externalChanges, sequence: sequence) {
+            try self.finish(database)
+          }
         } catch let error as FileFailure {
           throw SmartStoreError(storage: error, at: files.root)
         }
       } else {
-        try database.commit()
+        try finish(database)
       }
       if let changed { catalogs.publish(changed) }
       self.database.checkpoints?.didWrite(access.writtenBytes)
@@ -321,6 +326,43 @@ public final class SmartStore: Sendable {
       if files.isInUse { files.discardStaged() }
       throw error
     }
+  }
+
+  /// Commits, and makes sure that what failed does not come back.
+  ///
+  /// SQLite writes a transaction to the log as a committed one, and then waits for the disk. If that
+  /// fails, it takes the transaction back, but not what is in the log: whoever recovers the log after
+  /// a crash would find the transaction there.
+  ///
+  /// - Throws: ``UndecidedCommit`` if it may come back.
+  private func finish(_ database: Database) throws {
+    do {
+      try database.commit()
+    } catch let error as DatabaseError where error.mayHaveWrittenCommit {
+      try? database.rollback()
+      state.withLock { $0.holdsFailedCommit = true }
+      do {
+        try revoke(database)
+      } catch let second {
+        options.logger.error(
+          "A failed transaction could not be taken out of the log.", error: second)
+        throw UndecidedCommit(cause: error)
+      }
+      throw error
+    }
+  }
+
+  /// Writes a transaction that changes nothing over what a failed one left in the log.
+  private func revoke(_ database: Database) throws {
+    do {
+      try database.inTransaction(.immediate) {
+        try database.touch()
+        return .commit
+      }
+    } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
+      // It is in the log. Whether it counts does not matter, since it changes nothing.
+    }
+    state.withLock { $0.holdsFailedCommit = false }
   }
 
   /// Sets how the writing connection syncs, which SQLite allows between transactions only.
@@ -355,6 +397,7 @@ public final class SmartStore: Sendable {
     }
     switch error {
     case let error as DatabaseError: return SmartStoreError(grdb: error)
+    case let error as UndecidedCommit: return error.told
     case let error as SmartStoreError where error.code == .interrupted && Task.isCancelled:
       return CancellationError()
     default: return error

@@ -58,7 +58,11 @@ extension SmartStore {
         options.logger.warning("The page cache of a bulk load stays.", error: error)
       }
     }
-    try commit(database, isSingleCall: true) { try load.finish(on: $0.access) }
+    try commit(database, isSingleCall: true) { transaction in
+      try load.finish(on: transaction.access)
+      // The indexes may be there already. What was appended waits for this commit all the same.
+      try transaction.access.database.touch()
+    }
   }
 }
 

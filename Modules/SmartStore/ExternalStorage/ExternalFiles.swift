@@ -140,7 +140,9 @@ final class ExternalFiles: Sendable {
   ///
   /// - Parameters:
   ///   - sequence: The commit's number, one more than the last; the transaction has stored it.
-  ///   - commit: Commits the database.
+  ///   - commit: Commits the database. If it throws ``UndecidedCommit``, the files stay where either
+  ///     outcome finds them: this process reads what was set aside, and so does the next opening,
+  ///     unless it finds the commit.
   func commit(
     _ changes: ExternalChanges, sequence: Int64, _ commit: () throws -> Void
   ) throws {
@@ -151,6 +153,8 @@ final class ExternalFiles: Sendable {
       try publish(changes, sequence: sequence, &placed)
       try sync(changes, sequence: sequence)
       try commit()
+    } catch let error as UndecidedCommit {
+      throw error
     } catch {
       // If this fails too, the next transaction or the next opening puts the files back.
       for path in placed { try? DurableFile(path: path).remove() }

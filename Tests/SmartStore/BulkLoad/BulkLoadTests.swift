@@ -60,6 +60,31 @@ import Testing
     }
   }
 
+  @Test func `SS-210 what is appended after the indexes were built is on disk when a load ends`()
+    async throws
+  {
+    try await TemporaryFolder.with { folder in
+      let recorder = DiskRecorder()
+      let disk = try #require(FaultyDisk(recorder: recorder))
+      var files = StoreDatabaseOptions()
+      files.vfs = SealedVFS(over: disk.name)
+      let store = try await SmartStore.open(
+        at: folder.file("store"), encryption: testEncryption, files: files)
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      try await store.bulkLoad(intoSoupNamed: "s") { load in
+        try await load.append(try slices())
+        try await load.buildIndexes()
+        try await load.append(try slices())
+      }
+      let last = recorder.events.last { $0.path.hasSuffix("-wal") }?.event
+      guard case .sync? = last else {
+        Issue.record("the log ends with \(String(describing: last))")
+        return
+      }
+      try await store.close()
+    }
+  }
+
   @Test func `an append is written as a whole, with members set and removed`() async throws {
     try await TemporaryFolder.with { folder in
       let store = try await open(folder)

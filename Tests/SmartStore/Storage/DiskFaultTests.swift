@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
@@ -143,6 +144,87 @@ struct DiskFaultTests {
     #expect(session(store, from: 10).failed == [])
     #expect(try await transactions(store) == Array(0..<20))
     try store.close()
+  }
+
+  /// A soup in rows or in files with an old element, in a store on the disk that can fail.
+  private func soupStore(usesFiles: Bool) async throws -> SmartStore {
+    var files = options
+    // No checkpoint comes between.
+    files.checkpointPages = 8000
+    let store = try await SmartStore.open(
+      at: folder.store, encryption: .encrypted(FixedKeyProvider(folder.key)), files: files)
+    let features = usesFiles ? [SoupSpec.featureExternalStorage] : []
+    try await store.registerSoup(
+      withSpec: SoupSpec(name: "s", features: features),
+      withIndices: [SoupIndex(path: "key", type: .string)])
+    try await put([("a", "old")], in: store)
+    return store
+  }
+
+  private func put(_ elements: [(key: String, text: String)], in store: SmartStore) async throws {
+    let entries: [JSONValue] = elements.map { ["key": .string($0.key), "text": .string($0.text)] }
+    try await store.upsert(entries: entries, forSoupNamed: "s", withExternalIdPath: "key")
+  }
+
+  private func texts(in store: SmartStore) async throws -> [String] {
+    try await store.elements(of: "s").map {
+      ($0["key"]?.string ?? "") + " " + ($0["text"]?.string ?? "")
+    }
+  }
+
+  /// What a process finds that opens the store after a crash at this point.
+  private func textsAfterCrash() async throws -> [String] {
+    let copy = folder.url.appending(path: UUID().uuidString)
+    try FileManager.default.copyItem(at: folder.store, to: copy)
+    for name in ["store.lock", "store.sqlite-shm"] {
+      try FileManager.default.removeItem(at: copy.appending(path: name))
+    }
+    let store = try await SmartStore.open(
+      at: copy, encryption: .encrypted(FixedKeyProvider(folder.key)))
+    let found = try await texts(in: store)
+    #expect(try await store.verify().isClean)
+    try await store.close()
+    return found
+  }
+
+  @Test(arguments: [false, true], [1, Int.max])
+  func `SS-194 a transaction whose sync failed does not come back after a crash`(
+    usesFiles: Bool, failures: Int
+  ) async throws {
+    let store = try await soupStore(usesFiles: usesFiles)
+    disk.arm(
+      .init(operations: [.sync], after: 0, count: failures, code: SQLITE_IOERR | (4 << 8)))
+    await expectFailure(.io) { try await put([("a", "new"), ("b", "new")], in: store) }
+    #expect(disk.failures > 0)
+    disk.arm(nil)
+    #expect(try await texts(in: store) == ["a old"])
+    #expect(try await textsAfterCrash() == ["a old"])
+    try await put([("c", "next")], in: store)
+    #expect(try await textsAfterCrash() == ["a old", "c next"])
+    try await store.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `SS-194 a transaction that cannot be taken back is whole or gone after a crash, and told so`(
+    usesFiles: Bool
+  ) async throws {
+    let store = try await soupStore(usesFiles: usesFiles)
+    // The frames are written; their sync fails, and what would take them back cannot be written.
+    disk.arm(
+      .init(
+        operations: [.write, .sync], after: 1, count: .max, code: SQLITE_IOERR))
+    await expectFailure(.io) { try await put([("a", "new"), ("b", "new")], in: store) }
+    disk.arm(.init(operations: [.write], after: 0, count: .max, code: StoreIOError.write))
+    #expect(try await texts(in: store) == ["a old"])
+    await expectFailure(.io) { try await put([("c", "next")], in: store) }
+    let found = try await textsAfterCrash()
+    #expect(found == ["a new", "b new"])
+    disk.arm(nil)
+    #expect(try await texts(in: store) == ["a old"])
+    try await put([("c", "next")], in: store)
+    #expect(try await texts(in: store) == ["a old", "c next"])
+    #expect(try await textsAfterCrash() == ["a old", "c next"])
+    try await store.close()
   }
 
   @Test(arguments: FaultyDisk.Operation.allCases)
