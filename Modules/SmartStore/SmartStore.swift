@@ -35,6 +35,8 @@ public final class SmartStore: Sendable {
 
   private struct State {
     var isClosed = false
+    /// The closing that goes on, or is over. Nil again after it failed.
+    var closing: Task<Result<Void, SmartStoreError>, Never>?
     /// How the writing connection syncs at present.
     var durability: Durability?
     /// Whether the log may hold a transaction that failed, as though it had been committed.
@@ -155,17 +157,30 @@ public final class SmartStore: Sendable {
   public var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Waits for the work under way and closes the files. Every later call throws
-  /// ``SmartStoreError`` `closed`; closing twice is no error.
+  /// ``SmartStoreError`` `closed`.
+  ///
+  /// Closing twice is no error: each call returns when the files are closed. One that failed is
+  /// tried again by the next.
+  ///
+  /// - Throws: ``SmartStoreError`` `busy` if a connection could not be closed.
   public func close() async throws(SmartStoreError) {
-    let wasClosed = state.withLock { state in
-      defer { state.isClosed = true }
-      return state.isClosed
+    let closing = state.withLock { state in
+      state.isClosed = true
+      let closing =
+        state.closing
+        ?? Task { [self] in
+          changes.finish()
+          cursors.withLock { $0.close() }
+          return await StoreQueue.run { [database] in
+            Result { () throws(SmartStoreError) in try database.close() }
+          }
+        }
+      state.closing = closing
+      return closing
     }
-    guard !wasClosed else { return }
-    changes.finish()
-    cursors.withLock { $0.close() }
-    let result = await StoreQueue.run { [database] in
-      Result { () throws(SmartStoreError) in try database.close() }
+    let result = await closing.value
+    if case .failure = result {
+      state.withLock { if $0.closing == closing { $0.closing = nil } }
     }
     try result.get()
   }
@@ -216,7 +231,7 @@ public final class SmartStore: Sendable {
             try body(StoreReader(try self.access(database, schemaVersion, snapshot)))
           }
         } catch is AlterationGate.Closed {
-          await alterations.waitUntilOpen()
+          try await alterations.waitUntilOpen()
         }
       }
     }

@@ -36,6 +36,16 @@ import Testing
     try store.close()
   }
 
+  @Test func `SS-208 a short read on a connection that was closed meanwhile fails`() throws {
+    let folder = try StoreFolder()
+    let store = try folder.open()
+    try store.close()
+    let error = #expect(throws: DatabaseError.self) {
+      try store.writer.unsafeRead { try ReadBudget.spend(on: $0) { 7 } }
+    }
+    #expect(error?.resultCode == .SQLITE_MISUSE)
+  }
+
   @Test func `a query gives what is stored, asked for the first time or again`() async throws {
     try await withStore { store in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex("key:string")])

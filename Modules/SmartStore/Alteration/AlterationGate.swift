@@ -10,7 +10,9 @@ final class AlterationGate: Sendable {
 
   private struct State {
     var alterations = 0
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
+    /// The number of the next waiter.
+    var next = 0
   }
 
   private let state = Mutex(State())
@@ -20,11 +22,11 @@ final class AlterationGate: Sendable {
 
   /// An alter has ended, whichever way.
   func open() {
-    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    let waiters = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
       state.alterations -= 1
       guard state.alterations == 0 else { return [] }
-      defer { state.waiters = [] }
-      return state.waiters
+      defer { state.waiters = [:] }
+      return Array(state.waiters.values)
     }
     for waiter in waiters { waiter.resume() }
   }
@@ -38,13 +40,26 @@ final class AlterationGate: Sendable {
   }
 
   /// Returns when no alter is going on.
-  func waitUntilOpen() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        if state.alterations > 0 { state.waiters.append(continuation) }
-        return state.alterations == 0
+  ///
+  /// - Throws: `CancellationError` as soon as the task is cancelled: an alter may take minutes.
+  func waitUntilOpen() async throws {
+    let number = state.withLock { state in
+      defer { state.next += 1 }
+      return state.next
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let outcome = state.withLock { state -> Result<Void, any Error>? in
+          if Task.isCancelled { return .failure(CancellationError()) }
+          if state.alterations == 0 { return .success(()) }
+          state.waiters[number] = continuation
+          return nil
+        }
+        if let outcome { continuation.resume(with: outcome) }
       }
-      if isOpen { continuation.resume() }
+    } onCancel: {
+      let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
+      waiter?.resume(throwing: CancellationError())
     }
   }
 }

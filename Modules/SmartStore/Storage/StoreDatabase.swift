@@ -49,9 +49,11 @@ package struct StoreDatabase: Sendable {
     self.sealed = sealed
   }
 
-  /// Closes every connection, folds the log into the database and gives the write lock back.
+  /// Closes every connection, folds the log into the database as far as the disk allows, and gives the
+  /// write lock back. What is left in the log is taken from there when the store is opened next.
   ///
-  /// - Throws: `io` or `diskFull` if the log could not be folded in; nothing is lost then.
+  /// - Throws: `busy` if a connection could not be closed. The lock is kept then, and the call can be
+  ///   repeated.
   package func close() throws(SmartStoreError) {
     try closeConnections()
     session.end()
@@ -83,11 +85,14 @@ package struct StoreDatabase: Sendable {
   }
 
   private func closeConnections() throws(SmartStoreError) {
+    // All of them, whatever fails; the first failure is the one to tell. The last connection to close
+    // folds the log in: let that be the writer.
+    let results = [
+      Result { try checkpoints?.close() }, Result { try readers.close() },
+      Result { try writer.close() },
+    ]
     do {
-      // The last connection to close folds the log in; let that be the writer.
-      try checkpoints.close()
-      try readers.close()
-      try writer.close()
+      for result in results { try result.get() }
     } catch {
       throw SmartStoreError(storage: error, at: url.path)
     }

@@ -29,13 +29,15 @@ public actor SmartStoreManager {
   let logger: SalesforceLogger
   private var stores: [Key: Presence] = [:]
 
+  private typealias Opening = Task<SmartStore, any Error>
+
   /// What there is of a store.
   private enum Presence: Equatable {
-    /// It is open, or being opened.
-    case open(Task<SmartStore, any Error>)
+    /// It is open, or being opened; or it was closed by somebody to whom it was given.
+    case open(Opening)
     /// It is being closed, and its files worked on or deleted. Whoever asks for it waits for the end
-    /// of that.
-    case ending(Task<Void, Never>)
+    /// of that, which gives the store back if it could not be closed.
+    case ending(Task<Opening?, Never>)
   }
 
   /// - Parameters:
@@ -74,7 +76,7 @@ public actor SmartStoreManager {
       return nil
     }
     let key = Key(name: name ?? SmartStore.defaultStoreName, owner: owner)
-    await settle(key)
+    try await settle(key)
     if stores[key] == nil, !owner.isGlobal, await !isLoggedIn(owner) {
       // Somebody may have opened it while we asked.
       guard case .open? = stores[key] else {
@@ -94,8 +96,8 @@ public actor SmartStoreManager {
 
   private func store(_ key: Key) async throws -> SmartStore {
     let folder = try folders.folder(of: key.name, owner: key.owner)
-    await settle(key)
-    let opening: Task<SmartStore, any Error>
+    try await settle(key)
+    let opening: Opening
     if case .open(let known)? = stores[key] {
       opening = known
     } else {
@@ -125,12 +127,26 @@ public actor SmartStoreManager {
     }
   }
 
-  /// Waits until a store is neither being closed nor removed.
-  private func settle(_ key: Key) async {
-    while case .ending(let ending)? = stores[key] {
-      await ending.value
-      if stores[key] == .ending(ending) { stores[key] = nil }
+  /// Waits until a store is neither being closed nor removed, by this manager or by who has it.
+  private func settle(_ key: Key) async throws {
+    while let presence = stores[key] {
+      switch presence {
+      case .ending: await settle(key, presence)
+      case .open(let opening):
+        let store = try? await opening.value
+        guard stores[key] == presence else { continue }
+        guard let store, store.isClosed else { return }
+        try await store.close()
+        if stores[key] == presence { stores[key] = nil }
+      }
     }
+  }
+
+  /// Waits for one end of a store and lets it be opened again, unless another end has begun.
+  private func settle(_ key: Key, _ presence: Presence) async {
+    guard case .ending(let ending) = presence else { return }
+    let unclosed = await ending.value
+    if stores[key] == presence { stores[key] = unclosed.map { .open($0) } }
   }
 
   // MARK: Listing
@@ -296,18 +312,32 @@ public actor SmartStoreManager {
     _ key: Key, _ work: @escaping @Sendable () throws -> Result
   ) -> Ending<Result> {
     let before = stores[key]
-    let working = Task {
-      switch before {
-      case .open(let opening)?:
-        // One that could not be opened has nothing to close.
-        if let store = try? await opening.value { try await store.close() }
-      case .ending(let earlier)?: await earlier.value
-      case nil: break
+    let closing = Task { () -> (unclosed: Opening?, result: Swift.Result<Void, any Error>) in
+      let opening: Opening? =
+        switch before {
+        case .open(let opening)?: opening
+        case .ending(let earlier)?: await earlier.value
+        case nil: nil
+        }
+      // One that could not be opened has nothing to close.
+      guard let store = try? await opening?.value else { return (nil, .success(())) }
+      do {
+        try await store.close()
+        return (nil, .success(()))
+      } catch {
+        return (opening, .failure(error))
       }
+    }
+    let working = Task {
+      try await closing.value.result.get()
       return try await StoreQueue.run { Swift.Result { try work() } }.get()
     }
     // Its failure is told to who began it.
-    let ending = Presence.ending(Task { _ = await working.result })
+    let ending = Presence.ending(
+      Task {
+        _ = await working.result
+        return await closing.value.unclosed
+      })
     stores[key] = ending
     return Ending(work: working, presence: ending)
   }
@@ -316,8 +346,9 @@ public actor SmartStoreManager {
   private func ended<Result: Sendable>(
     _ key: Key, _ ending: Ending<Result>
   ) async throws -> Result {
-    defer { if stores[key] == ending.presence { stores[key] = nil } }
-    return try await ending.work.value
+    let result = await ending.work.result
+    await settle(key, ending.presence)
+    return try result.get()
   }
 
   /// The account of `owner` in each of its communities for which a store was ever kept, or is open.

@@ -21,10 +21,14 @@ struct ReadBudget {
   static func spend<T>(
     on database: Database, _ work: () throws -> T
   ) throws -> (value: T, isOver: Bool)? {
+    // Nil if the connection was closed after the read took it: SQLite looks into what it is given.
+    guard let connection = database.sqliteConnection else {
+      throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed")
+    }
     var budget = ReadBudget()
     return try withUnsafeMutablePointer(to: &budget) { budget in
       sqlite3_progress_handler(
-        database.sqliteConnection, instructions,
+        connection, instructions,
         { context in
           guard let budget = context?.assumingMemoryBound(to: ReadBudget.self),
             ContinuousClock.now > budget.pointee.end
@@ -32,7 +36,7 @@ struct ReadBudget {
           budget.pointee.isExceeded = true
           return 1
         }, budget)
-      defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+      defer { sqlite3_progress_handler(connection, 0, nil, nil) }
       do {
         return (try work(), ContinuousClock.now > budget.pointee.end)
       } catch {

@@ -41,7 +41,11 @@ final class StoreReaders: Sendable {
         return try connection.unsafeRead { database in
           try interruption.begin(database)
           defer { interruption.end() }
-          return try database.withSnapshot { try work(database, $0) }
+          return try database.withSnapshot { version in
+            // SQLite forgets an interruption that comes while no statement is under way.
+            try Task.checkCancellation()
+            return try work(database, version)
+          }
         }
       }
     } onCancel: {
@@ -89,7 +93,9 @@ final class StoreReaders: Sendable {
 /// run that may take a while.
 private actor StoreReadingConnection {
   private enum State: Sendable {
-    case unopened, open(DatabaseQueue), closed
+    case unopened, open(DatabaseQueue)
+    /// Not to be used any longer; with the connection, if it was ever open.
+    case closed(DatabaseQueue?)
   }
 
   private let executor = QueueExecutor()
@@ -122,8 +128,16 @@ private actor StoreReadingConnection {
 
   nonisolated func close() throws {
     try executor.sync {
-      let connection = opened
-      state.withLock { $0 = .closed }
+      let connection = state.withLock { state in
+        let connection: DatabaseQueue? =
+          switch state {
+          case .unopened: nil
+          case .open(let connection): connection
+          case .closed(let connection): connection
+          }
+        state = .closed(connection)
+        return connection
+      }
       try connection?.close()
     }
   }

@@ -289,7 +289,12 @@ import Testing
       }
       let exists = Task { try await store.soupExists(forName: "s") }
       let write = Task { try await store.upsert(entries: [["b": 900_000]], forSoupNamed: "s") }
-      for _ in 0..<1_000_000 where store.alterations.waiting < 2 { await Task.yield() }
+      let abandoned = Task { try await store.soupExists(forName: "s") }
+      for _ in 0..<1_000_000 where store.alterations.waiting < 3 { await Task.yield() }
+      #expect(store.alterations.waiting == 3)
+      // Who gives up waits no longer.
+      abandoned.cancel()
+      await #expect(throws: CancellationError.self) { try await abandoned.value }
       #expect(store.alterations.waiting == 2)
       goOn.signal()
       try await alter.value

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import SalesforceSDKCommon
+import Synchronization
 import TestSupport
 import Testing
 
@@ -75,6 +76,10 @@ import Testing
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal(withName: "s")
       try await mark(store, "a")
+      // Known to be short, so that it runs on the threads of those who ask.
+      let short = try QuerySpec.buildExactQuerySpec(
+        soupName: "a", path: "x", matchKey: "none", pageSize: 1)
+      _ = try await store.query(using: short)
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<10 {
           group.addTask {
@@ -82,6 +87,7 @@ import Testing
               do {
                 try await store.upsert(entries: [["x": "1"]], forSoupNamed: "a")
                 _ = try await store.query("select count(*) from {a}")
+                for _ in 0..<5 { _ = try await store.query(using: short) }
               } catch let error as SmartStoreError {
                 #expect(error.code == .closed, "\(error)")
               } catch {
@@ -194,6 +200,66 @@ import Testing
         #expect(again !== stores[name])
       }
       sqlite3_finalize(OpaquePointer(bitPattern: statement))
+      // What failed is done again by who asks for the store.
+      let again = try await manager.sharedGlobal(withName: "3")
+      #expect(again !== stores[3])
+      try await mark(again, "a")
+    }
+  }
+
+  @Test func `a store that was closed by who had it is opened anew for the next one`() async throws
+  {
+    try await withManager { manager async throws in
+      for owner in [StoreOwner.global, ada] {
+        let store = try #require(try await manager.shared(withName: "s", forUserAccount: owner))
+        try await mark(store, "a")
+        try await store.close()
+        let again = try #require(try await manager.shared(withName: "s", forUserAccount: owner))
+        #expect(again !== store)
+        #expect(try await again.allSoupNames() == ["a"])
+        try await again.close()
+        try await manager.removeShared(withName: "s", forUserAccount: owner)
+        #expect(try manager.allStoreNames(forUserAccount: owner) == [])
+      }
+    }
+  }
+
+  /// Something that closing has to wait for.
+  private final class Work: Sendable {
+    let hasEnded = Mutex(false)
+  }
+
+  /// ```
+  /// work            .............. ends
+  /// first   closes: waits
+  /// second            closes: waits as well
+  /// ```
+  @Test func `each close returns when the store is closed, not before`() async throws {
+    try await withManager { manager async throws in
+      let store = try await manager.sharedGlobal(withName: "s")
+      let (inside, mayEnd, asks) = (Gate(), Gate(), Gate())
+      let work = Work()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          try await store.inTransaction { _ in
+            inside.open()
+            mayEnd.waitBlocking()
+            work.hasEnded.withLock { $0 = true }
+          }
+        }
+        await inside.wait()
+        group.addTask { try await store.close() }
+        while !store.isClosed { await Task.yield() }
+        group.addTask {
+          asks.open()
+          try await store.close()
+          #expect(work.hasEnded.withLock { $0 })
+        }
+        await asks.wait()
+        for _ in 0..<100 { await Task.yield() }
+        mayEnd.open()
+        try await group.waitForAll()
+      }
     }
   }
 
