@@ -31,25 +31,37 @@ extension SmartStoreError {
     fileID: String = #fileID, line: Int = #line
   ) {
     let code = Self.code(forSQLite: resultCode)
-    let message =
-      switch code {
-      case .corrupt:
-        "Database is corrupted: \(engineMessage). The files were left as they are; see with "
-          + "'fieldforce store verify' what is damaged, and restore a backup."
-      case .notADatabase:
-        "The file is not a database: \(engineMessage). It was left as it is; look at what lies there."
-      case .diskFull: "The disk is full: nothing was written. Make room and try again."
-      case .io: "The file system refused the work (\(engineMessage)). Check the disk and try again."
-      case .readOnly:
-        "The store cannot be written (\(engineMessage)). Check the files' permissions."
-      case .busy: "The store is in use by another connection (\(engineMessage)). Try again."
-      case .closed: "Store is closed. Ask for a new instance."
-      case .interrupted: "The work was interrupted and rolled back."
-      case .entryTooLarge: "The value exceeds what one row can hold (\(engineMessage))."
-      case .outOfMemory: "Memory ran out. Try again with smaller batches."
-      default: engineMessage
-      }
-    self.init(code, message, cause: cause, fileID: fileID, line: line)
+    var detail: String?
+    let message: String
+    switch code {
+    case .sql, .bindArgumentCount, .refusedStatement:
+      // It repeats parts of the statement, and with them what a user typed.
+      message = "SQLite refused the statement. The error's detail has the reason in its words."
+      detail = engineMessage
+    default: message = Self.message(code, engineMessage)
+    }
+    self.init(code, message, detail: detail, cause: cause, fileID: fileID, line: line)
+  }
+
+  /// What failed and the remedy, for what says nothing of a statement.
+  private static func message(_ code: Code, _ engineMessage: String) -> String {
+    switch code {
+    case .corrupt:
+      "Database is corrupted: \(engineMessage). The files were left as they are; see with "
+        + "'fieldforce store verify' what is damaged, and restore a backup."
+    case .notADatabase:
+      "The file is not a database: \(engineMessage). It was left as it is; look at what lies there."
+    case .diskFull: "The disk is full: nothing was written. Make room and try again."
+    case .io: "The file system refused the work (\(engineMessage)). Check the disk and try again."
+    case .readOnly:
+      "The store cannot be written (\(engineMessage)). Check the files' permissions."
+    case .busy: "The store is in use by another connection (\(engineMessage)). Try again."
+    case .closed: "Store is closed. Ask for a new instance."
+    case .interrupted: "The work was interrupted and rolled back."
+    case .entryTooLarge: "The value exceeds what one row can hold (\(engineMessage))."
+    case .outOfMemory: "Memory ran out. Try again with smaller batches."
+    default: engineMessage
+    }
   }
 
   /// Any error that left GRDB, as one of ours. A ``SmartStoreError`` stays what it is.

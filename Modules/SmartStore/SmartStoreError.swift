@@ -92,7 +92,7 @@ public struct SmartStoreError: Error, Sendable {
     public static let refusedStatement = Code(kind: .refusedStatement)
     /// A `{soup:path}` reference is malformed or cannot stand where it stands.
     public static let invalidReference = Code(kind: .invalidReference)
-    /// SQLite refused the statement; the message is its own.
+    /// SQLite refused the statement; ``SmartStoreError/detail`` says why in its words.
     public static let sql = Code(kind: .sql)
     /// A stored value does not fit the type that was asked for. Correct the type or the element.
     public static let notDecodable = Code(kind: .notDecodable)
@@ -153,8 +153,8 @@ public struct SmartStoreError: Error, Sendable {
   public let code: Code
   /// What failed, on what, and the remedy.
   public let message: String
-  /// The platform's sentence where that quotes the value of an element; nil elsewhere. For the person
-  /// who gave the value, not for a log. ``debugDescription`` shows it.
+  /// The platform's or SQLite's sentence where that quotes an element or a statement; nil elsewhere.
+  /// For the person who wrote these, not for a log. ``debugDescription`` shows it.
   public let detail: String?
   /// The error below this one.
   public let cause: (any Error)?

@@ -45,6 +45,20 @@ import Testing
     }
   }
 
+  @Test func `SS-2 SS-110 delete by a query of another soup is refused`() async throws {
+    try await withStore { store async throws in
+      try await filled(store)
+      try await store.registerSoup(withName: "b", withIndices: specs)
+      try await store.upsert(entries: [["key": "k1"]], forSoupNamed: "b")
+      let spec = try QuerySpec.buildExactQuerySpec(
+        soupName: "b", path: "key", matchKey: "k1", pageSize: 10)
+      await expectFailure(.invalidQuerySpec) {
+        try await store.removeEntries(usingQuerySpec: spec, forSoupNamed: "a")
+      }
+      #expect(try await ids(store) == [1, 2, 3, 4, 5])
+    }
+  }
+
   @Test func `SS-110 delete by query takes the first page in the order of the spec`() async throws {
     try await withStore { store async throws in
       try await filled(store)

@@ -186,7 +186,7 @@ import Testing
       let error = await expectFailure(.sql) {
         _ = try await store.query("select {a:j} from {a}, {b} where {a:j} = {b:j}")
       }
-      #expect(error?.message.contains("ambiguous") == true)
+      #expect(error?.detail?.contains("ambiguous") == true)
     }
   }
 

@@ -31,6 +31,8 @@ import Testing
     #expect(codes.allSatisfy { $0.domain == "com.salesforce.smartstore.db.error" })
   }
 
+  private static let refused = "SQLite refused the statement"
+
   @Test(arguments: [
     (SQLITE_FULL, SmartStoreError.Code.diskFull, "The disk is full"),
     (SQLITE_CORRUPT, .corrupt, "Database is corrupted"),
@@ -41,8 +43,8 @@ import Testing
     (SQLITE_READONLY, .readOnly, "The store cannot be written"),
     (SQLITE_INTERRUPT, .interrupted, "The work was interrupted"),
     (SQLITE_NOMEM, .outOfMemory, "Memory ran out"), (SQLITE_TOOBIG, .entryTooLarge, "The value"),
-    (SQLITE_MISUSE, .closed, "Store is closed"), (SQLITE_ERROR, .sql, "engine"),
-    (SQLITE_CONSTRAINT, .sql, "engine"), (SQLITE_AUTH, .refusedStatement, "engine"),
+    (SQLITE_MISUSE, .closed, "Store is closed"), (SQLITE_ERROR, .sql, refused),
+    (SQLITE_CONSTRAINT, .sql, refused), (SQLITE_AUTH, .refusedStatement, refused),
   ])
   func `each result of the engine has its kind`(
     result: Int32, code: SmartStoreError.Code, prefix: String
@@ -50,6 +52,8 @@ import Testing
     let error = SmartStoreError(sqlite: result, "engine")
     #expect(error.code == code)
     #expect(error.message.hasPrefix(prefix))
+    // What quotes the statement is kept out of the message, which logs take.
+    #expect(error.detail == (prefix == Self.refused ? "engine" : nil))
     let wrapped = SmartStoreError(
       grdb: DatabaseError(resultCode: ResultCode(rawValue: result), message: "engine"))
     #expect(wrapped.code == code)

@@ -33,10 +33,10 @@ func withStore(
   }
 }
 
-/// Expects `body` to fail with this code, and with a message that begins so.
+/// Expects `body` to fail with this code, with a message that begins so, and with this detail.
 @discardableResult
 func expectFailure(
-  _ code: SmartStoreError.Code, _ prefix: String = "",
+  _ code: SmartStoreError.Code, _ prefix: String = "", detail: String? = nil,
   sourceLocation: Testing.SourceLocation = #_sourceLocation,
   _ body: () async throws -> Void
 ) async -> SmartStoreError? {
@@ -45,6 +45,7 @@ func expectFailure(
     Issue.record("no error was thrown", sourceLocation: sourceLocation)
   } catch let error as SmartStoreError {
     #expect(error.code == code, sourceLocation: sourceLocation)
+    if let detail { #expect(error.detail == detail, sourceLocation: sourceLocation) }
     if !error.message.hasPrefix(prefix) {
       Issue.record(
         "\"\(error.message)\" does not begin with \"\(prefix)\"", sourceLocation: sourceLocation)

@@ -52,8 +52,9 @@ extension StoreAccess {
         "\(skipped) elements of a soup are no JSON and were not indexed anew.")
     }
     if columns.contains(where: \.isFullText) {
+      let engine = try engine(ofFullTextTable: soup.fullTextTable)
       try execute("DROP TABLE IF EXISTS \(soup.fullTextTable)")
-      try createFullTextTable(of: soup)
+      try createFullTextTable(of: soup, engine: engine)
       try fillFullText(of: soup)
     }
   }

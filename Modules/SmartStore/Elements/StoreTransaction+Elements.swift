@@ -110,16 +110,24 @@ extension StoreTransaction {
 
   /// Removes the elements on the first page of a query: at most its page size, in its order.
   ///
-  /// - Parameter whereArgs: One value for each `?` of a smart query, which must return a column
-  ///   named `id`.
+  /// - Parameters:
+  ///   - querySpec: Asks this soup, or is a smart query, which must return a column named `id`.
+  ///   - whereArgs: One value for each `?` of a smart query.
   /// - Returns: How many elements were removed.
-  /// - Throws: ``SmartStoreError`` `unknownSoup`, `sql`, and as the query itself.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `sql`, and as the query itself;
+  ///   `invalidQuerySpec` also if the spec asks another soup.
   @discardableResult
   public borrowing func removeEntries(
     usingQuerySpec querySpec: QuerySpec, forSoupNamed soupName: String,
     whereArgs: [JSONValue]? = nil
   ) throws(SmartStoreError) -> Int {
     let soup = try access.soup(named: soupName)
+    // Each soup counts its ids from 1: those of another would nearly always hit.
+    if let asked = querySpec.soupName, asked != soupName {
+      throw SmartStoreError(
+        .invalidQuerySpec,
+        "Invalid query spec: it asks soup \(asked), but elements of \(soupName) are to be removed.")
+    }
     return try access.atomically { () throws(SmartStoreError) in
       try access.remove(try access.entryIds(querySpec, whereArgs: whereArgs), from: soup)
     }
@@ -152,7 +160,7 @@ extension JSONValue {
     reportingTo diagnostics: StoreDiagnostics, method: String
   ) throws(SmartStoreError) -> JSONSlice {
     do throws(JSONError) {
-      return try JSONSlice(parsing: serialized(), limits: .stored)
+      return try JSONSlice(parsing: serialized(), limits: .written)
     } catch {
       diagnostics.report(
         JSONFailure(

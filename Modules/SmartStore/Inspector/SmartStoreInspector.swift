@@ -180,7 +180,7 @@ public actor SmartStoreInspector {
       }
       if answer.rows?.isEmpty == true { answer.message = whenEmpty }
     } catch let error as SmartStoreError {
-      (answer.title, answer.message) = (error.code.name, error.message)
+      (answer.title, answer.message) = (error.code.name, error.detail ?? error.message)
     } catch {
       (answer.title, answer.message) = ("\(type(of: error))", "\(error)")
     }

@@ -77,6 +77,7 @@ struct StoreConversion {
   }
 
   private func unseal(with provider: some StoreKeyProvider) throws(SmartStoreError) {
+    try checkCopies()
     let keys = try StoreKeyring.open(paths, provider: provider)
     let sealer = PageSealer(keys: keys, cipher: options.cipher)
     try copy(paths.database, to: paths.decrypted) { page, number in
@@ -119,6 +120,7 @@ struct StoreConversion {
   private func sealAnew(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
+    try checkCopies()
     let keys = try StoreKeyring.addEpoch(paths, from: old, to: new)
     try take(.keyWritten)
     let sealer = PageSealer(keys: keys, cipher: options.cipher)
@@ -163,6 +165,15 @@ struct StoreConversion {
       try? StoreLeftovers(paths).settle()
       throw error
     }
+  }
+
+  /// Refuses to drop the key of copies that were kept since they may still be read by hand.
+  private func checkCopies() throws(SmartStoreError) {
+    guard let copy = paths.damagedLogs.last else { return }
+    throw SmartStoreError(
+      .exportFailed,
+      "The store keeps \(copy), what was found of a damaged log. Without the present key nobody could "
+        + "read it. Delete it, or move it away with a copy of the key file, and try again.")
   }
 
   /// Brings the files of externally stored elements to the state that the database knows.

@@ -27,8 +27,9 @@ public struct StoreMaintenance: Sendable {
   /// ``reencrypt(from:to:)`` ends that. A store that `new` opens already stays as it is, so the call
   /// can be repeated after an interruption.
   ///
-  /// - Parameter new: Makes its key if it has none.
-  /// - Throws: ``SmartStoreError`` `wrongKey` if neither key opens the store, `keyMissing`,
+  /// - Parameter new: Makes its key if it has none, once the old one has opened the store.
+  /// - Throws: ``SmartStoreError`` `wrongKey` if neither key opens the store or both are the same,
+  ///   `keyMissing`,
   ///   `keyLocked`, `corruptKeyFile`, `databaseMissing`, `busyOtherProcess`, `diskFull`, `io`.
   public func changeKey(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
@@ -45,8 +46,8 @@ public struct StoreMaintenance: Sendable {
   /// A call that was interrupted may have left the store to be opened by `new`; repeated, it goes on.
   ///
   /// - Parameter new: May be the same as `old`. Makes its key if it has none.
-  /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged,
-  ///   `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`.
+  /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged, or a copy of a
+  ///   damaged log is kept, which nobody could read afterwards; `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`.
   public func reencrypt(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {

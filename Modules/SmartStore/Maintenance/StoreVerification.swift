@@ -94,15 +94,12 @@ extension StoreDatabase {
 
   /// The copies that openings made of damaged logs: what is in them is not in the database.
   private func checkDamagedLogs(into report: inout StoreReport) {
-    let paths = StorePaths(directory: url.deletingLastPathComponent())
-    var number = 1
-    while DurableFile(path: paths.damagedLog(number)).exists {
+    for copy in StorePaths(directory: url.deletingLastPathComponent()).damagedLogs {
       report.add(
         .init(
           kind: .log,
           detail: "the log was damaged outside the store, and its last transactions are lost; "
-            + "\(paths.damagedLog(number)) is what was found of it"))
-      number += 1
+            + "\(copy) is what was found of it"))
     }
   }
 }

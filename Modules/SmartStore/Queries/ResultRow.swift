@@ -173,6 +173,10 @@ extension Character {
 }
 
 extension JSONLimits {
-  /// What was accepted when it was written is accepted when it is read.
+  /// What is taken from a caller. SQLite from 3.42 on follows no more levels, and an element that it
+  /// cannot follow fails every query of its soup that looks into elements.
+  static var written: JSONLimits { JSONLimits(maxDepth: 1_000) }
+
+  /// What was accepted when it was written is accepted when it is read; the limit was higher once.
   static var stored: JSONLimits { JSONLimits(maxDepth: JSONLimits.greatestDepth) }
 }

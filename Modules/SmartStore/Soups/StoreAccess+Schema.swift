@@ -48,11 +48,28 @@ extension StoreAccess {
   }
 
   /// Creates the full-text table of a soup, empty.
-  func createFullTextTable(of soup: Soup) throws(SmartStoreError) {
+  ///
+  /// - Parameter engine: Default: as the options say for new soups.
+  func createFullTextTable(
+    of soup: Soup, engine: SmartStoreOptions.FullTextVersion? = nil
+  ) throws(SmartStoreError) {
     let columns = soup.fullTextColumns.map { soup.columns[$0].name }
+    let engine = engine ?? options.fullTextVersion
     try execute(
-      "CREATE VIRTUAL TABLE \(soup.fullTextTable) USING \(options.fullTextVersion.rawValue)"
+      "CREATE VIRTUAL TABLE \(soup.fullTextTable) USING \(engine.rawValue)"
         + "(\(columns.joined(separator: ", ")))")
+  }
+
+  /// The engine of a full-text table; nil if there is no such table.
+  func engine(ofFullTextTable table: String) throws(SmartStoreError)
+    -> SmartStoreOptions.FullTextVersion?
+  {
+    let statement = try StoreStatement(
+      database,
+      "SELECT sql LIKE '% USING fts4%' FROM sqlite_master WHERE type = 'table' AND name = ?")
+    statement.bind(table, at: 1)
+    guard try statement.step() else { return nil }
+    return statement.int64(0) == 1 ? .fts4 : .fts5
   }
 
   /// Creates the indexes of a soup that are not there. SQLite keeps their text without the words

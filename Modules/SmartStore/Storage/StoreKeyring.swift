@@ -39,12 +39,16 @@ enum StoreKeyring {
   static func rewrap(
     _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
+    if let known = try new.key(), let before = try? old.key(), known == before {
+      throw SmartStoreError(
+        .wrongKey,
+        "The new key of the store at \(paths.directory) is the old one, so nothing would change. Give "
+          + "another one.")
+    }
     let file = try read(paths)
-    let wrappingKey = try newKey(of: new)
-    if (try? file.unwrap(with: wrappingKey)) != nil { return }
-    let dataKeys = try unwrap(file, with: try existingKey(of: old, paths), paths)
-    try write(
-      try wrap(dataKeys, storeID: file.storeID, with: wrappingKey, paths), to: paths.keyFile)
+    let opened = try open(file, paths, from: old, to: new)
+    guard !opened.isWrapped else { return }
+    try write(opened.dataKeys, of: file, with: try newKey(of: new), paths)
   }
 
   /// Adds a data key for a new epoch, wrapped like the others by the new key, unless an earlier
@@ -55,19 +59,12 @@ enum StoreKeyring {
     _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) -> StoreKeys {
     let file = try read(paths)
-    let wrappingKey = try newKey(of: new)
-    var dataKeys: [DataKey]
-    if let known = try? file.unwrap(with: wrappingKey) {
-      dataKeys = known
-    } else {
-      dataKeys = try unwrap(file, with: try existingKey(of: old, paths), paths)
-    }
+    var dataKeys = try open(file, paths, from: old, to: new).dataKeys
     if dataKeys.count == 1 {
       let newest = dataKeys.map(\.epoch).max() ?? 0
       dataKeys.append((newest + 1, SymmetricKey(size: .bits256)))
     }
-    try write(
-      try wrap(dataKeys, storeID: file.storeID, with: wrappingKey, paths), to: paths.keyFile)
+    try write(dataKeys, of: file, with: try newKey(of: new), paths)
     return try keys(file.storeID, dataKeys, paths)
   }
 
@@ -80,11 +77,29 @@ enum StoreKeyring {
     let dataKeys = try unwrap(file, with: wrappingKey, paths)
     let newest = dataKeys.max { $0.epoch < $1.epoch }
     guard let newest, dataKeys.count > 1 else { return }
-    try write(
-      try wrap([newest], storeID: file.storeID, with: wrappingKey, paths), to: paths.keyFile)
+    try write([newest], of: file, with: wrappingKey, paths)
   }
 
   // MARK: Parts
+
+  /// The data keys, opened with the new key if that wraps them already, or else with the old one. No
+  /// key is made: one that no store uses would be left if the old one did not open the file.
+  private static func open(
+    _ file: StoreKeyFile, _ paths: StorePaths, from old: some StoreKeyProvider,
+    to new: some StoreKeyProvider
+  ) throws(SmartStoreError) -> (dataKeys: [DataKey], isWrapped: Bool) {
+    if let key = try new.key(), let dataKeys = try? file.unwrap(with: key) {
+      return (dataKeys, true)
+    }
+    return (try unwrap(file, with: try existingKey(of: old, paths), paths), false)
+  }
+
+  /// Replaces the key file by one with these data keys.
+  private static func write(
+    _ dataKeys: [DataKey], of file: StoreKeyFile, with key: SymmetricKey, _ paths: StorePaths
+  ) throws(SmartStoreError) {
+    try write(try wrap(dataKeys, storeID: file.storeID, with: key, paths), to: paths.keyFile)
+  }
 
   private static func keys(
     _ storeID: UUID, _ dataKeys: [DataKey], _ paths: StorePaths

@@ -195,9 +195,10 @@ struct StoreOpening {
     do {
       let damage = try LogDamage.find(in: paths.log, keys: store.keys, cipher: store.cipher)
       guard let damage, let bytes = try DurableFile(path: paths.log).read() else { return nil }
-      var number = 1
-      while DurableFile(path: paths.damagedLog(number)).exists { number += 1 }
-      try DurableFile(path: paths.damagedLog(number)).replace(with: bytes)
+      let copies = paths.damagedLogs
+      // Every opening that fails afterwards comes upon the same log.
+      if let last = copies.last, try DurableFile(path: last).read() == bytes { return damage }
+      try DurableFile(path: paths.damagedLog(copies.count + 1)).replace(with: bytes)
       return damage
     } catch {
       throw SmartStoreError(storage: error, at: paths.log)

@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 
 /// The files of one store, all in its folder.
 struct StorePaths: Sendable {
@@ -26,6 +27,10 @@ struct StorePaths: Sendable {
 
   /// The copies of logs that were found damaged, beginning with 1.
   func damagedLog(_ number: Int) -> String { "\(log).damaged-\(number)" }
+  /// Those that are there.
+  var damagedLogs: [String] {
+    Array((1...).lazy.map(damagedLog).prefix { DurableFile(path: $0).exists })
+  }
 
   /// How long to wait for the lock: a program that this process starts holds a copy of it until it
   /// runs, even after the store was closed here.

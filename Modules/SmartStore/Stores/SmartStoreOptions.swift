@@ -4,12 +4,13 @@ public import SalesforceSDKCommon
 
 /// How a store works, apart from where it lies and how it is encrypted.
 public struct SmartStoreOptions: Sendable {
-  /// The engine of full-text tables. Tables of the other engine keep working.
+  /// The engine of full-text tables.
   public enum FullTextVersion: String, Sendable {
     case fts4, fts5
   }
 
-  /// The engine that new soups with full-text paths get.
+  /// The engine that new soups with full-text paths get. Soups that are there keep theirs until
+  /// they are altered.
   public var fullTextVersion: FullTextVersion
   /// Whether a plaintext store that is opened with a key becomes an encrypted one on the way, with
   /// all its data (SS-13). Otherwise opening it fails with `keyMissing`. A plaintext database in the

@@ -155,7 +155,7 @@ import Testing
       let store = try await filled(folder)
       let picture = try await store.picture(of: "s")
       try await refuse(step, in: store)
-      await expectFailure(.sql, "injected") {
+      await expectFailure(.sql, detail: "injected") {
         try await store.alterSoup(named: "s", indexSpecs: after, reIndexData: true)
       }
       #expect(try await store.recordedOperations() == [])
@@ -191,7 +191,7 @@ import Testing
       let error = await expectFailure(.unfinishedOperation, "Altering soup s failed") {
         try await store.alterSoup(named: "s", indexSpecs: after, reIndexData: true)
       }
-      #expect((error?.cause as? SmartStoreError)?.message == "injected")
+      #expect((error?.cause as? SmartStoreError)?.detail == "injected")
       // The soup waits; nobody can take it for one that does not exist.
       let calls: [@Sendable (SmartStore) async throws -> Void] = [
         { _ = try await $0.elements(of: "s") },
@@ -210,7 +210,7 @@ import Testing
         }
       }
       #expect(try await store.elements(of: "other") == [])
-      await expectFailure(.sql, "injected") { try await store.resumeLongOperations() }
+      await expectFailure(.sql, detail: "injected") { try await store.resumeLongOperations() }
       // Opening logs it and goes on; it is tried again.
       try await store.close()
       let again = try await open(folder, options)

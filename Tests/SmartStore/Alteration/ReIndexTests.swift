@@ -73,6 +73,30 @@ import Testing
     }
   }
 
+  @Test func `SS-160 a soup keeps its full-text engine when it is indexed anew`() async throws {
+    try await TemporaryFolder.with { folder in
+      let specs = [SoupIndex]("a:string", "d:full_text")
+      let old = try await SmartStore.open(
+        at: folder.file("store"), encryption: testEncryption,
+        options: SmartStoreOptions(fullTextVersion: .fts4))
+      try await old.registerSoup(withName: "s", withIndices: specs)
+      try await old.upsert(entries: mixedElements, forSoupNamed: "s")
+      try await old.close()
+      let store = try await SmartStore.open(
+        at: folder.file("store"), encryption: testEncryption,
+        options: SmartStoreOptions(fullTextVersion: .fts5))
+      func engine() async throws -> String? {
+        try await store.column("select sql from sqlite_master where name = 'TABLE_1_fts'")
+          .first?.string
+      }
+      try await store.reIndexSoup(named: "s", indexPaths: ["d"])
+      #expect(try await engine()?.contains("USING fts4") == true)
+      try await store.alterSoup(named: "s", indexSpecs: specs, reIndexData: true)
+      #expect(try await engine()?.contains("USING fts5") == true)
+      try await store.close()
+    }
+  }
+
   @Test func `SS-180 SS-117 a failure rolls the call back, and a transaction around it goes on`()
     async throws
   {
@@ -86,7 +110,7 @@ import Testing
         CREATE TRIGGER refuse BEFORE UPDATE ON TABLE_1 WHEN NEW.id = 5 \
         BEGIN SELECT RAISE(ABORT, 'injected'); END
         """)
-      await expectFailure(.sql, "injected") {
+      await expectFailure(.sql, detail: "injected") {
         try await store.reIndexSoup(named: "s", indexPaths: ["a", "d"])
       }
       try await store.inTransaction { transaction in

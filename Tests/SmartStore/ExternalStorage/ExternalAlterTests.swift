@@ -118,7 +118,7 @@ import Testing
         CREATE TRIGGER refuse BEFORE UPDATE ON long_operations_status \
         WHEN NEW.status = '\(step.rawValue)' BEGIN SELECT RAISE(ABORT, 'injected'); END
         """)
-      await expectFailure(.sql, "injected") {
+      await expectFailure(.sql, detail: "injected") {
         try await store.alterSoup(
           named: "s", soupSpec: way.to, indexSpecs: after, reIndexData: true)
       }

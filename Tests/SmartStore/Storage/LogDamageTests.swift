@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import GRDB
 import TestSupport
@@ -82,6 +83,36 @@ struct LogDamageTests {
       let kept = damaged.appending(path: "store.sqlite-wal.damaged-1")
       #expect(try Data(contentsOf: kept) == bytes)
     }
+  }
+
+  @Test func `SS-26 a damaged log is kept once, and never made unreadable`() throws {
+    let crashed = try crashed(10)
+    var bytes = try Data(contentsOf: log(in: crashed))
+    bytes[offset(ofFrame: 2) + 30] ^= 0x10
+    // An opening that failed afterwards has left a copy, of this damage or of an earlier one.
+    let again = try folder.snapshot(of: crashed)
+    try bytes.write(to: again.appending(path: "store.sqlite-wal.damaged-1"))
+    #expect(try outcome(again) { $0 = bytes }.damage?.frame == 2)
+    #expect(StorePaths(directory: again).damagedLogs.count == 1)
+    try Data([1]).write(to: crashed.appending(path: "store.sqlite-wal.damaged-1"))
+    #expect(try outcome(crashed) { $0 = bytes }.damage?.frame == 2)
+    let paths = StorePaths(directory: crashed)
+    #expect(paths.damagedLogs == [paths.damagedLog(1), paths.damagedLog(2)])
+
+    let files = StoreMaintenance(at: crashed)
+    let newKey = SymmetricKey(size: .bits256)
+    let (old, new) = (FixedKeyProvider(folder.key), FixedKeyProvider(newKey))
+    for work: () throws -> Void in [
+      { try files.reencrypt(from: old, to: new) }, { try files.decrypt(old) },
+    ] {
+      let error = #expect(throws: SmartStoreError.self) { try work() }
+      #expect(error?.code == .exportFailed)
+    }
+    for copy in paths.damagedLogs { try FileManager.default.removeItem(atPath: copy) }
+    try files.reencrypt(from: old, to: new)
+    let store = try folder.open(key: newKey, at: crashed)
+    #expect(try store.integrity() == "ok")
+    try store.close()
   }
 
   @Test(arguments: [0, 3, 5, 8, 12, 17, 31])

@@ -72,6 +72,30 @@ struct StoreMaintenanceTests {
     #expect(try count(.encrypted(new)) == 270)
   }
 
+  @Test func `SS-2 SS-35 changing to the key that a store has already is refused`() throws {
+    try makeStore()
+    #expect(failure { try files.changeKey(from: old, to: old) } == .wrongKey)
+    #expect(try count(.encrypted(old)) == 270)
+  }
+
+  @Test func `SS-35 no key is made for a store that the old key does not open`() throws {
+    final class Unmade: StoreKeyProvider {
+      let isMade = Mutex(false)
+      func key() throws(SmartStoreError) -> SymmetricKey? { nil }
+      func createKey() throws(SmartStoreError) -> SymmetricKey {
+        isMade.withLock { $0 = true }
+        return SymmetricKey(size: .bits256)
+      }
+    }
+    try makeStore()
+    let unmade = Unmade()
+    let wrong = FixedKeyProvider(SymmetricKey(size: .bits256))
+    #expect(failure { try files.changeKey(from: wrong, to: unmade) } == .wrongKey)
+    #expect(failure { try files.reencrypt(from: wrong, to: unmade) } == .wrongKey)
+    #expect(!unmade.isMade.withLock { $0 })
+    #expect(try count(.encrypted(old)) == 270)
+  }
+
   @Test func `SS-35 re-encrypting replaces every page and the data key`() throws {
     try makeStore()
     let before = try folder.contents()
