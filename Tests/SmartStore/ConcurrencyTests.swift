@@ -1,5 +1,6 @@
 import Foundation
 import SalesforceSDKCommon
+import Synchronization
 import TestSupport
 import Testing
 
@@ -7,21 +8,37 @@ import Testing
 
 /// Many tasks on one store.
 @Suite struct ConcurrencyTests {
-  /// How often each reader asks. `CONCURRENCY_ROUNDS=50` is the whole of SS-205.
-  private let rounds =
-    ProcessInfo.processInfo.environment["CONCURRENCY_ROUNDS"].flatMap(Int.init) ?? 4
+  /// How often each reader asks at least.
+  private let rounds = Effort.times(4)
+
+  /// What readers and writers know of each other.
+  private final class Meeting: Sendable {
+    private let writing: Mutex<Int>
+    /// Opened by a reader who saw some writers' elements and not all.
+    let hasMet = Gate()
+
+    init(writers: Int) { writing = Mutex(writers) }
+
+    var isOver: Bool { writing.withLock { $0 == 0 } }
+
+    func leave() { writing.withLock { $0 -= 1 } }
+  }
 
   @Test(arguments: [(50, 50), (1, 0), (0, 1), (1, 1), (50, 1), (1, 50)])
   func `SS-204 SS-205 SS-207 readers and writers at once see whole transactions only`(
     readers: Int, writers: Int
   ) async throws {
     let perWriter = 50
+    let meeting = Meeting(writers: writers)
     try await withStore { store async throws in
       try await store.registerSoup(
         withName: "a", withIndices: [SoupIndex("writer:integer"), SoupIndex("seq:integer")])
       try await withThrowingTaskGroup(of: Void.self) { group in
         for writer in 0..<writers {
           group.addTask {
+            // The last one waits until a reader has seen the work of others.
+            if readers > 0, writers > 1, writer == writers - 1 { await meeting.hasMet.wait() }
+            defer { meeting.leave() }
             try await store.inTransaction(durability: .normal) { transaction in
               for seq in 0..<perWriter {
                 try transaction.upsert(
@@ -34,10 +51,13 @@ import Testing
         }
         for _ in 0..<readers {
           group.addTask { [rounds] in
-            for _ in 0..<rounds {
+            var round = 0
+            while round < rounds || !meeting.isOver {
+              round += 1
               let rows = try await store.query(
                 "select {a:writer}, count(*) from {a} group by {a:writer}")
               #expect(rows.allSatisfy { $0[1] == .integer(Int64(perWriter)) })
+              if !rows.isEmpty, rows.count < writers { meeting.hasMet.open() }
               let elements = try await store.queryElements(
                 using: .buildAllQuerySpec(soupName: "a", pageSize: 25))
               #expect(elements.allSatisfy { $0["end"]?.string == "ok" })

@@ -22,6 +22,27 @@ struct CrashScript: Sendable {
     case changeKey
     /// Seals every page anew, wrapped with the other of the two keys.
     case reencrypt
+    /// Makes a plaintext store of an encrypted one, or the other way round.
+    case convert
+    /// Moves the elements of the soup whose elements lie in files into its rows, or back.
+    case alterFiles
+    /// An upsert that need not survive a loss of power.
+    case upsertNormally([Int])
+    /// New elements, those of the second list after the indexes were built.
+    case bulkLoad([Int], [Int])
+
+    /// Whether it rewrites the store's files past SQLite.
+    var isMaintenance: Bool {
+      switch self {
+      case .changeKey, .reencrypt, .convert: true
+      default: false
+      }
+    }
+
+    /// Whether it survives a loss of power once it has returned.
+    var isDurable: Bool {
+      if case .upsertNormally = self { false } else { true }
+    }
   }
 
   /// The two soups that the steps write to: each element is in both, so that a transaction over
@@ -44,6 +65,8 @@ struct CrashScript: Sendable {
     SoupIndex(path: "key", type: .integer), SoupIndex(path: "text", type: .fullText),
   ]
   private static let keys = 40
+  /// Where the keys of elements from bulk loads begin, which the first soup alone has.
+  static let bulkKeys = 1000
 
   func action(_ step: Int) -> Action {
     var random = StepRandom(seed: seed, step: step)
@@ -51,9 +74,17 @@ struct CrashScript: Sendable {
     case 0..<2: return .reencrypt
     case 2..<6: return .changeKey
     case 6..<8: return .checkpoint
-    case 8..<11: return .alter
-    case 11..<30: return .delete(random.keys(upTo: 6, of: Self.keys))
-    case 30..<45:
+    case 8..<10: return .alter
+    case 10..<12: return .alterFiles
+    case 12..<14: return .convert
+    case 14..<17:
+      let first = Self.bulkKeys + step * 10
+      let count = random.next(6)
+      return .bulkLoad(
+        Array(first..<first + 4), random.next(2) == 0 ? [] : Array(first + 4..<first + 4 + count))
+    case 17..<22: return .upsertNormally(random.keys(upTo: 10, of: Self.keys))
+    case 22..<36: return .delete(random.keys(upTo: 6, of: Self.keys))
+    case 36..<50:
       return .replace(
         delete: random.keys(upTo: 5, of: Self.keys), upsert: random.keys(upTo: 8, of: Self.keys))
     default: return .upsert(random.keys(upTo: 10, of: Self.keys))
@@ -70,6 +101,14 @@ struct CrashScript: Sendable {
     ]
   }
 
+  /// How the store is sealed: with one of two keys, or not at all.
+  static func encryption(_ number: Int) -> StoreEncryption {
+    number == plaintext ? .plaintext : .encrypted(provider(number))
+  }
+
+  /// The number in the place of a key's for a store that is not sealed.
+  static let plaintext = 2
+
   /// The two keys between which the steps change.
   static func provider(_ number: Int) -> FixedKeyProvider {
     FixedKeyProvider(SymmetricKey(data: Data(repeating: UInt8(number + 1), count: 32)))
@@ -82,21 +121,26 @@ struct CrashModel: Equatable, Sendable {
   var elements: [Int: Int] = [:]
   /// Which of the two lists of index specs the first soup has.
   var indexes = 0
-  /// Which of the two keys opens the store.
+  /// Which of the two keys opens the store, or ``CrashScript/plaintext``.
   var key = 0
 
   /// The state after one more step.
   func after(_ action: CrashScript.Action, step: Int) -> CrashModel {
     var model = self
     switch action {
-    case .upsert(let keys): for key in keys { model.elements[key] = step }
+    case .upsert(let keys), .upsertNormally(let keys):
+      for key in keys { model.elements[key] = step }
     case .delete(let keys): for key in keys { model.elements[key] = nil }
     case .replace(let deleted, let upserted):
       for key in deleted { model.elements[key] = nil }
       for key in upserted { model.elements[key] = step }
-    case .checkpoint: break
+    case .bulkLoad(let first, let second):
+      for key in first + second { model.elements[key] = step }
+    case .checkpoint, .alterFiles: break
     case .alter: model.indexes = 1 - model.indexes
-    case .changeKey, .reencrypt: model.key = 1 - model.key
+    case .changeKey, .reencrypt:
+      if model.key != CrashScript.plaintext { model.key = 1 - model.key }
+    case .convert: model.key = model.key == CrashScript.plaintext ? 0 : CrashScript.plaintext
     }
     return model
   }

@@ -18,6 +18,7 @@ struct StoreCrashChild {
     }
     let script = CrashScript(seed: seed)
     var writer = CrashWriter(folder: URL(filePath: arguments[1]), script: script, key: key)
+    writer.checkpointInterval = CrashWriter.shortInterval
     try await writer.open()
     say("ready")
     for step in first... {
@@ -44,6 +45,11 @@ struct CrashWriter {
   var usesFiles = true
   /// Pages in the log after which they are folded into the database.
   var checkpointPages = 60
+  /// Bytes written between two checkpoints beside the writer.
+  var checkpointInterval = StoreDatabaseOptions().checkpointInterval
+
+  /// So short that every few steps one begins.
+  static let shortInterval = 20 << 10
 
   init(folder: URL, script: CrashScript, key: Int) {
     self.folder = folder
@@ -55,9 +61,11 @@ struct CrashWriter {
   mutating func open() async throws {
     var files = StoreDatabaseOptions()
     files.checkpointPages = checkpointPages
+    files.checkpointInterval = checkpointInterval
     files.vfs = vfs
     let store = try await SmartStore.open(
-      at: folder, encryption: .encrypted(CrashScript.provider(key)), files: files)
+      at: folder, encryption: CrashScript.encryption(key),
+      options: SmartStoreOptions(encryptsPlaintextStore: false), files: files)
     try await store.registerSoup(
       withName: CrashScript.soup, withIndices: CrashScript.indexes[0])
     if usesFiles {
@@ -77,17 +85,27 @@ struct CrashWriter {
   mutating func run(_ action: CrashScript.Action, step: Int) async throws {
     guard let store else { return }
     switch action {
-    case .changeKey, .reencrypt:
+    case .changeKey, .reencrypt, .convert:
       try await store.close()
-      let files = StoreMaintenance(at: folder)
-      let (old, new) = (CrashScript.provider(key), CrashScript.provider(1 - key))
-      if action == .changeKey {
-        try files.changeKey(from: old, to: new)
-      } else {
-        try files.reencrypt(from: old, to: new)
-      }
-      key = 1 - key
+      try maintain(action)
+      key = CrashModel(key: key).after(action, step: step).key
       try await open()
+    case .alterFiles:
+      guard usesFiles else { return }
+      let name = CrashScript.externalSoup.name
+      let isExternal = try await !store.soupSpec(forSoupNamed: name).features.isEmpty
+      try await store.alterSoup(
+        named: name, soupSpec: isExternal ? SoupSpec(name: name) : CrashScript.externalSoup,
+        indexSpecs: CrashScript.externalIndexes, reIndexData: true)
+    case .bulkLoad(let first, let second):
+      // One append changes what is stored, so that the load happens completely or not at all.
+      let slices = try (first + second).map {
+        try JSONSlice(parsing: script.element($0, step: step).serialized())
+      }
+      try await store.bulkLoad(intoSoupNamed: CrashScript.soup) { load in
+        if !second.isEmpty { try await load.buildIndexes() }
+        try await load.append(slices)
+      }
     case .alter:
       let known = try await store.indices(forSoupNamed: CrashScript.soup)
       let isFirst = known.count == CrashScript.indexes[0].count
@@ -98,6 +116,8 @@ struct CrashWriter {
       _ = try await store.databaseSize()
     case .upsert(let keys):
       try await replace([], keys, step, in: store)
+    case .upsertNormally(let keys):
+      try await replace([], keys, step, in: store, durability: .normal)
     case .delete(let keys):
       try await replace(keys, [], step, in: store)
     case .replace(let deleted, let upserted):
@@ -105,12 +125,28 @@ struct CrashWriter {
     }
   }
 
+  /// Works on the files of the store, which is closed.
+  private func maintain(_ action: CrashScript.Action) throws {
+    let files = StoreMaintenance(at: folder)
+    guard key != CrashScript.plaintext else {
+      if action == .convert { try files.encrypt(CrashScript.provider(0)) }
+      return
+    }
+    let (old, new) = (CrashScript.provider(key), CrashScript.provider(1 - key))
+    switch action {
+    case .changeKey: try files.changeKey(from: old, to: new)
+    case .reencrypt: try files.reencrypt(from: old, to: new)
+    default: try files.decrypt(old)
+    }
+  }
+
   private func replace(
-    _ deleted: [Int], _ upserted: [Int], _ step: Int, in store: SmartStore
+    _ deleted: [Int], _ upserted: [Int], _ step: Int, in store: SmartStore,
+    durability: Durability = .full
   ) async throws {
     let script = script
     let soups = [CrashScript.soup] + (usesFiles ? [CrashScript.externalSoup.name] : [])
-    try await store.inTransaction { transaction in
+    try await store.inTransaction(durability: durability) { transaction in
       for soup in soups {
         for key in deleted {
           let id = try transaction.lookupSoupEntryId(

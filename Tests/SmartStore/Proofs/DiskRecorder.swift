@@ -8,8 +8,9 @@ final class DiskRecorder: Sendable {
     case truncate(Int)
     case sync
     case remove
-    /// The caller of the store got its answer: so many steps are acknowledged.
-    case acknowledged(Int)
+    /// The caller of the store got its answer: so many steps are acknowledged. The last of them is
+    /// on disk, and with it all before it, if it `isDurable`.
+    case acknowledged(Int, isDurable: Bool)
   }
 
   private let kept = Mutex<[(path: String, event: Event)]>([])
@@ -47,6 +48,8 @@ struct DiskState {
   private(set) var files: [String: File]
   /// How many steps were acknowledged.
   private(set) var acknowledged = 0
+  /// How many of these must be on disk.
+  private(set) var durable = 0
 
   /// A disk on which these files are safe.
   init(_ files: [String: [UInt8]]) {
@@ -58,8 +61,9 @@ struct DiskState {
 
   mutating func apply(_ event: DiskRecorder.Event, to path: String) {
     switch event {
-    case .acknowledged(let count):
+    case .acknowledged(let count, let isDurable):
       acknowledged = count
+      if isDurable { durable = count }
     case .sync:
       var file = files[path, default: File()]
       var bytes = file.durable

@@ -54,7 +54,7 @@ import Testing
         continue
       }
       let found = try await CrashModel.found(
-        at: store, keys: [model.key, 1 - model.key], script: script)
+        at: store, keys: [0, 1, CrashScript.plaintext], script: script)
       #expect(
         found == model || found == after,
         "round \(round), step \(next) \(action), seed \(script.seed)")

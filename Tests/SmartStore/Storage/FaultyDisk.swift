@@ -37,6 +37,8 @@ final class FaultyDisk: @unchecked Sendable {
     var fault: Fault?
     var seen = 0
     var failed = 0
+    var lastFailure: String?
+    var watchIndex: (@Sendable (IndexCall, UnsafeMutableRawPointer) -> Void)?
   }
 
   init?(recorder: DiskRecorder? = nil) {
@@ -71,19 +73,42 @@ final class FaultyDisk: @unchecked Sendable {
       state.fault = fault
       state.seen = 0
       state.failed = 0
+      state.lastFailure = nil
     }
   }
 
   /// How many operations failed since ``arm(_:)``.
   var failures: Int { state.withLock { $0.failed } }
 
+  /// The file whose operation failed last since ``arm(_:)``; nil if none did, or it was an opening.
+  var lastFailure: String? { state.withLock { $0.lastFailure } }
+
+  /// Has `watch` called for each call on the index of a log, on the thread of the connection that
+  /// made it, with the address of the index. Nil ends that.
+  func watchIndex(_ watch: (@Sendable (IndexCall, UnsafeMutableRawPointer) -> Void)?) {
+    state.withLock { $0.watchIndex = watch }
+  }
+
+  /// Tells who watches the index.
+  fileprivate func tell(_ call: IndexCall, _ file: UnsafeMutablePointer<sqlite3_file>?) {
+    let index = UnsafeMutableRawPointer(file)?.assumingMemoryBound(to: FaultyFile.self)
+      .pointee.index
+    guard let watch = state.withLock({ $0.watchIndex }), let index else { return }
+    watch(call, index)
+  }
+
   /// The fault that this operation meets, if any.
-  fileprivate func meets(_ operation: Operation) -> Fault? {
-    state.withLock { state in
+  fileprivate func meets(
+    _ operation: Operation, _ file: UnsafeMutablePointer<sqlite3_file>? = nil
+  ) -> Fault? {
+    let number = UnsafeMutableRawPointer(file)?.assumingMemoryBound(to: FaultyFile.self)
+      .pointee.number
+    return state.withLock { state in
       guard let fault = state.fault, fault.operations.contains(operation) else { return nil }
       defer { state.seen += 1 }
       guard state.seen >= fault.after, state.failed < fault.count else { return nil }
       state.failed += 1
+      state.lastFailure = number.map { state.paths[$0] }
       return fault
     }
   }
@@ -157,7 +182,7 @@ private struct FaultyFile {
     methods.pointee.iVersion = 2
     methods.pointee.xRead = { file, buffer, count, offset in
       let (below, methods, disk) = parts(file)
-      guard let fault = disk.meets(.read) else {
+      guard let fault = disk.meets(.read, file) else {
         return methods.xRead(below, buffer, count, offset)
       }
       if fault.tearsWrites, let buffer {
@@ -168,7 +193,7 @@ private struct FaultyFile {
     }
     methods.pointee.xWrite = { file, buffer, count, offset in
       let (below, methods, disk) = parts(file)
-      guard let fault = disk.meets(.write) else {
+      guard let fault = disk.meets(.write, file) else {
         let code = methods.xWrite(below, buffer, count, offset)
         if code == SQLITE_OK {
           let bytes = UnsafeRawBufferPointer(start: buffer, count: Int(count))
@@ -181,14 +206,14 @@ private struct FaultyFile {
     }
     methods.pointee.xSync = { file, flags in
       let (below, methods, disk) = parts(file)
-      if let fault = disk.meets(.sync) { return fault.code }
+      if let fault = disk.meets(.sync, file) { return fault.code }
       let code = methods.xSync(below, flags)
       if code == SQLITE_OK { disk.record(.sync, file) }
       return code
     }
     methods.pointee.xTruncate = { file, size in
       let (below, methods, disk) = parts(file)
-      if let fault = disk.meets(.truncate) { return fault.code }
+      if let fault = disk.meets(.truncate, file) { return fault.code }
       let code = methods.xTruncate(below, size)
       if code == SQLITE_OK { disk.record(.truncate(Int(size)), file) }
       return code
