@@ -186,9 +186,9 @@ public final class SmartStore: Sendable {
   }
 
   /// The size of the database and of all element files in bytes, with the log folded into the
-  /// database.
+  /// database as far as readers allow.
   ///
-  /// - Throws: ``SmartStoreError`` `closed`, `diskFull`, `io`.
+  /// - Throws: ``SmartStoreError`` `closed`, `busy`, `diskFull`, `io`.
   public func databaseSize() async throws(SmartStoreError) -> UInt64 {
     try checkOpen()
     let result = await StoreQueue.run { [database] in
@@ -207,7 +207,9 @@ public final class SmartStore: Sendable {
   /// synchronous and runs off the caller's thread; it must not wait for another call to this store.
   ///
   /// - Parameter durability: ``Durability/full`` unless what is written can be had again.
-  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `diskFull`, `io`.
+  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `readOnly`, `diskFull`,
+  ///   `outOfMemory`, `io`. If the message of `io` says so, the disk failed twice, and the transaction
+  ///   may be there should the process end before the next write.
   @discardableResult
   public func inTransaction<T: Sendable>(
     durability: Durability = .full,
@@ -218,7 +220,8 @@ public final class SmartStore: Sendable {
 
   /// Runs `body` on one snapshot of the store, next to other readers and the writer.
   ///
-  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `io`.
+  /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `corrupt`, `outOfMemory`,
+  ///   `io`; `CancellationError`, also while it waits for an alter.
   public func read<T: Sendable>(
     _ body: @Sendable (borrowing StoreReader) throws -> T
   ) async throws -> T {

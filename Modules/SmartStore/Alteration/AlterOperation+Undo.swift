@@ -19,8 +19,8 @@ extension AlterOperation {
       try access.createIndexes(of: old)
     }
     if completed >= .dropOldIndexes {
-      try access.forgetIndexes(of: old)
-      try access.recordIndexes(of: old)
+      try access.forgetIndexSpecs(of: old)
+      try access.recordIndexSpecs(of: old)
     }
     try access.deleteOperation(id)
   }
@@ -28,7 +28,7 @@ extension AlterOperation {
 
 extension StoreAccess {
   /// Deletes the rows that say which path is where.
-  func forgetIndexes(of soup: Soup) throws(SmartStoreError) {
+  func forgetIndexSpecs(of soup: Soup) throws(SmartStoreError) {
     let statement = try StoreStatement(
       database, "DELETE FROM \(MetaTable.indexMap) WHERE soupName = ?")
     statement.bind(soup.name, at: 1)

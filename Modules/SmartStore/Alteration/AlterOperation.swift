@@ -83,12 +83,12 @@ struct AlterOperation {
 
   private func dropOldIndexes(_ access: StoreAccess) throws(SmartStoreError) {
     try access.dropIndexes(ofTable: oldTable)
-    try access.forgetIndexes(of: old)
+    try access.forgetIndexSpecs(of: old)
   }
 
   private func makeNewTables(_ access: StoreAccess) throws(SmartStoreError) {
     try access.createTables(of: new)
-    try access.recordIndexes(of: new)
+    try access.recordIndexSpecs(of: new)
     try access.setExternal(new)
   }
 

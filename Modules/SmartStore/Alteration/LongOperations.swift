@@ -73,7 +73,8 @@ extension SmartStore {
   /// Finishes the operations that a crash or a failure interrupted: alters and bulk loads. Opening
   /// a store does so by itself; call this after a failure, when its reason is gone.
   ///
-  /// - Throws: The first failure, after all operations were tried.
+  /// - Throws: The first failure, after all operations were tried: ``SmartStoreError`` `closed`,
+  ///   `readOnly`, `diskFull`, `io`, `externalFileUnreadable`.
   public func resumeLongOperations() async throws {
     try checkOpen()
     try checkWritable()

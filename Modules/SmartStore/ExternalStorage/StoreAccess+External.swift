@@ -45,7 +45,10 @@ extension StoreAccess {
 
   /// The last commit in this snapshot that changed files; 0 if none ever did.
   func externalSequence() throws(SmartStoreError) -> Int64 {
-    try StoreAccess.externalSequence(database)
+    if let knownExternalSequence { return knownExternalSequence }
+    let sequence = try StoreAccess.externalSequence(database)
+    knownExternalSequence = sequence
+    return sequence
   }
 
   static func externalSequence(_ database: Database) throws(SmartStoreError) -> Int64 {

@@ -1,6 +1,7 @@
 /// What a check of a store found.
 public struct StoreReport: Sendable {
-  /// One thing that is wrong. It never holds record data.
+  /// One thing that is wrong. It never holds record data: SQLite's own lines, which findings of kind
+  /// ``Kind/structure`` repeat, name pages, tables, indexes and rows.
   public struct Finding: Sendable, Hashable {
     /// What is wrong. Kinds may be added; compare, do not enumerate.
     public struct Kind: RawRepresentable, Sendable, Hashable {

@@ -1,7 +1,8 @@
 extension SmartStore {
   /// Registers a soup. A soup that exists already stays as it is, whatever specs are given.
   ///
-  /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`.
+  /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`,
+  ///   `unfinishedOperation`; as every write `closed`, `readOnly`, `diskFull`, `io`.
   public func registerSoup(
     withName soupName: String, withIndices indexSpecs: [SoupIndex]
   ) async throws {
@@ -11,6 +12,8 @@ extension SmartStore {
   }
 
   /// Registers a soup with json1 indexes on the given paths.
+  ///
+  /// - Throws: ``SmartStoreError`` as ``registerSoup(withName:withIndices:)``.
   public func registerSoup(
     withName soupName: String, withIndexPaths indexPaths: [String]
   ) async throws {
@@ -19,11 +22,15 @@ extension SmartStore {
   }
 
   /// Whether a soup of this name is registered.
+  ///
+  /// - Throws: ``SmartStoreError`` as ``read(_:)``.
   public func soupExists(forName soupName: String) async throws -> Bool {
     try await read { $0.soupExists(forName: soupName) }
   }
 
   /// The names of all soups, in ascending order.
+  ///
+  /// - Throws: ``SmartStoreError`` as ``read(_:)``.
   public func allSoupNames() async throws -> [String] {
     try await read { $0.allSoupNames() }
   }
@@ -43,18 +50,23 @@ extension SmartStore {
   }
 
   /// Removes a soup with all its elements. A soup that does not exist is no error.
+  ///
+  /// - Throws: ``SmartStoreError`` `unfinishedOperation`, `closed`, `readOnly`, `diskFull`, `io`.
   public func removeSoup(_ soupName: String) async throws {
     try await write { try $0.removeSoup(soupName) }
   }
 
-  /// Removes all soups.
+  /// Removes all soups, or none.
+  ///
+  /// - Throws: ``SmartStoreError`` as ``removeSoup(_:)``.
   public func removeAllSoups() async throws {
     try await write(isSingleCall: false) { try $0.removeAllSoups() }
   }
 
   /// Removes all elements of a soup. The next element gets the id that it would have got anyway.
   ///
-  /// - Throws: ``SmartStoreError`` `unknownSoup`.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `unfinishedOperation`, `closed`, `readOnly`,
+  ///   `diskFull`, `io`.
   public func clearSoup(_ soupName: String) async throws {
     try await write { try $0.clearSoup(soupName) }
   }

@@ -51,8 +51,8 @@ final class SoupCatalog: Sendable {
 
   /// Reads the meta tables.
   ///
-  /// A soup exists if both its row and its table do, unless it is half altered. A type word that no version writes is taken as
-  /// string.
+  /// A soup exists if both its row and its table do, unless it is half altered. A type word that no
+  /// version writes is taken as string.
   static func load(
     _ database: Database, schemaVersion: Int64
   ) throws(SmartStoreError) -> SoupCatalog {

@@ -109,7 +109,7 @@ extension StoreAccess {
   }
 
   /// Writes the rows that say which path is where.
-  func recordIndexes(of soup: Soup) throws(SmartStoreError) {
+  func recordIndexSpecs(of soup: Soup) throws(SmartStoreError) {
     let statement = try StoreStatement(
       database,
       "INSERT INTO soup_index_map (soupName, path, columnName, columnType) VALUES (?, ?, ?, ?)")

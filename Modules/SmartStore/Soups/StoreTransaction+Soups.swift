@@ -4,7 +4,8 @@ import SalesforceAnalytics
 extension StoreTransaction {
   /// Registers a soup. A soup that exists already stays as it is, whatever specs are given.
   ///
-  /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`.
+  /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`,
+  ///   `unfinishedOperation`.
   public borrowing func registerSoup(
     withName soupName: String, withIndices indexSpecs: [SoupIndex]
   ) throws(SmartStoreError) {
@@ -13,7 +14,8 @@ extension StoreTransaction {
 
   /// Registers a soup with features. A soup that exists already stays as it is.
   ///
-  /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`.
+  /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`,
+  ///   `unfinishedOperation`.
   public borrowing func registerSoup(
     withSpec spec: SoupSpec, withIndices indexSpecs: [SoupIndex]
   ) throws(SmartStoreError) {
@@ -36,7 +38,7 @@ extension StoreTransaction {
         isExternal: spec.isExternal)
       try access.createTables(of: soup)
       try access.createIndexes(of: soup)
-      try access.recordIndexes(of: soup)
+      try access.recordIndexSpecs(of: soup)
       if soup.isExternal { access.externalChanges.create(table: soup.table) }
       access.setSoup(soup, named: spec.name)
       access.didHappen(.registerSoup(soup, at: access.now()))
@@ -44,6 +46,8 @@ extension StoreTransaction {
   }
 
   /// Removes a soup with all its elements. A soup that does not exist is no error.
+  ///
+  /// - Throws: ``SmartStoreError`` `unfinishedOperation`.
   public borrowing func removeSoup(_ soupName: String) throws(SmartStoreError) {
     try access.checkUsable()
     try access.checkFinished(soupName)
@@ -62,7 +66,9 @@ extension StoreTransaction {
     }
   }
 
-  /// Removes all soups.
+  /// Removes all soups, or none.
+  ///
+  /// - Throws: ``SmartStoreError`` `unfinishedOperation`.
   public borrowing func removeAllSoups() throws(SmartStoreError) {
     try access.atomically { () throws(SmartStoreError) in
       for name in access.catalog.unfinished { try access.checkFinished(name) }

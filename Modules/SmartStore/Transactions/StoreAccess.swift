@@ -19,6 +19,8 @@ public final class StoreAccess {
   let statements: QueryStatements?
   /// What this transaction does to them when it commits.
   var externalChanges = ExternalChanges()
+  /// The last commit in this snapshot that changed files, once somebody asked.
+  var knownExternalSequence: Int64?
   /// Keeps the files that this snapshot sees.
   private let snapshot: ExternalSnapshot?
 
