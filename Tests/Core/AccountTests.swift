@@ -122,7 +122,7 @@ import Testing
     let folder = try TemporaryFolder()
     let good = account("005000000000001AAA")
     try await persister(folder.url).save(good)
-    try await persister(folder.url).setCurrent(good.identity)
+    try await persister(folder.url).updateCurrent { _ in good.identity }
     let file = folder.url.appending(path: "current-user.json")
     try Data(text.utf8).write(to: file)
     let manager = try await manager(folder.url)

@@ -152,8 +152,9 @@ import Testing
     await #expect(throws: OAuthError.self) {
       try await manager.logIn(app: TestOrg.app, presenter: presenter)
     }
-    // Code, identity, refresh, identity.
-    #expect(transport.requests.count == count + 4)
+    // Code, identity, refresh, identity; then the tokens are ended.
+    #expect(transport.requests.count == count + 5)
+    #expect(transport.requests.last?.url.path() == "/services/oauth2/revoke")
   }
 
   @Test func `CO-71 a login can be kept without a profile, on wish`() async throws {

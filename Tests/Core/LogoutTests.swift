@@ -112,7 +112,8 @@ import Testing
     await manager.addLogoutObserver(last)
     let logout = Task { try await manager.logOut(TestOrg.identity) }
     try await hanging.isErasing.wait()
-    clock.fire()
+    await until { clock.hasSleeper(for: .seconds(30)) }
+    clock.advance(by: .seconds(30))
     let report = try await logout.value
     #expect(report.failures.count == 2)
     #expect((report.failures.last as? AccountError)?.code == .observerTimedOut)
@@ -141,11 +142,15 @@ import Testing
   @Test func `a refresh that a logout overtakes does not bring the account back`() async throws {
     let org = TestOrg()
     org.tokenGate.close()
-    let transport = org.transport()
-    let manager = try await org.manager(transport: transport)
+    let clock = HandClock()
+    let manager = try await org.manager(clock: clock)
     let refresh = Task { try await manager.refresh(TestOrg.identity) }
-    await until { await manager.waitingForRefresh(of: TestOrg.identity) == 1 }
-    try await manager.logOut(TestOrg.identity)
+    await until { org.state.withLock { $0.refreshes } == 1 }
+    let logout = Task { try await manager.logOut(TestOrg.identity) }
+    // The server may still answer with tokens; it is not waited for much longer.
+    await until { clock.hasSleeper(for: .seconds(10)) }
+    clock.advance(by: .seconds(10))
+    _ = try await logout.value
     // Nobody cancelled the task that waits, so it hears of the logout.
     await #expect(throws: AccountError.self) { try await refresh.value }
     #expect(await manager.accounts.isEmpty)
@@ -234,7 +239,7 @@ final class HangingObserver: LogoutObserver {
   }
 }
 
-/// A clock that moves by hand: `fire` ends every sleep of now, and none of later.
+/// A clock that moves by hand.
 final class HandClock: Clock {
   typealias Duration = Swift.Duration
   struct Instant: InstantProtocol {
@@ -244,19 +249,40 @@ final class HandClock: Clock {
     static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
-  private let gate = Mutex(Gate())
-  var now: Instant { Instant(offset: .zero) }
+  private struct State {
+    var now = Instant(offset: .zero)
+    var sleepers: [Int: (deadline: Instant, gate: Gate)] = [:]
+    var lastNumber = 0
+  }
+
+  private let state = Mutex(State())
+  var now: Instant { state.withLock { $0.now } }
   var minimumResolution: Swift.Duration { .zero }
 
   func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
-    try await gate.withLock { $0 }.wait()
+    let gate = Gate()
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      state.sleepers[state.lastNumber] = (deadline, gate)
+      return state.lastNumber
+    }
+    defer { state.withLock { _ = $0.sleepers.removeValue(forKey: number) } }
+    try await gate.wait()
   }
 
-  func fire() {
-    let current = gate.withLock { gate in
-      defer { gate = Gate() }
-      return gate
+  /// Whether somebody sleeps who wakes after just that time.
+  func hasSleeper(for duration: Swift.Duration) -> Bool {
+    state.withLock { state in
+      state.sleepers.values.contains { state.now.duration(to: $0.deadline) == duration }
     }
-    current.open()
+  }
+
+  /// Moves on, and wakes those whose time has come.
+  func advance(by duration: Swift.Duration) {
+    let awake = state.withLock { state in
+      state.now.offset += duration
+      return state.sleepers.values.filter { $0.deadline <= state.now }.map(\.gate)
+    }
+    for gate in awake { gate.open() }
   }
 }

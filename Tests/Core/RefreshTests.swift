@@ -53,14 +53,19 @@ import Testing
     let org = TestOrg()
     org.state.withLock { $0.accessToken = "access-9" }
     org.tokenGate.close()
-    let manager = try await org.manager()
+    let clock = HandClock()
+    let manager = try await org.manager(clock: clock)
     let waiting = Task {
       try await manager.refreshedSession(of: TestOrg.identity, replacing: "access-1")
     }
-    await until { await manager.waitingForRefresh(of: TestOrg.identity) == 1 }
-    let account = try await manager.logIn(
-      accessToken: "access-9", instance: try LoginServer("https://acme.my.salesforce.com"))
-    org.tokenGate.open()
+    await until { org.state.withLock { $0.refreshes } == 1 }
+    let login = Task {
+      try await manager.logIn(
+        accessToken: "access-9", instance: try LoginServer("https://acme.my.salesforce.com"))
+    }
+    await until { clock.hasSleeper(for: .seconds(10)) }
+    clock.advance(by: .seconds(10))
+    let account = try await login.value
     #expect(try await waiting.value.credentials == account.credentials)
     #expect(await manager.account(for: TestOrg.identity)?.credentials == account.credentials)
   }
@@ -170,20 +175,24 @@ import Testing
   @Test func `CO-31 a refresh sends what the login used, and the rotated token is on disk first`()
     async throws
   {
-    let org = TestOrg()
+    let persister = InMemoryAccountPersister()
+    let whenReplayed = Mutex<String?>(nil)
+    let org = TestOrg { _ in
+      let stored = try await persister.fetch(TestOrg.identity)
+      whenReplayed.withLock { $0 = stored?.credentials.refreshToken }
+      return TransportResponse(json: "{}")
+    }
     org.state.withLock {
       $0.accessToken = "access-9"
       $0.rotates = true
     }
     let transport = org.transport()
-    let persister = InMemoryAccountPersister()
     try await persister.save(org.account())
     let manager = try await UserAccountManager(
       persister: persister, transport: transport, userAgent: UserAgent(installationId: "device"))
     let client = RestClient(account: org.account(), accounts: manager, transport: transport)
-    let saved = Mutex<String?>(nil)
     _ = try await client.send(.limits())
-    saved.withLock { $0 = "read" }
+    #expect(whenReplayed.withLock { $0 } == "refresh-2")
     let request = transport.requests[1]
     #expect(request.url.absoluteString == "https://login.salesforce.com/services/oauth2/token")
     #expect(request.headers[.contentType] == "application/x-www-form-urlencoded")
@@ -360,11 +369,13 @@ final class FailingPersister: AccountPersister {
   func delete(_ account: UserAccount) async throws(AccountError) {
     try await memory.delete(account)
   }
-  func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
+  func updateCurrent(
+    _ change: @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
+  ) async throws(AccountError) -> UserAccountIdentity? {
     if isFull.withLock({ $0 }) || refusesCurrent.withLock({ $0 }) {
       throw AccountError(.writeFailed, "no space left")
     }
-    try await memory.setCurrent(identity)
+    return try await memory.updateCurrent(change)
   }
   func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result

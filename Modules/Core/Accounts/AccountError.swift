@@ -7,6 +7,7 @@ public struct AccountError: Error, Sendable {
     private enum Kind: String {
       case unknownAccount, notLoggedIn, illegalState, keyUnavailable, keyMissing, wrongKey
       case damagedFile, readFailed, writeFailed, unsyncedRecords, observerTimedOut, closed
+      case busy
     }
     private let kind: Kind
 
@@ -36,11 +37,14 @@ public struct AccountError: Error, Sendable {
     public static let observerTimedOut = Code(kind: .observerTimedOut)
     /// The account manager was closed.
     public static let closed = Code(kind: .closed)
+    /// Another process, or a stopped one, holds a lock for longer than anybody works under it. Trying
+    /// again helps when it has ended.
+    public static let busy = Code(kind: .busy)
 
     public var description: String { kind.rawValue }
 
     /// Whether the same call may succeed later.
-    public var isTransient: Bool { kind == .keyUnavailable }
+    public var isTransient: Bool { kind == .keyUnavailable || kind == .busy }
 
     /// The number of CO-94, where it has one.
     public var number: Int? {
@@ -49,7 +53,8 @@ public struct AccountError: Error, Sendable {
       case .damagedFile: 10001
       case .keyUnavailable, .keyMissing, .wrongKey, .readFailed: 10003
       case .writeFailed: 10004
-      case .unknownAccount, .notLoggedIn, .unsyncedRecords, .observerTimedOut, .closed: nil
+      case .unknownAccount, .notLoggedIn, .unsyncedRecords, .observerTimedOut, .closed, .busy:
+        nil
       }
     }
   }

@@ -1,4 +1,5 @@
 public import Foundation
+import SalesforceSDKCommon
 import Synchronization
 
 /// Keeps accounts, so that they are there after a restart.
@@ -28,15 +29,22 @@ public protocol AccountPersister: Sendable {
   /// - Throws: ``AccountError`` `writeFailed`.
   func delete(_ account: UserAccount) async throws(AccountError)
 
-  /// Remembers who the current user is; `nil` for nobody.
+  /// Changes who the current user is, as one step that nobody else gets between, in this process or
+  /// another.
   ///
-  /// - Throws: ``AccountError`` `writeFailed`.
-  func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError)
+  /// - Parameter change: Is told who it is, and says who it is to be; `nil` for nobody. Called once.
+  /// - Returns: What `change` said.
+  /// - Throws: ``AccountError`` `readFailed`, `writeFailed`, `busy`; then nothing is changed.
+  @discardableResult
+  func updateCurrent(
+    _ change: @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
+  ) async throws(AccountError) -> UserAccountIdentity?
 
-  /// Runs `body` while no other process does the same for this account; waits for its turn (CO-98).
+  /// Runs `body` while nobody else does the same for this account, in this process or another; waits
+  /// for its turn (CO-98). It is never called for an account inside of `body` for the same one.
   ///
-  /// - Throws: What `body` throws; ``AccountError`` `writeFailed` if the lock cannot be made;
-  ///   `CancellationError` while waiting.
+  /// - Throws: What `body` throws; ``AccountError`` `writeFailed` if the lock cannot be made, `busy` if
+  ///   its turn does not come; `CancellationError` while waiting.
   func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
   ) async throws -> Result
@@ -79,6 +87,8 @@ public struct UnreadableAccount: Sendable {
 /// A persister without files, for tests and for programs that must leave nothing behind.
 public final class InMemoryAccountPersister: AccountPersister {
   private let stored = Mutex(StoredAccounts())
+  /// The accounts that somebody has exclusive access to; the outcome comes when that ends.
+  private let turns = Mutex<[UserAccountIdentity: SharedOutcome<Void>]>([:])
 
   /// Makes an empty one.
   public init() {}
@@ -102,15 +112,30 @@ public final class InMemoryAccountPersister: AccountPersister {
     stored.withLock { stored in stored.accounts.removeAll { $0.identity == account.identity } }
   }
 
-  public func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
-    stored.withLock { $0.current = identity }
+  @discardableResult
+  public func updateCurrent(
+    _ change: @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
+  ) async throws(AccountError) -> UserAccountIdentity? {
+    stored.withLock { stored in
+      stored.current = change(stored.current)
+      return stored.current
+    }
   }
 
-  /// Runs `body` at once: no other process sees these accounts, and the account manager already
-  /// lets one refresh run at a time.
+  /// Runs `body` after whoever has the account now; no other process sees these accounts.
   public func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
   ) async throws -> Result {
-    try await body()
+    while true {
+      let other: SharedOutcome<Void>? = turns.withLock { turns in
+        if let other = turns[identity] { return other }
+        turns[identity] = SharedOutcome()
+        return nil
+      }
+      guard let other else { break }
+      try await other.value()
+    }
+    defer { turns.withLock { $0.removeValue(forKey: identity) }?.resolve(.success(())) }
+    return try await body()
   }
 }

@@ -14,11 +14,16 @@ public struct EncryptedAccountDirectory: AccountPersister {
   /// Where the files of each user lie.
   public let folders: UserFolders
   private let secrets: AccountSecrets
+  private let patience: Duration
 
   /// Keeps accounts below `root`.
-  public init(root: URL, secrets: any SecretStore) {
+  ///
+  /// - Parameter patience: How long to wait for another process that works on the same account. It asks
+  ///   the server for tokens meanwhile, which may take 120 seconds. Default: 150 seconds.
+  public init(root: URL, secrets: any SecretStore, patience: Duration = .seconds(150)) {
     self.folders = UserFolders(root: root)
     self.secrets = AccountSecrets(store: secrets)
+    self.patience = patience
   }
 
   // MARK: - Reading
@@ -30,7 +35,10 @@ public struct EncryptedAccountDirectory: AccountPersister {
       result.current = try readCurrent()
     } catch {
       guard error.code == .damagedFile else { throw error }
-      result.unreadable.append(setAside(currentFile, error))
+      // Somebody may have written it anew since.
+      result.current = try whileCurrentIsLocked { () throws(AccountError) in
+        try currentOrSetAside { result.unreadable.append($0) }
+      }
     }
     guard !files.isEmpty else { return result }
     let key = try existingKey()
@@ -84,14 +92,16 @@ public struct EncryptedAccountDirectory: AccountPersister {
     AccountDisk.removeFolderIfEmpty(folders.folder(ofOrganization: account.organizationId))
   }
 
-  public func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
-    guard let identity else { return try AccountDisk.remove(currentFile) }
-    var text = JSONWriter()
-    text.beginObject()
-    text.text("userId", identity.userId)
-    text.text("organizationId", identity.organizationId)
-    text.endObject()
-    try AccountDisk.write(text.bytes, to: currentFile)
+  @discardableResult
+  public func updateCurrent(
+    _ change: @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
+  ) async throws(AccountError) -> UserAccountIdentity? {
+    try whileCurrentIsLocked { () throws(AccountError) in
+      let former = try currentOrSetAside { _ in }
+      let next = change(former)
+      if next != former { try writeCurrent(next) }
+      return next
+    }
   }
 
   public func withExclusiveAccess<Result: Sendable>(
@@ -99,15 +109,17 @@ public struct EncryptedAccountDirectory: AccountPersister {
   ) async throws -> Result {
     // The lock outlives the account: a lock file that is removed while others wait for it would
     // let two in.
-    let lock = folders.root.appending(
-      path: "locks/\(placeName(of: accountFile(of: identity)).replacing("/", with: "-")).lock")
-    try AccountDisk.makeFolder(of: lock)
-    return try await AccountLock.withLock(at: lock.path, body)
+    let name = placeName(of: accountFile(of: identity)).replacing("/", with: "-")
+    return try await AccountLock.withLock(at: lock(name), patience: patience, body)
   }
 
   // MARK: - Places
 
   private static let fileName = "UserAccount.sealed"
+
+  private func lock(_ name: String) -> String {
+    folders.root.appending(path: "locks/\(name).lock").path
+  }
 
   private var currentFile: URL { folders.root.appending(path: "current-user.json") }
 
@@ -146,6 +158,39 @@ public struct EncryptedAccountDirectory: AccountPersister {
       )
     }
     return UserAccountIdentity(userId: user, organizationId: org)
+  }
+
+  private func writeCurrent(_ identity: UserAccountIdentity?) throws(AccountError) {
+    guard let identity else { return try AccountDisk.remove(currentFile) }
+    var text = JSONWriter()
+    text.beginObject()
+    text.text("userId", identity.userId)
+    text.text("organizationId", identity.organizationId)
+    text.endObject()
+    try AccountDisk.write(text.bytes, to: currentFile)
+  }
+
+  /// As ``readCurrent()``; a damaged note gets another name and counts as none. To be called under the
+  /// lock, or what somebody just wrote would be moved.
+  private func currentOrSetAside(
+    _ report: (UnreadableAccount) -> Void
+  ) throws(AccountError) -> UserAccountIdentity? {
+    do throws(AccountError) {
+      return try readCurrent()
+    } catch {
+      guard error.code == .damagedFile else { throw error }
+      report(setAside(currentFile, error))
+      return nil
+    }
+  }
+
+  /// Runs `body` while nobody else changes the note of the current user, which is a matter of
+  /// milliseconds.
+  private func whileCurrentIsLocked<Result>(
+    _ body: () throws(AccountError) -> Result
+  ) throws(AccountError) -> Result {
+    try AccountLock.whileLocked(
+      at: lock("current-user"), patience: min(patience, .seconds(5)), body)
   }
 
   // MARK: - Keys and files

@@ -39,6 +39,38 @@ final class SharedFlight<Value: Sendable>: Sendable {
   /// How many callers wait now.
   var waiterCount: Int { outcome.waiterCount }
 
+  /// The outcome if it comes within `limit`. Work that takes longer is given up and left behind;
+  /// so it is if the calling task is cancelled.
+  ///
+  /// - Returns: `nil` if it took longer.
+  func value(within limit: Duration, by clock: any Clock<Duration>) async throws -> Value? {
+    defer { giveUp() }
+    return try await withThrowingTaskGroup(of: Value?.self) { group in
+      group.addTask { try await self.value() }
+      group.addTask {
+        try await clock.sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? nil
+    }
+  }
+
+  /// The outcome, also if the calling task is cancelled: from then on the work has `grace` to end by
+  /// itself.
+  ///
+  /// - Throws: What the work threw; `CancellationError` if it had to be given up.
+  func value(grace: Duration, by clock: any Clock<Duration>) async throws -> Value {
+    do {
+      return try await value()
+    } catch is CancellationError where Task.isCancelled {
+      // In a task of its own, which nobody has cancelled.
+      let rest = Task { try await self.value(within: grace, by: clock) }
+      guard let value = try await rest.value else { throw CancellationError() }
+      return value
+    }
+  }
+
   /// Cancels the work and waits for its end.
   func cancel() async {
     task.cancel()

@@ -73,7 +73,7 @@ extension UserAccountManager {
   private func attempt(
     app: ConnectedApp, server: LoginServer, openedWith credentials: OAuthCredentials
   ) -> AuthorizationAttempt {
-    let service = service
+    let service = oauth
     // With `prompt=login` the session would not count.
     var attempt = AuthorizationAttempt(
       app: app, server: server, deviceId: service.deviceId, sharesBrowserSession: true)

@@ -90,7 +90,8 @@ extension UserAccountManager {
       try await clock.sleep(for: pause)
       waited += pause
       do {
-        return try await service.tokens(for: code, of: app, at: server)
+        let service = try service
+        return try await granted { try await service.tokens(for: code, of: app, at: server) }
       } catch let error as OAuthError where error.serverError == "authorization_pending" {
         continue
       } catch let error as OAuthError where error.serverError == "slow_down" {
@@ -98,6 +99,9 @@ extension UserAccountManager {
       } catch let error as TransportError where error.code.isTransient {
         // The person may still be typing while the network comes and goes.
         CoreLogger.log.info("the login server was not reached", error: error)
+      } catch let error as OAuthError where error.code.isTransient {
+        // Or while the server is slow, busy or down for a moment.
+        CoreLogger.log.info("the login server has no answer now", error: error)
       }
     }
     throw OAuthError(

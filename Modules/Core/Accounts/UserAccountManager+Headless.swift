@@ -107,7 +107,10 @@ extension UserAccountManager {
   ) async throws -> UserAccount {
     try await asLogin(.native, at: server) {
       let attempt = AuthorizationAttempt(app: app, server: server)
-      let response = try await self.service.tokens(with: proof, attempt: attempt)
+      let service = try await self.service
+      let response = try await self.granted {
+        try await service.tokens(with: proof, attempt: attempt)
+      }
       return try await self.keep(response, app: app, server: server, makesCurrent: makesCurrent)
     }
   }

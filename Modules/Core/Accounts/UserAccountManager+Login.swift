@@ -105,7 +105,7 @@ extension UserAccountManager {
     var shares = options.sharesBrowserSession
     if shares == nil { shares = try await service.configuration(of: server)?.sharesBrowserSession }
     let attempt = AuthorizationAttempt(
-      app: app, server: server, flow: options.flow, deviceId: service.deviceId,
+      app: app, server: server, flow: options.flow, deviceId: oauth.deviceId,
       loginHint: loginHint, brand: options.brand, sharesBrowserSession: shares ?? false)
     return try await complete(
       attempt, presenter, type: type, makesCurrent: options.makesCurrent)
@@ -123,8 +123,11 @@ extension UserAccountManager {
     let response: TokenResponse
     switch attempt.verdict(on: redirect.address, redirectURI: redirect.redirectURI) {
     case .code(let code):
-      response = try await service.redeem(
-        code: code, attempt: attempt, redirectURI: redirect.redirectURI)
+      let service = try service
+      response = try await granted {
+        try await service.redeem(
+          code: code, attempt: attempt, redirectURI: redirect.redirectURI)
+      }
     case .tokens(let tokens): response = tokens.response
     case .refused(let error), .foreign(let error): throw error
     }
@@ -134,7 +137,16 @@ extension UserAccountManager {
       response, app: app, server: attempt.server, makesCurrent: makesCurrent, expected: expected)
   }
 
-  /// Keeps the account that tokens belong to, in the order of CO-79.
+  /// Makes a call that the server may answer with tokens. A login that is cancelled meanwhile still waits
+  /// for them, to end them.
+  func granted(
+    _ call: @escaping @Sendable () async throws -> TokenResponse
+  ) async throws -> TokenResponse {
+    try await SharedFlight(call).value(grace: options.exchangeTimeLimit, by: clock)
+  }
+
+  /// Keeps the account that tokens belong to, in the order of CO-79. If it cannot be kept, the tokens are
+  /// ended.
   func keep(
     _ response: TokenResponse, app: ConnectedApp, server: LoginServer, makesCurrent: Bool,
     grant: ServerGrant? = nil, expected: UserAccountIdentity? = nil
@@ -143,12 +155,30 @@ extension UserAccountManager {
       clientId: app.clientId, redirectURI: app.redirectURI, loginServer: server,
       usesHybridGrants: app.usesHybridGrants
     ).merging(response, keeping: options.additionalTokenFields)
+    do {
+      let account = try await account(
+        &credentials, isRenewed: grant != nil, expected: expected)
+      let entered = try await enter(account, makesCurrent: makesCurrent)
+      grants[account.identity] = grant
+      return entered
+    } catch {
+      await giveBack(credentials)
+      throw error
+    }
+  }
+
+  /// The account that tokens belong to, if its user may be kept here.
+  private func account(
+    _ credentials: inout OAuthCredentials, isRenewed: Bool, expected: UserAccountIdentity?
+  ) async throws -> UserAccount {
+    try Task.checkCancellation()
     guard credentials.instanceURL != nil else {
       throw OAuthError(.malformedResponse, "the token response names no instance")
     }
-    if credentials.refreshToken == nil, grant == nil {
+    if credentials.refreshToken == nil, !isRenewed {
       CoreLogger.log.warning(
-        "the login at \(server) brought no refresh token; the session ends with its access token")
+        "the login at \(credentials.loginServer) brought no refresh token; the session ends with its "
+          + "access token")
     }
     if options.refusesIntegrationUsers, try await service.isIntegrationUser(credentials) {
       throw OAuthError(
@@ -164,11 +194,17 @@ extension UserAccountManager {
         .managedAppRequired,
         "the org lets this user log in on managed devices alone; manage the device")
     }
-    let account = try await enter(
-      UserAccount(identity: identity, credentials: credentials, profile: profile),
-      makesCurrent: makesCurrent)
-    grants[identity] = grant
-    return account
+    return UserAccount(identity: identity, credentials: credentials, profile: profile)
+  }
+
+  /// Ends the refresh token of a login that came to nothing: servers keep few for a user and an app, and
+  /// drop those of other devices for it.
+  private func giveBack(_ credentials: OAuthCredentials) async {
+    let token = credentials.refreshToken
+    // The server may have given the one of an account that stays.
+    guard !held.values.contains(where: { $0.credentials.refreshToken == token }) else { return }
+    // In a task of its own: that of the login may be cancelled.
+    _ = await Task { await revoke(credentials, reason: .unexpected) }.value
   }
 
   /// Asks who the user is. A token that is refused is refreshed once (CO-70).
@@ -198,30 +234,11 @@ extension UserAccountManager {
   /// Keeps the account of a finished login.
   func enter(_ entering: UserAccount, makesCurrent: Bool) async throws -> UserAccount {
     let identity = entering.identity
-    if held[identity]?.loginState == .loggingOut {
-      throw AccountError(.illegalState, "\(entering) is being logged out; log in after that")
-    }
-    // A refresh of the former tokens is of no use any more.
+    // One that waits for its turn is of no use any more. One that asks the server is let finish: if this
+    // login cannot be kept, the former session goes on.
     await refreshes[identity]?.cancel()
-    let former = held[identity]
-    let formerChange = unsaved[identity]
-    let persister = persister
-    var account = entering
-    account.customData = former?.customData ?? [:]
-    try await persister.withExclusiveAccess(to: identity) { [account] in
-      do throws(AccountError) {
-        try await self.save(account)
-      } catch {
-        await self.restore(former, formerChange, insteadOf: identity)
-        throw error
-      }
-      guard makesCurrent else { return }
-      do throws(AccountError) {
-        try await persister.setCurrent(identity)
-      } catch {
-        await self.takeBack(account, former)
-        throw error
-      }
+    let (account, former) = try await persister.withExclusiveAccess(to: identity) {
+      try await self.replaceAccount(by: entering, makesCurrent)
     }
     grants[identity] = nil
     eventSource.send(.didLogIn, account, changes: AccountChanges(from: former, to: account))
@@ -230,6 +247,36 @@ extension UserAccountManager {
       _ = await revoke(former.credentials, reason: .refreshTokenRotated)
     }
     return account
+  }
+
+  /// Writes the account of a finished login in place of the former one, which another process may have
+  /// changed. To be called with exclusive access to the account.
+  private func replaceAccount(
+    by entering: UserAccount, _ makesCurrent: Bool
+  ) async throws(AccountError) -> (account: UserAccount, former: UserAccount?) {
+    let identity = entering.identity
+    let former = await newest(identity)
+    let known = held[identity]
+    let knownChange = unsaved[identity]
+    guard known?.loginState != .loggingOut else {
+      throw AccountError(.illegalState, "\(entering) is being logged out; log in after that")
+    }
+    var account = entering
+    account.customData = former?.customData ?? [:]
+    do throws(AccountError) {
+      try await save(account)
+    } catch {
+      if held[identity] == account { restore(known, knownChange, insteadOf: identity) }
+      throw error
+    }
+    guard makesCurrent else { return (account, former) }
+    do throws(AccountError) {
+      try await persister.updateCurrent { _ in identity }
+    } catch {
+      await takeBack(account, former)
+      throw error
+    }
+    return (account, former)
   }
 
   /// Undoes a change that could not be kept.

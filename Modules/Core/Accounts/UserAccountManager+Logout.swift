@@ -26,13 +26,14 @@ extension UserAccountManager {
   /// If records of the account exist only here, nothing happens at all, unless `force` is given.
   /// The other accounts are untouched; if it was the current user, there is none afterwards.
   ///
-  /// - Parameter force: Log out although unsynced records are lost, or cannot be counted.
-  ///   Default: false.
   /// Cancelling the task ends the counting; once the observers erase, the logout goes on to its end.
   ///
+  /// - Parameter force: Log out although unsynced records are lost, or cannot be counted.
+  ///   Default: false.
   /// - Throws: ``AccountError`` `unsyncedRecords`, `unknownAccount`, `illegalState` while a logout
-  ///   of it is at work; `writeFailed` if the account's file could not be removed. Then the account
-  ///   is still there, not logged in, and can be logged out again.
+  ///   of it is at work; `writeFailed` if the account's file could not be removed, `busy` if another
+  ///   process works on the account for long. After the last two the account is still there, not logged
+  ///   in, and can be logged out again.
   @discardableResult
   public func logOut(
     _ identity: UserAccountIdentity, reason: LogoutReason = .unknown, force: Bool = false
@@ -59,27 +60,23 @@ extension UserAccountManager {
   /// Erases an account whose logout was decided.
   private func erase(
     _ leaving: UserAccount, reason: LogoutReason, unsynced: Int?
-  ) async throws(AccountError) -> LogoutReport {
-    var account = leaving
-    let identity = account.identity
-    let credentials = account.credentials
+  ) async throws -> LogoutReport {
+    let identity = leaving.identity
+    // Tokens that it still brings are ended with the rest.
     await refreshes[identity]?.cancel()
-    // A write that lands after the deletion would bring the account back.
-    unsaved[identity] = nil
-    await endOfWrites(of: identity)
-
-    eventSource.send(.willLogOut(reason), account)
-    let failures = await tellObservers(account, reason)
-    account.loginState = .notLoggedIn
-    do throws(AccountError) {
-      if current?.identity == identity { try await setCurrent(nil) }
-      try await persister.delete(account)
+    eventSource.send(.willLogOut(reason), leaving)
+    let failures = await tellObservers(leaving, reason)
+    var account: UserAccount
+    do {
+      account = try await persister.withExclusiveAccess(to: identity) {
+        try await self.remove(leaving)
+      }
     } catch {
-      held[identity] = account
+      held[identity]?.loginState = .notLoggedIn
       throw error
     }
-    drop(identity)
-    let isRevoked = await revoke(credentials, reason: reason)
+    account.loginState = .notLoggedIn
+    let isRevoked = await revoke(account.credentials, reason: reason)
     let communityId = account.credentials.communityId
     account.credentials.removeSession()
     // Observers tell the user's data by it.
@@ -90,6 +87,21 @@ extension UserAccountManager {
     }
     return LogoutReport(
       account: account, unsyncedRecords: unsynced, failures: failures, isRevoked: isRevoked)
+  }
+
+  /// Removes an account from disk and memory, as it is now: another process may have got other tokens
+  /// for it, or logged the user in anew. To be called with exclusive access to the account.
+  ///
+  /// - Returns: What was removed.
+  private func remove(_ leaving: UserAccount) async throws(AccountError) -> UserAccount {
+    let identity = leaving.identity
+    let last = await newest(identity) ?? leaving
+    // On disk somebody else may be the current user by now.
+    let current = try await persister.updateCurrent { $0 == identity ? nil : $0 }
+    if self.current?.identity == identity { didSetCurrent(current) }
+    try await persister.delete(last)
+    drop(identity)
+    return last
   }
 
   /// Logs all accounts out, the current user last.
@@ -115,10 +127,10 @@ extension UserAccountManager {
   /// Tells the server to end a refresh token; the outcome changes nothing here.
   func revoke(_ credentials: OAuthCredentials, reason: LogoutReason) async -> Bool? {
     guard credentials.refreshToken?.isEmpty == false else { return nil }
-    let service = service
+    let oauth = oauth
     do {
       return try await limited(to: options.revocationTimeLimit, "revoking the refresh token") {
-        try await service.revoke(credentials, reason: reason)
+        try await oauth.revoke(credentials, reason: reason)
       }
     } catch {
       CoreLogger.log.warning("the server was not told to end a refresh token", error: error)
@@ -169,22 +181,9 @@ extension UserAccountManager {
   private func limited<Result: Sendable>(
     to limit: Duration, _ what: String, _ work: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
-    let clock = clock
-    let flight = SharedFlight(work)
-    return try await withThrowingTaskGroup(of: Result?.self) { group in
-      group.addTask { try await flight.value() }
-      group.addTask {
-        try await clock.sleep(for: limit)
-        return nil
-      }
-      defer {
-        group.cancelAll()
-        flight.giveUp()
-      }
-      guard let first = try await group.next(), let result = first else {
-        throw AccountError(.observerTimedOut, "\(what) took longer than \(limit)")
-      }
-      return result
+    guard let result = try await SharedFlight(work).value(within: limit, by: clock) else {
+      throw AccountError(.observerTimedOut, "\(what) took longer than \(limit)")
     }
+    return result
   }
 }

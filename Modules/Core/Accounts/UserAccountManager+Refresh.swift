@@ -70,7 +70,10 @@ extension UserAccountManager {
       throw AccountError(.notLoggedIn, "account \(identity) has no session any more; log in")
     }
     if let token = stored.credentials.accessToken, token != stale { return stored }
-    return try await exchangeRefreshToken(of: stored)
+    // What the server grants is kept, whoever gives the refresh up meanwhile: it may have made the
+    // former token worthless.
+    return try await SharedFlight { try await self.exchangeRefreshToken(of: stored) }
+      .value(grace: options.exchangeTimeLimit, by: clock)
   }
 
   private func exchangeRefreshToken(of stored: UserAccount) async throws -> UserAccount {
@@ -78,13 +81,12 @@ extension UserAccountManager {
     do {
       response = try await newTokens(of: stored)
     } catch let error as OAuthError where error.code == .invalidGrant {
-      if let newer = try newerLogin(than: stored) { return newer }
       await endSession(of: stored)
       throw error
     }
-    if let newer = try newerLogin(than: stored) { return newer }
-    // The program may have changed other parts of it while the server answered.
-    var account = try active(stored.identity)
+    // Nobody waits for it any more, and the account may be somebody else's to change.
+    try Task.checkCancellation()
+    var account = stored
     account.credentials = stored.credentials.merging(
       response, keeping: options.additionalTokenFields)
     openIDTokens[stored.identity] = response.values["id_token"]
@@ -104,14 +106,6 @@ extension UserAccountManager {
       return try await service.renewedTokens(by: grant, at: stored.credentials.loginServer)
     }
     return try await service.refresh(stored.credentials)
-  }
-
-  /// The account if its user logged in again while the server answered: that login wins.
-  ///
-  /// - Throws: ``AccountError`` if it was logged out meanwhile.
-  private func newerLogin(than stored: UserAccount) throws(AccountError) -> UserAccount? {
-    let now = try active(stored.identity)
-    return now.credentials.identifier == stored.credentials.identifier ? nil : now
   }
 
   /// Notes that the server refused the refresh token. Tokens and data stay where they are.

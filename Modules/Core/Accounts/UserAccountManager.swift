@@ -17,6 +17,10 @@ public actor UserAccountManager {
     public var observerTimeLimit: Duration
     /// How long a logout waits for the server to end the refresh token. Default: 10 seconds.
     public var revocationTimeLimit: Duration
+    /// How long a call that the server may answer with new tokens goes on after a logout, another login
+    /// or ``UserAccountManager/close()`` gave it up: those tokens are the only ones that are still good.
+    /// Default: 10 seconds.
+    public var exchangeTimeLimit: Duration = .seconds(10)
     /// Whether users that only integrations use are refused at their login; it costs a request
     /// (CO-53). Default: false.
     public var refusesIntegrationUsers = false
@@ -44,7 +48,8 @@ public actor UserAccountManager {
   }
 
   let persister: any AccountPersister
-  let service: OAuthService
+  /// Asks also after ``close()``; what does not have to uses ``service``.
+  let oauth: OAuthService
   let options: Options
   let clock: any Clock<Duration>
   let eventSource = EventSource<AccountEvent>()
@@ -53,8 +58,8 @@ public actor UserAccountManager {
   var held: [UserAccountIdentity: UserAccount] = [:]
   /// Accounts whose newest value is not on disk yet, with the number of the change that made it.
   var unsaved: [UserAccountIdentity: Int] = [:]
+  /// Counts what happens to accounts and the current user here.
   private var changes = 0
-  private var writes: [UserAccountIdentity: Task<Result<Void, AccountError>, Never>] = [:]
   var refreshes: [UserAccountIdentity: SharedFlight<UserAccount>] = [:]
   var observers: [any LogoutObserver] = []
   /// How sessions without a refresh token are renewed.
@@ -69,8 +74,13 @@ public actor UserAccountManager {
 
   /// Loads the accounts that `persister` holds; no network is used.
   ///
+  /// - Parameter persister: Where accounts are kept.
+  /// - Parameter transport: Carries the calls for tokens and users; requests have one of their own.
+  /// - Parameter userAgent: What these calls say of the program.
+  /// - Parameter options: How the manager behaves.
   /// - Parameter loginHosts: Where the current user's login server becomes the selected one.
-  /// - Parameter clock: Measures time limits.
+  ///   Default: nowhere.
+  /// - Parameter clock: Measures time limits and pauses.
   /// - Throws: ``AccountError`` `keyUnavailable`, `keyMissing` or `readFailed`.
   public init(
     persister: any AccountPersister, transport: any HTTPTransport,
@@ -78,9 +88,9 @@ public actor UserAccountManager {
     loginHosts: LoginHosts? = nil, clock: any Clock<Duration> = ContinuousClock()
   ) async throws(AccountError) {
     self.persister = persister
-    self.service = OAuthService(
+    self.oauth = OAuthService(
       transport: transport, userAgent: userAgent,
-      refreshParameters: options.additionalRefreshParameters)
+      refreshParameters: options.additionalRefreshParameters, clock: clock)
     self.loginHosts = loginHosts
     self.options = options
     self.clock = clock
@@ -91,15 +101,31 @@ public actor UserAccountManager {
   ///
   /// - Throws: ``AccountError``, as at the start; then the accounts stay as they were.
   public func reload() async throws(AccountError) {
-    adopt(try await persister.fetchAll())
+    while true {
+      let before = changes
+      let stored = try await persister.fetchAll()
+      // What changed here meanwhile may be newer than what was read.
+      if changes == before { return adopt(stored) }
+    }
   }
 
-  /// Ends all refreshes, a login that is at work, and event streams. Further calls that need the network fail with `closed`.
+  /// Ends refreshes, a login that is at work, and event streams.
+  ///
+  /// An exchange that may have brought new tokens goes on for
+  /// ``Options/exchangeTimeLimit``, and its tokens are on disk on return. From now on requests,
+  /// refreshes and logins fail with `closed`; what needs no network still works, a logout too, which
+  /// tells the server.
   public func close() async {
     isClosed = true
     cancelLogin()
     let running = Array(refreshes.values)
+    for refresh in running { refresh.giveUp() }
     for refresh in running { await refresh.cancel() }
+    if let login {
+      // A presenter may not heed its cancellation.
+      _ = try? await SharedFlight { try await login.value }.value(
+        within: options.exchangeTimeLimit + options.revocationTimeLimit, by: clock)
+    }
     eventSource.finish()
     loginSource.finish()
   }
@@ -144,18 +170,18 @@ public actor UserAccountManager {
   /// The current user's account; `nil` if there is none.
   public var current: UserAccount? { currentIdentity.flatMap { held[$0] } }
 
-  /// Makes an account the current user, or nobody. It is remembered over restarts.
+  /// Makes an account the current user, or nobody. It is remembered over restarts, also if another
+  /// process switched since the accounts were read.
   ///
-  /// - Throws: ``AccountError`` `unknownAccount`, `writeFailed`.
+  /// - Throws: ``AccountError`` `unknownAccount`, `writeFailed`, `busy`.
   public func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
     if let identity, held[identity] == nil {
       throw AccountError(.unknownAccount, "there is no account \(identity) to switch to; log in")
     }
-    guard identity != current?.identity else { return }
-    if let account = identity.flatMap({ held[$0] }) {
+    if identity != current?.identity, let account = identity.flatMap({ held[$0] }) {
       eventSource.send(.willBecomeCurrent(previous: current?.identity), account)
     }
-    try await persister.setCurrent(identity)
+    try await persister.updateCurrent { _ in identity }
     didSetCurrent(identity)
   }
 
@@ -163,6 +189,7 @@ public actor UserAccountManager {
   func didSetCurrent(_ identity: UserAccountIdentity?) {
     let previous = current
     guard identity != previous?.identity else { return }
+    changes += 1
     currentIdentity = identity
     if let account = identity.flatMap({ held[$0] }) {
       loginHosts?.follow(account.credentials.loginServer)
@@ -190,9 +217,9 @@ public actor UserAccountManager {
     return try await refreshedSession(of: identity, replacing: nil)
   }
 
-  /// The account if it has a session.
+  /// The account if it has a session that requests may use.
   func active(_ identity: UserAccountIdentity) throws(AccountError) -> UserAccount {
-    guard !isClosed else { throw AccountError(.closed, "the account manager was closed") }
+    try checkOpen()
     guard let account = held[identity] else {
       throw AccountError(.unknownAccount, "there is no account \(identity); log in")
     }
@@ -200,6 +227,18 @@ public actor UserAccountManager {
       throw AccountError(.notLoggedIn, "\(account) has no session; log in again")
     }
     return account
+  }
+
+  /// Asks servers for tokens and users, until ``close()``.
+  var service: OAuthService {
+    get throws(AccountError) {
+      try checkOpen()
+      return oauth
+    }
+  }
+
+  private func checkOpen() throws(AccountError) {
+    guard !isClosed else { throw AccountError(.closed, "the account manager was closed") }
   }
 
   /// Keeps an account, on disk first.
@@ -210,19 +249,43 @@ public actor UserAccountManager {
   func save(_ account: UserAccount) async throws(AccountError) {
     changes += 1
     unsaved[account.identity] = changes
-    held[account.identity] = account
-    try await write(account.identity)
+    var shown = account
+    // Tokens may come while a logout waits for them, which goes on.
+    if held[account.identity]?.loginState == .loggingOut { shown.loginState = .loggingOut }
+    held[account.identity] = shown
+    try await write(account)
   }
 
-  /// Writes what could not be written when it came, unless somebody logged in elsewhere since. To be
-  /// called with exclusive access to the account.
+  /// Writes what could not be written when it came, unless somebody logged in or out elsewhere since. To
+  /// be called with exclusive access to the account.
   func saveUnsaved(_ identity: UserAccountIdentity) async throws(AccountError) {
     let stored = try await persister.fetch(identity)
-    guard unsaved[identity] != nil, let account = held[identity] else { return }
-    if let stored, stored.credentials.identifier != account.credentials.identifier {
-      adopt(stored)
-    } else {
-      try await write(identity)
+    guard unsaved[identity] != nil, var account = held[identity] else { return }
+    guard let stored else {
+      drop(identity)
+      // Whoever logged the user out knew an older one.
+      _ = await revoke(account.credentials, reason: .refreshTokenRotated)
+      return
+    }
+    guard stored.credentials.identifier == account.credentials.identifier else {
+      return adopt(stored)
+    }
+    if account.loginState == .loggingOut { account.loginState = .loggedIn }
+    try await write(account)
+  }
+
+  /// The account with the tokens that the server granted last, as far as can be known: as it is on disk,
+  /// unless something newer waits here to be written or the disk cannot be read. `nil` if it is gone
+  /// there or nowhere. To be called with exclusive access to the account.
+  func newest(_ identity: UserAccountIdentity) async -> UserAccount? {
+    do throws(AccountError) {
+      let stored = try await persister.fetch(identity)
+      let here = unsaved[identity] == nil ? nil : held[identity]
+      guard let stored, let here else { return stored }
+      return stored.credentials.identifier == here.credentials.identifier ? here : stored
+    } catch {
+      CoreLogger.log.warning("account \(identity) on disk cannot be read", error: error)
+      return held[identity]
     }
   }
 
@@ -243,36 +306,16 @@ public actor UserAccountManager {
     return nil
   }
 
-  /// Writes the newest value of an account. One write of it runs at a time, so that an older value
-  /// never lands after a newer one; who waited may find that the write before took its value along.
-  private func write(_ identity: UserAccountIdentity) async throws(AccountError) {
-    await endOfWrites(of: identity)
-    guard let change = unsaved[identity], let account = held[identity] else { return }
-    let persister = persister
-    let write = Task { () -> Result<Void, AccountError> in
-      let result: Result<Void, AccountError>
-      do throws(AccountError) {
-        result = .success(try await persister.save(account))
-        // A newer value that came meanwhile is still to be written, by whoever brought it.
-        if unsaved[identity] == change { unsaved[identity] = nil }
-      } catch {
-        result = .failure(error)
-      }
-      // Before anybody who waits goes on: they look here again.
-      writes[identity] = nil
-      return result
-    }
-    writes[identity] = write
-    try await write.value.get()
-  }
-
-  /// Waits until no write of an account is under way.
-  func endOfWrites(of identity: UserAccountIdentity) async {
-    while let write = writes[identity] { _ = await write.value }
+  /// Writes the newest value of an account.
+  private func write(_ account: UserAccount) async throws(AccountError) {
+    let change = unsaved[account.identity]
+    try await persister.save(account)
+    if unsaved[account.identity] == change { unsaved[account.identity] = nil }
   }
 
   /// Takes an account away after a logout.
   func drop(_ identity: UserAccountIdentity) {
+    changes += 1
     held[identity] = nil
     unsaved[identity] = nil
     refreshes[identity] = nil
@@ -282,6 +325,7 @@ public actor UserAccountManager {
 
   /// Takes over what another process wrote.
   func adopt(_ account: UserAccount) {
+    changes += 1
     held[account.identity] = account
     unsaved[account.identity] = nil
   }
