@@ -61,6 +61,32 @@ import TestSupport
     #expect(try stores.storeNames(for: account) == [])
   }
 
+  @Test func `CO-75 CO-84 a picture that comes during the logout is not kept`() async throws {
+    let hasAsked = Gate(), mayAnswer = Gate()
+    let org = TestOrg { _ in
+      hasAsked.open()
+      try await mayAnswer.wait()
+      return TransportResponse(status: 200, body: Self.picture)
+    }
+    let transport = org.transport()
+    let account = try account(org, thumbnail: "https://acme.my.salesforce.com/T")
+    let manager = try await org.manager([account], transport: transport)
+    let hanging = HangingObserver()
+    await manager.addLogoutObserver(stores)
+    await manager.addLogoutObserver(hanging)
+    let pictures = UserPictures(accounts: manager, stores: stores, transport: transport)
+    let refresh = Task { try await pictures.refresh(of: account.identity) }
+    try await hasAsked.wait()
+    let logout = Task { try await manager.logOut(account.identity) }
+    try await hanging.isErasing.wait()
+    mayAnswer.open()
+    let error = await #expect(throws: AccountError.self) { try await refresh.value }
+    #expect(error?.code == .illegalState)
+    hanging.release.open()
+    _ = try await logout.value
+    #expect(try stores.storeNames(for: account) == [])
+  }
+
   @Test func `CO-75 CO-128 a stranger's address never sees the token`() async throws {
     let org = TestOrg { _ in TransportResponse(status: 200, body: Self.picture) }
     let transport = org.transport()

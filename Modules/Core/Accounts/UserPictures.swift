@@ -43,7 +43,8 @@ public struct UserPictures: Sendable {
   ///
   /// - Returns: The picture.
   /// - Throws: What ``RestClient/send(_:)`` throws; ``EncryptionError``; ``AccountError`` `unknownAccount`
-  ///   if the user is not here, or was logged out meanwhile. Then the former picture stays.
+  ///   if the user is not here, `illegalState` if the user is being logged out. Then the former picture
+  ///   stays, or goes with the logout.
   @discardableResult
   public func refresh(of identity: UserAccountIdentity) async throws -> [UInt8]? {
     let account = try await account(identity)
@@ -55,9 +56,14 @@ public struct UserPictures: Sendable {
     let answer = try await client.send(
       RestRequest(
         path: url.absoluteString, host: .base(url), endpoint: "", maxResponseBytes: Self.maxBytes))
-    // A logout has removed what was kept, and nothing comes after it.
-    let store = try store(of: try await self.account(identity))
-    try store.saveData(answer.body, forKey: Self.key)
+    try store(of: try await self.account(identity)).saveData(answer.body, forKey: Self.key)
+    do {
+      _ = try await self.account(identity)
+    } catch {
+      // A logout that began meanwhile may have removed the stores before this one was made anew.
+      try stores.removeStore(named: Self.storeName, for: account)
+      throw error
+    }
     return answer.body
   }
 
@@ -90,6 +96,9 @@ public struct UserPictures: Sendable {
   private func account(_ identity: UserAccountIdentity) async throws -> UserAccount {
     guard let account = await accounts.account(for: identity) else {
       throw AccountError(.unknownAccount, "there is no account \(identity); log in")
+    }
+    guard account.loginState != .loggingOut else {
+      throw AccountError(.illegalState, "\(account) is being logged out")
     }
     return account
   }
