@@ -79,4 +79,42 @@ import Testing
     #expect(error?.number == 667)
     #expect(clock.waits.withLock { $0.count } == 120)
   }
+
+  @Test func `CO-24 a server that fails or is busy for a moment ends no login`() async throws {
+    let failures = Mutex<[@Sendable () throws -> TransportResponse]>([
+      { TransportResponse(status: 503) }, { TransportResponse(status: 429) },
+      { throw TransportError(.timedOut, "silence") },
+      { throw TransportError(.unreachable, "no network") },
+      { LoginServerStub.refusal("rate_limit_exceeded") },
+    ])
+    let stub = LoginServerStub([
+      "/services/oauth2/token": { request in
+        if form(request)["response_type"] == "device_code" { return Self.code }
+        let failure = failures.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        return try failure?() ?? LoginServerStub.tokens(["refresh_token": "refresh-1"])
+      }
+    ])
+    let clock = PatientClock()
+    let manager = try await stub.manager(stub.transport(), clock: clock)
+    let account = try await manager.logIn(app: TestOrg.app) { _ in }
+    #expect(account.credentials.refreshToken == "refresh-1")
+    #expect(clock.waits.withLock { $0.count } == 6)
+  }
+
+  @Test(
+    arguments: [
+      (600, 9_000_000_000_000_000_000, 600, 599), (9_000_000_000_000_000_000, 5, 86_400, 5),
+      (600, -4, 600, 1), (1, 5, 1, 1), (-1, 5, -1, 1),
+    ] as [(Int64, Int64, Int64, Int64)])
+  func `CO-24 times that a server cannot mean are bounded`(
+    expires: Int64, interval: Int64, lifetime: Int64, pause: Int64
+  ) throws {
+    let code = try DeviceCode(
+      JSONSlice(
+        parsing: """
+          {"device_code":"d","user_code":"u","verification_uri":"https://a.b",
+          "expires_in":\(expires),"interval":\(interval)}
+          """))
+    #expect(code.lifetime == .seconds(lifetime) && code.interval == .seconds(pause))
+  }
 }

@@ -16,6 +16,8 @@ public struct DeviceCode: Sendable {
   /// What servers that name no time mean.
   private static let usualLifetime: Int64 = 600
   private static let usualInterval: Int64 = 5
+  /// No code is good for longer; what a server says beyond that is a mistake.
+  private static let longestLifetime: Int64 = 86_400
 
   init(_ json: JSONSlice) throws(OAuthError) {
     guard let device = json["device_code"]?.string, let user = json["user_code"]?.string,
@@ -29,8 +31,11 @@ public struct DeviceCode: Sendable {
     deviceCode = device
     userCode = user
     verificationURL = url
-    lifetime = .seconds(json["expires_in"]?.int64 ?? Self.usualLifetime)
-    interval = .seconds(max(1, json["interval"]?.int64 ?? Self.usualInterval))
+    let seconds = min(json["expires_in"]?.int64 ?? Self.usualLifetime, Self.longestLifetime)
+    lifetime = .seconds(seconds)
+    // At least one question falls into the lifetime.
+    let pause = min(json["interval"]?.int64 ?? Self.usualInterval, seconds - 1)
+    interval = .seconds(max(1, pause))
   }
 }
 
