@@ -112,6 +112,19 @@ import Testing
     #expect(try LoginHosts(in: file).selected.name == "Acme")
   }
 
+  @Test func `CO-102 two processes that add servers lose none`() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("hosts.json")
+    let here = try LoginHosts(in: file), there = try LoginHosts(in: file)
+    try here.update { $0.add(LoginHost(name: "A", server: .welcome)) }
+    let server = try LoginServer("https://b.my.salesforce.com")
+    try there.update { $0.add(LoginHost(name: "B", server: server)) }
+    #expect(there.list.custom.map(\.name) == ["A", "B"])
+    try here.update { $0.select(.sandbox) }
+    #expect(here.list == (try LoginHosts(in: file).list))
+    #expect(here.list.custom.map(\.name) == ["A", "B"] && here.selected == .sandbox)
+  }
+
   @Test func `ruling 1: a damaged list is kept aside`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("hosts.json")

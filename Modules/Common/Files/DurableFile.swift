@@ -79,6 +79,16 @@ package struct DurableFile: Sendable {
     return UInt64(status.st_size)
   }
 
+  /// Whether this is a folder; false if there is nothing of this name.
+  package func isFolder() throws(FileFailure) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      if isMissing(errno) { return false }
+      throw FileFailure("examined", path, errno: errno)
+    }
+    return status.st_mode & S_IFMT == S_IFDIR
+  }
+
   // MARK: Writing
 
   /// Replaces the content, or makes the file and its folder. Of several at a time one wins only if
@@ -115,6 +125,14 @@ package struct DurableFile: Sendable {
       throw FileFailure("renamed", path, errno: errno)
     }
     try syncFolder()
+  }
+
+  /// Gives a file that cannot be read another name beside its place, and returns that.
+  @discardableResult
+  package func setAside() throws(FileFailure) -> URL {
+    let aside = URL(fileURLWithPath: "\(path).unreadable-\(UUID().uuidString.prefix(8))")
+    try move(to: aside)
+    return aside
   }
 
   /// Removes the file for good, also over a loss of power; one that is missing is no failure.

@@ -98,8 +98,7 @@ public final class Preferences: Sendable {
     do throws(FileFailure) {
       guard let bytes = try DurableFile(file).read() else { return [:] }
       if let json = try? JSONSlice(parsing: bytes), let object = json.value.object { return object }
-      let aside = file.appendingPathExtension("unreadable-\(UUID().uuidString.prefix(8))")
-      try DurableFile(file).move(to: aside)
+      let aside = try DurableFile(file).setAside()
       log.error("\(file.lastPathComponent) is damaged; it is kept as \(aside.lastPathComponent)")
       return [:]
     } catch {

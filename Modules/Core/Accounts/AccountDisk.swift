@@ -33,29 +33,40 @@ enum AccountDisk {
     }
   }
 
-  /// Makes the folder of a file, for its owner alone.
-  ///
-  /// - Throws: ``AccountError`` `writeFailed`.
-  static func makeFolder(of url: URL) throws(AccountError) {
-    do throws(FileFailure) {
-      try DurableFile(url).makeFolder()
-    } catch {
-      throw AccountError(.writeFailed, "\(error)", cause: error)
-    }
-  }
-
-  /// The folders inside a folder; none if it does not exist.
+  /// The folders inside a folder; none if it does not exist. What another process removes meanwhile is
+  /// not there.
   ///
   /// - Throws: ``AccountError`` `readFailed`.
   static func folders(in url: URL) throws(AccountError) -> [URL] {
-    guard DurableFile(url).exists else { return [] }
+    let names: [String]
     do {
       // By path: by URL, Linux takes a folder that cannot be read for an empty one.
-      return try FileManager.default.contentsOfDirectory(atPath: url.path)
-        .map { url.appending(path: $0) }
-        .filter { try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }
+      names = try FileManager.default.contentsOfDirectory(atPath: url.path)
     } catch {
+      guard DurableFile(url).exists else { return [] }
       throw AccountError(.readFailed, "the folder \(url.path) cannot be read", cause: error)
+    }
+    do throws(FileFailure) {
+      var folders: [URL] = []
+      for name in names {
+        let inner = url.appending(path: name)
+        if try DurableFile(inner).isFolder() { folders.append(inner) }
+      }
+      return folders
+    } catch {
+      throw AccountError(.readFailed, "\(error)", cause: error)
+    }
+  }
+
+  /// Gives a file that cannot be read another name beside its place, and returns that.
+  ///
+  /// - Throws: ``AccountError`` `writeFailed`.
+  @discardableResult
+  static func setAside(_ url: URL) throws(AccountError) -> URL {
+    do throws(FileFailure) {
+      return try DurableFile(url).setAside()
+    } catch {
+      throw AccountError(.writeFailed, "\(error)", cause: error)
     }
   }
 

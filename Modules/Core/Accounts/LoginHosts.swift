@@ -14,11 +14,21 @@ public struct LoginHostChange: Sendable, Equatable {
 ///
 /// A file that is damaged is kept under another name, and the list starts with its fixed entries.
 public final class LoginHosts: Sendable {
+  private struct State {
+    var list: LoginHostList
+    /// The content of the file that this list is as of; `nil` if there was no file.
+    var bytes: [UInt8]?
+  }
+
   private let file: URL?
-  private let state: Mutex<LoginHostList>
-  /// One write at a time, of what holds then: an older list never lands after a newer one.
-  private let writing = Mutex(())
+  private let fixed: LoginHostList
+  private let state: Mutex<State>
+  /// One change at a time.
+  private let changing = Mutex(())
   private let source = EventSource<LoginHostChange>()
+
+  /// How long a change waits for another process.
+  private static let patience: Duration = .seconds(5)
 
   /// Opens the list.
   ///
@@ -27,46 +37,66 @@ public final class LoginHosts: Sendable {
   /// - Throws: ``AccountError`` `readFailed` if the file is there and cannot be read.
   public init(_ list: LoginHostList = LoginHostList(), in file: URL? = nil) throws(AccountError) {
     self.file = file
-    var list = list
-    if let file, let bytes = try AccountDisk.read(file) {
-      if let kept = KeptHosts(parsing: bytes) {
-        for host in kept.custom { list.add(host) }
-        // Chosen although it is gone: then the first entry counts, until it comes back.
-        list.select(nil)
-        if let choice = kept.choice, list.hosts.contains(where: { $0.server == choice }) {
-          list.select(choice)
-        }
-      } else {
-        let aside = file.appendingPathExtension("unreadable-\(UUID().uuidString.prefix(8))")
-        CoreLogger.log.error("\(file.lastPathComponent) is damaged and kept as \(aside.path)")
-        try? AccountDisk.move(file, to: aside)
-      }
+    fixed = list
+    var state = State(list: list)
+    if let file { try Self.read(file, fixed: list, into: &state) }
+    self.state = Mutex(state)
+  }
+
+  /// Takes over what the file holds, if that is anything new.
+  private static func read(
+    _ file: URL, fixed: LoginHostList, into state: inout State
+  ) throws(AccountError) {
+    let bytes = try AccountDisk.read(file)
+    guard bytes != state.bytes else { return }
+    state = State(list: fixed, bytes: bytes)
+    guard let bytes else { return }
+    guard let kept = KeptHosts(parsing: bytes) else {
+      let aside = try? AccountDisk.setAside(file)
+      CoreLogger.log.error(
+        "\(file.lastPathComponent) is damaged and kept as \((aside ?? file).lastPathComponent)")
+      return
     }
-    state = Mutex(list)
+    for host in kept.custom { state.list.add(host) }
+    // Chosen although it is gone: then the first entry counts, until it comes back.
+    state.list.select(nil)
+    if let choice = kept.choice, state.list.hosts.contains(where: { $0.server == choice }) {
+      state.list.select(choice)
+    }
   }
 
   /// The list as it is now.
-  public var list: LoginHostList { state.withLock { $0 } }
+  public var list: LoginHostList { state.withLock { $0.list } }
 
   /// The chosen entry.
   public var selected: LoginHost { list.selected }
 
-  /// Changes the list, and keeps it. Subscribers hear of another choice.
+  /// Changes the list on top of what other processes wrote, and keeps it. Subscribers hear of another
+  /// choice.
   ///
   /// - Parameter change: Called once; it must not call this list.
-  /// - Throws: ``AccountError`` `writeFailed`; then the list is as before.
+  /// - Throws: ``AccountError`` `readFailed`, `writeFailed`, or `busy` if another process holds the file;
+  ///   then the list is as before.
   public func update(_ change: @Sendable (inout LoginHostList) -> Void) throws(AccountError) {
-    let (old, new) = state.withLock { list in
-      let old = list
-      change(&list)
-      return (old, list)
-    }
-    guard old != new else { return }
-    do throws(AccountError) {
-      try write()
-    } catch {
-      state.withLock { if $0 == new { $0 = old } }
-      throw error
+    let (old, new) = try changing.withLock { (_: inout Void) throws(AccountError) in
+      let old = state.withLock { $0 }
+      var new = old
+      if let file {
+        try AccountLock.whileLocked(at: file.path + ".lock", patience: Self.patience) {
+          () throws(AccountError) in
+          try Self.read(file, fixed: fixed, into: &new)
+          let before = new.list
+          change(&new.list)
+          guard new.list != before else { return }
+          let bytes = KeptHosts(new.list).bytes
+          try AccountDisk.write(bytes, to: file)
+          new.bytes = bytes
+        }
+      } else {
+        change(&new.list)
+      }
+      state.withLock { $0 = new }
+      return (old.list, new.list)
     }
     if old.selected != new.selected {
       source.send(LoginHostChange(previous: old.selected, current: new.selected))
@@ -77,13 +107,6 @@ public final class LoginHosts: Sendable {
   /// they are read.
   public func changes() -> some AsyncSequence<LoginHostChange, Never> & Sendable {
     source.stream()
-  }
-
-  private func write() throws(AccountError) {
-    guard let file else { return }
-    try writing.withLock { (_: inout Void) throws(AccountError) in
-      try AccountDisk.write(KeptHosts(list).bytes, to: file)
-    }
   }
 
   /// Chooses the server of the current user; a failure of the disk costs no more than that.

@@ -302,13 +302,15 @@ public final class KeyValueEncryptedFileStore: Sendable {
         .notListed, "A key-value store of version 1 cannot change its key; copy its values.")
     }
     let file = folder.versionFile
-    let bytes = try folder.mapping { () throws(FileFailure) in try file.read(limit: 4096) }
-    guard let bytes else {
-      throw EncryptionError(
-        .removed, "The key-value store at \(url.path) was removed; open it anew.")
+    try folder.whileLocked { () throws(EncryptionError) in
+      let bytes = try folder.mapping { () throws(FileFailure) in try file.read(limit: 4096) }
+      guard let bytes else {
+        throw EncryptionError(
+          .removed, "The key-value store at \(url.path) was removed; open it anew.")
+      }
+      let rewrapped = try KeyValueForm.rewrap(bytes, from: old, to: new)
+      try folder.mapping { () throws(FileFailure) in try file.replace(with: rewrapped) }
     }
-    let rewrapped = try KeyValueForm.rewrap(bytes, from: old, to: new)
-    try folder.mapping { () throws(FileFailure) in try file.replace(with: rewrapped) }
   }
 
   private func checked(_ key: String) throws(EncryptionError) -> String {
