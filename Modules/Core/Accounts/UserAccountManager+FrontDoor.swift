@@ -6,7 +6,9 @@ extension UserAccountManager {
   /// A one-time address that opens `target` in a browser with the account's session (CO-42).
   ///
   /// - Parameter target: A path of the org, or a whole address in it.
-  /// - Throws: ``OAuthError``, ``TransportError``; ``AccountError`` as a request would.
+  /// - Throws: ``OAuthError`` `malformedResponse`, what the server refused, or what a refresh throws;
+  ///   ``TransportError`` if it was not reached; ``AccountError`` `unknownAccount`, `notLoggedIn`,
+  ///   `closed`.
   public func frontDoor(
     to target: String, for identity: UserAccountIdentity
   ) async throws -> URL {

@@ -5,7 +5,9 @@ extension UserAccountManager {
   /// Asks the server again who the user is, and keeps the answer (CO-73). A login does so by itself,
   /// a refresh of tokens does not.
   ///
-  /// - Throws: ``OAuthError``, ``TransportError``; ``AccountError``.
+  /// - Throws: ``OAuthError`` `identityUnavailable`, `malformedResponse`, `serverUnavailable`, or what a
+  ///   refresh throws; ``TransportError`` if the server was not reached; ``AccountError``
+  ///   `unknownAccount`, `notLoggedIn`, `closed`, `writeFailed`, `busy`.
   @discardableResult
   public func refreshProfile(of identity: UserAccountIdentity) async throws -> UserAccount {
     let profile = try await withFreshSession(of: identity) { account in

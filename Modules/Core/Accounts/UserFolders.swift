@@ -28,7 +28,7 @@ public struct UserFolders: Sendable, Hashable {
   public func communityFolder(of account: UserAccount) -> URL {
     let community = Self.community(account.credentials.communityId)
     return folder(of: account.identity)
-      .appending(path: community.map(Self.part) ?? "internal", directoryHint: .isDirectory)
+      .appending(path: community.map(Self.part) ?? Self.internalName, directoryHint: .isDirectory)
   }
 
   /// A community's id in its long form; nil for the id of users without a community.
