@@ -231,7 +231,7 @@ final class WatchedPersister: AccountPersister {
   func save(_ account: UserAccount) async throws(AccountError) { try await base.save(account) }
   func delete(_ account: UserAccount) async throws(AccountError) { try await base.delete(account) }
   func updateCurrent(
-    _ change: @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
+    _ change: @escaping @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
   ) async throws(AccountError) -> UserAccountIdentity? { try await base.updateCurrent(change) }
   func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result

@@ -77,7 +77,8 @@ import Testing
       #expect((parent[.posixPermissions] as? NSNumber)?.intValue == 0o700)
     }
     // The sealed text does not hold them either: they are in the secret store alone.
-    let text = try AccountDocument.text(of: account("005000000000001AAA"))
+    let text = try AccountDocument.text(
+      of: account("005000000000001AAA"), secrets: ["access_token"])
     let document = String(decoding: text, as: UTF8.self)
     for secret in ["access 005", "refresh 005", "sid 005"] { #expect(!document.contains(secret)) }
   }
@@ -208,19 +209,117 @@ import Testing
     #expect(try await manager(folder.url).accounts.count == 1)
   }
 
-  @Test func `ruling 1: one damaged secret takes away its account alone`() async throws {
+  @Test func `CO-63 ruling 1: tokens that cannot be read make their account alone log in again`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let damaged = account("005000000000001AAA"), whole = account("005000000000002AAA")
     try await persister(folder.url).save(damaged)
     try await persister(folder.url).save(whole)
     let before = try files(folder.url)
-    let store = DamagedSecretStore(base: secrets, damaged: damaged.credentials.identifier)
+    let store = DamagedSecretStore(base: secrets, damaged: damaged.credentials.identifier) { true }
     let manager = try await manager(folder.url, secrets: store)
-    #expect(await manager.accounts.map(\.identity) == [whole.identity])
-    #expect(await manager.unreadableAccounts.map(\.error.code) == [.readFailed])
-    #expect(await manager.unreadableAccounts.map(\.error.code.isTransient) == [false])
+    #expect(await manager.accounts.map(\.loginState) == [.notLoggedIn, .loggedIn])
+    #expect(await manager.account(for: whole.identity) == whole)
+    let report = try #require(await manager.unreadableAccounts.first)
+    #expect(await manager.unreadableAccounts.count == 1)
+    #expect(report.error.code == .readFailed && !report.error.code.isTransient)
+    #expect(report.error.message.contains("log in again"))
     #expect(try files(folder.url) == before)
-    #expect(try await self.manager(folder.url).accounts.count == 2)
+    // A change of the account keeps what the store may give again.
+    try await manager.setCustomData("north", forKey: "region", of: damaged.identity)
+    let restored = try #require(try await persister(folder.url).fetch(damaged.identity))
+    #expect(restored.credentials == damaged.credentials)
+    #expect(restored.customData["region"] == "north")
+  }
+
+  @Test(arguments: [false, true])
+  func `CO-63 a cut secret store hides no account, and a login heals it`(
+    hasWebSession: Bool
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let secrets = FileSecretStore(
+      in: folder.url, masterKey: CallerMasterKey(.random()))
+    let root = folder.file("accounts")
+    let org = TestOrg()
+    var account = org.account()
+    if hasWebSession { account.credentials.webSession = ["csrf_token": "csrf"] }
+    let persister = EncryptedAccountDirectory(root: root, secrets: secrets)
+    try await persister.save(account)
+    // What was written last is lost: a value for web content, or the access token.
+    try Data(try Data(contentsOf: secrets.url).dropLast(5)).write(to: secrets.url)
+    func manager() async throws -> UserAccountManager {
+      try await UserAccountManager(persister: persister, transport: org.transport())
+    }
+    let first = try await manager()
+    #expect(await first.unreadableAccounts.isEmpty)
+    let found = try #require(await first.accounts.first)
+    #expect(found.loginState == .loggedIn && found.credentials.refreshToken == "refresh-1")
+    #expect(found.credentials.accessToken == (hasWebSession ? "access-1" : nil))
+    #expect(try await first.refresh(account.identity).credentials.accessToken == "access-2")
+    // The bytes that nobody can read are still there.
+    #expect(throws: SecretStoreError.self) { try secrets.read(SecretName(service: "absent")) }
+    let entered = try await first.logIn(
+      accessToken: "access-2", refreshToken: "refresh-9", instance: .production)
+    let second = try await manager()
+    #expect(await second.accounts.map(\.credentials) == [entered.credentials])
+    #expect(await second.unreadableAccounts.isEmpty)
+    try await second.logOut(account.identity)
+    #expect(try await manager().accounts.isEmpty)
+  }
+
+  @Test func `CO-63 what a running manager knows outlives damage of the secret store`() async throws
+  {
+    let folder = try TemporaryFolder()
+    let org = TestOrg()
+    let account = org.account()
+    try await persister(folder.url).save(account)
+    let isDamaged = Flag()
+    let store = DamagedSecretStore(base: secrets, damaged: account.credentials.identifier) {
+      isDamaged.value.withLock { $0 }
+    }
+    let manager = try await UserAccountManager(
+      persister: EncryptedAccountDirectory(root: folder.url, secrets: store),
+      transport: org.transport())
+    isDamaged.value.withLock { $0 = true }
+    #expect(try await manager.refresh(account.identity).credentials.accessToken == "access-2")
+    isDamaged.value.withLock { $0 = false }
+    let stored = try await persister(folder.url).fetch(account.identity)
+    #expect(stored?.credentials.accessToken == "access-2")
+    #expect(stored?.credentials.refreshToken == "refresh-1")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a secret store that makes one account wait holds up no other`() async throws {
+    let folder = try TemporaryFolder()
+    let slow = account("005000000000001AAA"), other = account("005000000000002AAA")
+    try await persister(folder.url).save(slow)
+    try await persister(folder.url).save(other)
+    let store = SlowSecretStore(base: secrets, slow: slow.credentials.identifier)
+    let manager = try await manager(folder.url, secrets: store)
+    store.isSlow.withLock { $0 = true }
+    let refresh = Task { try await manager.refresh(slow.identity) }
+    await until { store.isWaiting.withLock { $0 } }
+    #expect(try await manager.session(of: other.identity) == other)
+    store.isSlow.withLock { $0 = false }
+    store.goOn.signal()
+    _ = await refresh.result
+  }
+
+  @Test(.ownThreads) func `CO-98 what other processes remove meanwhile stops no start`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let url = folder.url
+    async let others: Void = {
+      for _ in 0..<500 {
+        let inner = url.appending(path: "00D000000000009EAA")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
+        try FileManager.default.removeItem(at: inner)
+      }
+    }()
+    for _ in 0..<500 { _ = try AccountDisk.folders(in: url) }
+    try await others
   }
 
   @Test func `CO-63 a secret that is gone makes the account log in again`() async throws {
@@ -446,15 +545,68 @@ private final class Crowd: Sendable {
   func leave() { counts.withLock { $0.now -= 1 } }
 }
 
-/// A secret store in which the secrets of one login are damaged.
-private struct DamagedSecretStore: SecretStore {
-  let base: InMemorySecretStore
-  let damaged: String
+private final class Flag: Sendable {
+  let value = Mutex(false)
+}
+
+/// A secret store in which the secrets of one login are damaged; writing one anew heals it.
+private final class DamagedSecretStore: SecretStore {
+  private let base: InMemorySecretStore
+  private let damaged: String
+  private let isDamaged: @Sendable () -> Bool
+  private let healed = Mutex<Set<SecretName>>([])
+
+  init(base: InMemorySecretStore, damaged: String, isDamaged: @escaping @Sendable () -> Bool) {
+    self.base = base
+    self.damaged = damaged
+    self.isDamaged = isDamaged
+  }
 
   var protection: SecretProtection { base.protection }
 
   func read(_ name: SecretName) throws(SecretStoreError) -> [UInt8]? {
-    if name.account == damaged { throw SecretStoreError(.corrupt, "damaged") }
+    if name.account == damaged, isDamaged(), !healed.withLock({ $0.contains(name) }) {
+      throw SecretStoreError(.corrupt, "damaged")
+    }
+    return try base.read(name)
+  }
+
+  func update(
+    _ name: SecretName, _ change: (_ secret: [UInt8]?) throws(SecretStoreError) -> [UInt8]?
+  ) throws(SecretStoreError) -> [UInt8]? {
+    try base.update(name, change)
+  }
+
+  func write(_ secret: [UInt8], for name: SecretName) throws(SecretStoreError) {
+    healed.withLock { _ = $0.insert(name) }
+    try base.write(secret, for: name)
+  }
+
+  func remove(_ name: SecretName) throws(SecretStoreError) -> Bool { try base.remove(name) }
+
+  func list() throws(SecretStoreError) -> [SecretName] { try base.list() }
+}
+
+/// A secret store that can make the readers of one login's secrets wait.
+private final class SlowSecretStore: SecretStore {
+  let isSlow = Mutex(false)
+  let isWaiting = Mutex(false)
+  let goOn = DispatchSemaphore(value: 0)
+  private let base: InMemorySecretStore
+  private let slow: String
+
+  init(base: InMemorySecretStore, slow: String) {
+    self.base = base
+    self.slow = slow
+  }
+
+  var protection: SecretProtection { base.protection }
+
+  func read(_ name: SecretName) throws(SecretStoreError) -> [UInt8]? {
+    if name.account == slow, isSlow.withLock({ $0 }) {
+      isWaiting.withLock { $0 = true }
+      goOn.wait()
+    }
     return try base.read(name)
   }
 

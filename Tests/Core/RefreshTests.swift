@@ -370,7 +370,7 @@ final class FailingPersister: AccountPersister {
     try await memory.delete(account)
   }
   func updateCurrent(
-    _ change: @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
+    _ change: @escaping @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
   ) async throws(AccountError) -> UserAccountIdentity? {
     if isFull.withLock({ $0 }) || refusesCurrent.withLock({ $0 }) {
       throw AccountError(.writeFailed, "no space left")

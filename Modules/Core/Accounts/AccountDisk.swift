@@ -70,17 +70,6 @@ enum AccountDisk {
     }
   }
 
-  /// Gives a file another name in its folder.
-  ///
-  /// - Throws: ``AccountError`` `writeFailed`.
-  static func move(_ url: URL, to newURL: URL) throws(AccountError) {
-    do throws(FileFailure) {
-      try DurableFile(url).move(to: newURL)
-    } catch {
-      throw AccountError(.writeFailed, "\(error)", cause: error)
-    }
-  }
-
   /// Removes a file; one that is missing is no error.
   ///
   /// - Throws: ``AccountError`` `writeFailed`.

@@ -14,13 +14,13 @@ enum AccountFile {
   private static let keyIdLength = 8
   private static let headerLength = magic.count + 1 + keyIdLength
 
-  /// The sealed form of `account`.
+  /// The sealed form of `account`, which notes the names of its secrets.
   static func seal(
-    _ account: UserAccount, at place: String, with key: SymmetricKey
+    _ account: UserAccount, secrets: Set<String>, at place: String, with key: SymmetricKey
   ) throws(AccountError) -> [UInt8] {
     let header = magic + [version] + keyId(of: key)
     do {
-      let text = try AccountDocument.text(of: account)
+      let text = try AccountDocument.text(of: account, secrets: secrets)
       let box = try AES.GCM.seal(
         Data(text), using: key, authenticating: Data(header) + Data(place.utf8))
       guard let combined = box.combined else {
@@ -32,12 +32,12 @@ enum AccountFile {
     }
   }
 
-  /// The account in `bytes`, without its secrets.
+  /// The account in `bytes`, without its secrets, and their names; `nil` if they were not noted.
   ///
   /// - Throws: ``AccountError`` `wrongKey`, `damagedFile`, or `readFailed` for a newer format.
   static func open(
     _ bytes: [UInt8], at place: String, with key: SymmetricKey
-  ) throws(AccountError) -> UserAccount {
+  ) throws(AccountError) -> (account: UserAccount, secrets: Set<String>?) {
     guard bytes.count > headerLength, bytes.starts(with: magic) else {
       throw AccountError(.damagedFile, "the file of account \(place) is no account file")
     }
@@ -72,15 +72,12 @@ enum AccountFile {
   }
 }
 
-/// The JSON text of an account file.
+/// The JSON text of an account file, whose header tells its version.
 enum AccountDocument {
-  private static let version: Int64 = 1
-
-  /// The text of `account`, without its secrets.
-  static func text(of account: UserAccount) throws(JSONError) -> [UInt8] {
+  /// The text of `account`, without its secrets but with their names.
+  static func text(of account: UserAccount, secrets: Set<String>) throws(JSONError) -> [UInt8] {
     let credentials = account.credentials
     var object: JSONObject = [
-      "version": .integer(version),
       "userId": .string(account.userId),
       "organizationId": .string(account.organizationId),
       "loginState": .string(account.loginState.rawValue),
@@ -90,6 +87,7 @@ enum AccountDocument {
       "loginServer": .string(credentials.loginServer.url.absoluteString),
       "usesHybridGrants": .bool(credentials.usesHybridGrants),
       "scopes": .array(credentials.scopes.map { .string($0) }),
+      "secrets": .array(secrets.sorted().map { .string($0) }),
       "username": .string(account.profile.username),
       "profile": .object(account.profile.raw),
     ]
@@ -121,8 +119,10 @@ enum AccountDocument {
     return try JSONValue.object(object).serialized()
   }
 
-  /// The account in `text`, without its secrets.
-  static func account(in text: [UInt8]) throws -> UserAccount {
+  /// The account in `text`, without its secrets, and their names; `nil` if they were not noted.
+  static func account(
+    in text: [UInt8]
+  ) throws -> (account: UserAccount, secrets: Set<String>?) {
     let json = try JSONSlice(parsing: text)
     func string(_ key: String) throws(AccountError) -> String {
       guard let value = json[key]?.string else {
@@ -158,6 +158,6 @@ enum AccountDocument {
         email: json["email"]?.string, raw: json["profile"]?.value.object ?? [:]))
     account.customData = json["customData"]?.value.object ?? [:]
     account.loginState = UserAccount.LoginState(rawValue: try string("loginState")) ?? .notLoggedIn
-    return account
+    return (account, (json["secrets"]?.elements.compactMap(\.string)).map { Set($0) })
   }
 }

@@ -37,7 +37,7 @@ public protocol AccountPersister: Sendable {
   /// - Throws: ``AccountError`` `readFailed`, `writeFailed`, `busy`; then nothing is changed.
   @discardableResult
   func updateCurrent(
-    _ change: @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
+    _ change: @escaping @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
   ) async throws(AccountError) -> UserAccountIdentity?
 
   /// Runs `body` while nobody else does the same for this account, in this process or another; waits
@@ -56,7 +56,7 @@ public struct StoredAccounts: Sendable {
   public var accounts: [UserAccount]
   /// The current user, as last remembered.
   public var current: UserAccountIdentity?
-  /// The accounts that could not be read.
+  /// The accounts that could not be read, or not with their tokens.
   public var unreadable: [UnreadableAccount]
 
   /// Makes a holding.
@@ -70,9 +70,10 @@ public struct StoredAccounts: Sendable {
   }
 }
 
-/// An account file that could not be read, and where it is now. It is never deleted.
+/// An account file that could not be read, and where it is now. It is never deleted. Or one whose tokens
+/// cannot be read: then the account is there and has no session that lasts, until its user logs in again.
 public struct UnreadableAccount: Sendable {
-  /// The file: where it was if a key may still open it, or under a new name if it is damaged.
+  /// The file: where it was, or under a new name if it is damaged.
   public let url: URL
   /// Why.
   public let error: AccountError
@@ -114,7 +115,7 @@ public final class InMemoryAccountPersister: AccountPersister {
 
   @discardableResult
   public func updateCurrent(
-    _ change: @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
+    _ change: @escaping @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
   ) async throws(AccountError) -> UserAccountIdentity? {
     stored.withLock { stored in
       stored.current = change(stored.current)

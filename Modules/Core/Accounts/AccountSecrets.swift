@@ -36,34 +36,71 @@ struct AccountSecrets: Sendable {
     }
   }
 
-  /// `account` with the secrets of its login. One that is missing stays `nil`.
-  func fill(_ account: UserAccount) throws(AccountError) -> UserAccount {
-    var account = account
+  /// The secrets of a login by the names that account files note, and the service that each is kept
+  /// under. The refresh token goes first: with it alone the account still works.
+  private static let services: [(name: String, service: String)] =
+    [("refresh_token", OAuthKeys.refreshService), ("access_token", OAuthKeys.accessService)]
+    + OAuthKeys.webSessionServices.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+
+  /// Gives `account` the secrets of its login. One that is missing stays `nil`, and so does one that
+  /// cannot be read (CO-63). Without any token left, the account has no session.
+  ///
+  /// - Parameter noted: Those that there are; `nil` if nobody noted them. No other is looked for: in a
+  ///   damaged store nobody knows whether it was there.
+  /// - Returns: Why no new session can be had, if that is for damage.
+  func fill(
+    _ account: inout UserAccount, noted: Set<String>?
+  ) throws(AccountError) -> AccountError? {
     let id = account.credentials.identifier
-    account.credentials.accessToken = try text(OAuthKeys.accessService, id)
-    account.credentials.refreshToken = try text(OAuthKeys.refreshService, id)
-    for (key, service) in OAuthKeys.webSessionServices {
-      if let value = try text(service, id) { account.credentials.webSession[key] = value }
+    var damage: AccountError?
+    for (name, service) in Self.services where noted?.contains(name) ?? true {
+      do throws(AccountError) {
+        account.credentials[secret: name] = try text(service, id)
+      } catch {
+        guard error.code == .readFailed else { throw error }
+        CoreLogger.log.error("the \(name) of \(account) cannot be read", error: error)
+        if name == "refresh_token" || name == "access_token" { damage = damage ?? error }
+      }
     }
-    return account
+    guard let damage, account.credentials.refreshToken == nil else { return nil }
+    if account.credentials.accessToken == nil { account.loginState = .notLoggedIn }
+    return AccountError(
+      .readFailed, "\(account) has lost its tokens, log in again: \(damage.message)", cause: damage)
   }
 
-  /// Keeps the secrets of a login. The refresh token goes first: with it alone the account still
-  /// works.
-  func write(_ credentials: OAuthCredentials) throws(AccountError) {
-    let id = credentials.identifier
-    try put(credentials.refreshToken, OAuthKeys.refreshService, id)
-    try put(credentials.accessToken, OAuthKeys.accessService, id)
-    for (key, service) in OAuthKeys.webSessionServices {
-      try put(credentials.webSession[key], service, id)
+  /// Keeps the secrets of a login.
+  ///
+  /// - Parameter noted: Those that were there before; `nil` if nobody noted them.
+  /// - Returns: Those that there are now. One that cannot be read and has no other value stays: its
+  ///   store may be restored.
+  func write(
+    _ credentials: OAuthCredentials, noted: Set<String>?
+  ) throws(AccountError) -> Set<String> {
+    var present: Set<String> = []
+    for (name, service) in Self.services {
+      let value = credentials[secret: name]
+      let secret = SecretName(service: service, account: credentials.identifier)
+      if value != nil {
+        present.insert(name)
+        try put(value, secret)
+      } else if noted?.contains(name) ?? true {
+        do throws(SecretStoreError) {
+          guard try store.read(secret) != nil else { continue }
+        } catch {
+          if noted != nil { present.insert(name) }
+          continue
+        }
+        try put(nil, secret)
+      }
     }
+    return present
   }
 
   /// Removes the secrets of a login.
   func remove(_ credentials: OAuthCredentials) throws(AccountError) {
-    let services =
-      [OAuthKeys.accessService, OAuthKeys.refreshService] + OAuthKeys.webSessionServices.values
-    for service in services { try put(nil, service, credentials.identifier) }
+    for (_, service) in Self.services {
+      try put(nil, SecretName(service: service, account: credentials.identifier))
+    }
   }
 
   private func text(_ service: String, _ id: String) throws(AccountError) -> String? {
@@ -79,8 +116,7 @@ struct AccountSecrets: Sendable {
   }
 
   /// Writes or removes a secret; one that already is as it shall be costs no write.
-  private func put(_ value: String?, _ service: String, _ id: String) throws(AccountError) {
-    let name = SecretName(service: service, account: id)
+  private func put(_ value: String?, _ name: SecretName) throws(AccountError) {
     let wanted = value.map { Array($0.utf8) }
     if isStored(wanted, name) { return }
     do throws(SecretStoreError) {
@@ -118,6 +154,26 @@ struct AccountSecrets: Sendable {
     default:
       AccountError(
         .keyUnavailable, "the secret store gives no secrets now: \(error.message)", cause: error)
+    }
+  }
+}
+
+extension OAuthCredentials {
+  /// A secret by its name on the wire.
+  fileprivate subscript(secret name: String) -> String? {
+    get {
+      switch name {
+      case "refresh_token": refreshToken
+      case "access_token": accessToken
+      default: webSession[name]
+      }
+    }
+    set {
+      switch name {
+      case "refresh_token": refreshToken = newValue
+      case "access_token": accessToken = newValue
+      default: webSession[name] = newValue
+      }
     }
   }
 }

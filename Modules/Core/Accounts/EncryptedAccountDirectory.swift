@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 public import Foundation
 public import SalesforceSDKCommon
 
@@ -29,6 +30,10 @@ public struct EncryptedAccountDirectory: AccountPersister {
   // MARK: - Reading
 
   public func fetchAll() async throws(AccountError) -> StoredAccounts {
+    try await onDisk { () throws(AccountError) in try readAll() }
+  }
+
+  private func readAll() throws(AccountError) -> StoredAccounts {
     let files = try accountFiles()
     var result = StoredAccounts()
     do throws(AccountError) {
@@ -44,9 +49,11 @@ public struct EncryptedAccountDirectory: AccountPersister {
     let key = try existingKey()
     for url in files {
       do throws(AccountError) {
-        if let account = try open(url, with: key) {
-          result.accounts.append(try secrets.fill(account))
+        guard var file = try open(url, with: key) else { continue }
+        if let damage = try secrets.fill(&file.account, noted: file.secrets) {
+          result.unreadable.append(UnreadableAccount(url: url, error: damage))
         }
+        result.accounts.append(file.account)
       } catch {
         // A locked secret store concerns all accounts.
         if error.code == .keyUnavailable || error.code == .keyMissing { throw error }
@@ -57,34 +64,48 @@ public struct EncryptedAccountDirectory: AccountPersister {
   }
 
   public func fetch(_ identity: UserAccountIdentity) async throws(AccountError) -> UserAccount? {
+    try await onDisk { () throws(AccountError) in try read(identity) }
+  }
+
+  private func read(_ identity: UserAccountIdentity) throws(AccountError) -> UserAccount? {
     let url = accountFile(of: identity)
     guard try AccountDisk.read(url) != nil else { return nil }
-    guard let account = try open(url, with: try existingKey()) else { return nil }
-    return try secrets.fill(account)
+    guard var file = try open(url, with: try existingKey()) else { return nil }
+    _ = try secrets.fill(&file.account, noted: file.secrets)
+    return file.account
   }
 
   // MARK: - Writing
 
   public func save(_ account: UserAccount) async throws(AccountError) {
+    try await onDisk { () throws(AccountError) in try write(account) }
+  }
+
+  private func write(_ account: UserAccount) throws(AccountError) {
     let url = accountFile(of: account.identity)
     let key = try key()
-    var former: UserAccount?
+    var former: (account: UserAccount, secrets: Set<String>?)?
     do throws(AccountError) {
       former = try open(url, with: key)
     } catch {
       guard error.code == .damagedFile || error.code == .wrongKey else { throw error }
       // The place is taken by a file that cannot be read here; it makes room and is kept.
-      try AccountDisk.move(url, to: asideName(for: url))
+      try AccountDisk.setAside(url)
     }
-    try secrets.write(account.credentials)
+    let isSameLogin = former?.account.credentials.identifier == account.credentials.identifier
+    let noted = try secrets.write(
+      account.credentials, noted: isSameLogin ? former?.secrets : [])
     let place = placeName(of: url)
-    try AccountDisk.write(try AccountFile.seal(account, at: place, with: key), to: url)
-    if let former, former.credentials.identifier != account.credentials.identifier {
-      try secrets.remove(former.credentials)
-    }
+    try AccountDisk.write(
+      try AccountFile.seal(account, secrets: noted, at: place, with: key), to: url)
+    if let former, !isSameLogin { try secrets.remove(former.account.credentials) }
   }
 
   public func delete(_ account: UserAccount) async throws(AccountError) {
+    try await onDisk { () throws(AccountError) in try remove(account) }
+  }
+
+  private func remove(_ account: UserAccount) throws(AccountError) {
     try AccountDisk.remove(accountFile(of: account.identity))
     try secrets.remove(account.credentials)
     // Only what is empty goes: the user's other data belongs to others.
@@ -94,13 +115,15 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   @discardableResult
   public func updateCurrent(
-    _ change: @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
+    _ change: @escaping @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
   ) async throws(AccountError) -> UserAccountIdentity? {
-    try whileCurrentIsLocked { () throws(AccountError) in
-      let former = try currentOrSetAside { _ in }
-      let next = change(former)
-      if next != former { try writeCurrent(next) }
-      return next
+    try await onDisk { () throws(AccountError) in
+      try whileCurrentIsLocked { () throws(AccountError) in
+        let former = try currentOrSetAside { _ in }
+        let next = change(former)
+        if next != former { try writeCurrent(next) }
+        return next
+      }
     }
   }
 
@@ -112,6 +135,20 @@ public struct EncryptedAccountDirectory: AccountPersister {
     let name = placeName(of: accountFile(of: identity)).replacing("/", with: "-")
     return try await AccountLock.withLock(at: lock(name), patience: patience, body)
   }
+
+  /// Runs work that waits for the disk, and for other processes, on a thread of its own: those that
+  /// tasks share are few, and the caller is an actor that others wait for.
+  private func onDisk<Value: Sendable>(
+    _ work: @escaping @Sendable () throws(AccountError) -> Value
+  ) async throws(AccountError) -> Value {
+    let result: Result<Value, AccountError> = await withCheckedContinuation { continuation in
+      Self.threads.async { continuation.resume(returning: Result(catching: work)) }
+    }
+    return try result.get()
+  }
+
+  private static let threads = DispatchQueue(
+    label: "com.salesforce.accounts", attributes: .concurrent)
 
   // MARK: - Places
 
@@ -195,10 +232,10 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   // MARK: - Keys and files
 
-  /// The account in a file, without its secrets; `nil` if there is no file.
+  /// The account in a file, without its secrets, and their names; `nil` if there is no file.
   private func open(
     _ url: URL, with key: SymmetricKey
-  ) throws(AccountError) -> UserAccount? {
+  ) throws(AccountError) -> (account: UserAccount, secrets: Set<String>?)? {
     guard let bytes = try AccountDisk.read(url) else { return nil }
     return try AccountFile.open(bytes, at: placeName(of: url), with: key)
   }
@@ -225,12 +262,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
   private func setAside(_ url: URL, _ error: AccountError) -> UnreadableAccount {
     CoreLogger.log.error("\(url.lastPathComponent) cannot be read", error: error)
     guard error.code == .damagedFile else { return UnreadableAccount(url: url, error: error) }
-    let name = asideName(for: url)
-    let isMoved = (try? AccountDisk.move(url, to: name)) != nil
-    return UnreadableAccount(url: isMoved ? name : url, error: error)
-  }
-
-  private func asideName(for url: URL) -> URL {
-    url.appendingPathExtension("unreadable-\(UUID().uuidString.prefix(8))")
+    let aside = try? AccountDisk.setAside(url)
+    return UnreadableAccount(url: aside ?? url, error: error)
   }
 }

@@ -156,7 +156,8 @@ public actor UserAccountManager {
     accounts.filter { $0.credentials.loginServer.domain.lowercased() == domain.lowercased() }
   }
 
-  /// The account files that could not be read when the accounts were last loaded.
+  /// The account files that could not be read, or not with their tokens, when the accounts were last
+  /// loaded.
   public var unreadableAccounts: [UnreadableAccount] { unreadable }
 
   /// What happens to accounts from now on. Each call gives a stream of its own, which keeps all
@@ -299,6 +300,13 @@ public actor UserAccountManager {
       guard held[identity] == before else { continue }
       if unsaved[identity] != nil { return before }
       guard let stored else { return nil }
+      if stored.credentials.identifier == before.credentials.identifier,
+        stored.credentials.refreshToken == nil, before.credentials.refreshToken != nil
+      {
+        // The secret store is damaged; what is known here is still good, or the server says that it is
+        // not.
+        return before
+      }
       guard before.loginState != .loggingOut else { return before }
       held[identity] = stored
       return stored

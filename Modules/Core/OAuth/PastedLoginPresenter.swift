@@ -4,17 +4,18 @@ import SalesforceSDKCommon
 /// A login without a browser on this machine: the page's address is shown, a person opens it
 /// anywhere and pastes the address that the browser ends at (CO-44).
 public struct PastedLoginPresenter: DiscoveryPresenter {
-  private let show: @Sendable (URL) async throws -> Void
-  private let read: @Sendable () async throws -> String?
+  private let show: @concurrent @Sendable (URL) async throws -> Void
+  private let read: @concurrent @Sendable () async throws -> String?
 
-  /// Makes a presenter.
+  /// Makes a presenter. The closures run beside the account manager, which goes on serving others while
+  /// a person types.
   ///
   /// - Parameter show: Shows an address to the person.
   /// - Parameter read: Brings what the person pasted: the whole address, or for the web-server flow
   ///   the code alone; `nil` if the person gave up.
   public init(
-    show: @escaping @Sendable (URL) async throws -> Void,
-    read: @escaping @Sendable () async throws -> String?
+    show: @escaping @concurrent @Sendable (URL) async throws -> Void,
+    read: @escaping @concurrent @Sendable () async throws -> String?
   ) {
     self.show = show
     self.read = read
