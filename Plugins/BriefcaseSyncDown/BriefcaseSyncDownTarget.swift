@@ -9,7 +9,8 @@ import SalesforceSDKCore
 ///
 /// The briefcase gives ids, page by page; their records are fetched up to 2,000 at a time and go to
 /// one soup per object. The soup of the sync itself is not used. A re-sync brings what changed since,
-/// as the server sees it, which may be more than what changed.
+/// as the server sees it, which may be more than what changed: the watermark goes no further than the
+/// newest stamp on the first page of ids, since what changes while a run goes on may be on no page.
 public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "briefcase", implementationName: "SFBriefcaseSyncDownTarget",
@@ -86,14 +87,20 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     fileprivate let since: Int64
     /// How many ids have come so far.
     fileprivate let total: Int
+    /// The newest stamp of the first page of ids. Records are fetched after they were listed: what changed
+    /// in between was perhaps not listed, although newer records came.
+    fileprivate let listedUntil: Int64?
   }
 
   public func startFetch(
     since maxTimeStamp: Int64, in context: SyncContext
   ) async throws -> SyncPage<Cursor>? {
-    try await page(
-      try await primingPage(since: maxTimeStamp, relayToken: nil, total: 0, in: context),
-      tellsTotal: true, in: context)
+    let first = try await PrimingPage(
+      of: types, since: maxTimeStamp, relayToken: nil, in: context)
+    let cursor = Cursor(
+      waiting: first.items[...], relayToken: first.relayToken, since: maxTimeStamp,
+      total: first.items.count, listedUntil: first.latest)
+    return try await page(cursor, tellsTotal: true, in: context)
   }
 
   public func continueFetch(
@@ -101,21 +108,15 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   ) async throws -> SyncPage<Cursor>? {
     if !cursor.waiting.isEmpty { return try await page(cursor, tellsTotal: false, in: context) }
     guard let token = cursor.relayToken else { return nil }
-    let next = try await primingPage(
-      since: cursor.since, relayToken: token, total: cursor.total, in: context)
-    return try await page(next, tellsTotal: true, in: context)
+    let next = try await PrimingPage(
+      of: types, since: cursor.since, relayToken: token, in: context)
+    let following = Cursor(
+      waiting: next.items[...], relayToken: next.relayToken, since: cursor.since,
+      total: cursor.total + next.items.count, listedUntil: cursor.listedUntil)
+    return try await page(following, tellsTotal: true, in: context)
   }
 
-  /// The next ids, none of them fetched yet.
-  private func primingPage(
-    since: Int64, relayToken: String?, total: Int, in context: SyncContext
-  ) async throws -> Cursor {
-    let page = try await PrimingPage(
-      of: infos.map(\.sobjectType), since: since, relayToken: relayToken, in: context)
-    return Cursor(
-      waiting: page.items[...], relayToken: page.relayToken, since: since,
-      total: total + page.items.count)
-  }
+  private var types: [String] { infos.map(\.sobjectType) }
 
   /// Fetches the records of the next slice of ids, one request for each object in it.
   private func page(
@@ -138,10 +139,11 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     }
     let rest = Cursor(
       waiting: cursor.waiting.dropFirst(slice.count), relayToken: cursor.relayToken,
-      since: cursor.since, total: cursor.total)
+      since: cursor.since, total: cursor.total, listedUntil: cursor.listedUntil)
     let isLast = rest.waiting.isEmpty && rest.relayToken == nil
     return SyncPage(
-      records: records, totalSize: tellsTotal ? cursor.total : nil, next: isLast ? nil : rest)
+      records: records, totalSize: tellsTotal ? cursor.total : nil,
+      completeUntil: cursor.listedUntil, next: isLast ? nil : rest)
   }
 
   // MARK: Entries
@@ -169,7 +171,7 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     repeat {
       try context.checkStop()
       let page = try await PrimingPage(
-        of: infos.map(\.sobjectType), since: -1, relayToken: token, in: context)
+        of: types, since: -1, relayToken: token, in: context)
       for item in page.items { ids[item.object].insert(item.id) }
       token = page.relayToken
     } while token != nil

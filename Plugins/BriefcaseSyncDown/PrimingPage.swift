@@ -15,6 +15,9 @@ struct PrimingPage: Sendable {
   let items: [Item]
   /// What leads to the next page; nil on the last one. An empty page is not the last.
   let relayToken: String?
+  /// The newest stamp of its records, whatever their objects, in milliseconds since 1970; nil if it tells
+  /// none, -1 if it has no records.
+  let latest: Int64?
 
   /// Asks for a page: `{"primingRecords": {"<type>": {"<record type>": [{"id": "…"}]}},
   /// "relayToken": "…" or null, "ruleErrors": […]}`.
@@ -35,13 +38,24 @@ struct PrimingPage: Sendable {
       throw SyncContext.unexpectedForm(json, of: request, expected: "a page of a briefcase")
     }
     var items: [Item] = []
-    for (object, type) in types.enumerated() {
-      guard let byRecordType = records[type] else { continue }
-      for (_, list) in byRecordType.members {
-        items += list.elements.compactMap { $0["id"]?.string }.map { Item(object: object, id: $0) }
+    var stamps: [Int64?] = []
+    for (type, byRecordType) in records.members {
+      let object = types.firstIndex(of: type)
+      for item in byRecordType.members.flatMap({ $0.value.elements }) {
+        stamps.append(
+          item["systemModstamp"]?.string.flatMap(SalesforceDate.parse)?.milliseconds)
+        guard let object else { continue }
+        // A record that is left out would pass for one that is not in the briefcase.
+        guard let id = item["id"]?.string else {
+          throw SyncContext.unexpectedForm(
+            item, of: request, expected: "a list of records with their ids")
+        }
+        items.append(Item(object: object, id: id))
       }
     }
-    self.items = items
+    // In the order of the target's objects.
+    self.items = types.indices.flatMap { object in items.filter { $0.object == object } }
+    latest = stamps.isEmpty ? -1 : stamps.compactMap(\.self).max()
     self.relayToken = json["relayToken"]?.string
     for error in json["ruleErrors"].map({ Array($0.elements) }) ?? [] {
       MobileSyncLogger.log.error(

@@ -94,6 +94,51 @@ import Testing
     #expect(try await device.rows().allSatisfy { $0["Name"] == "changed" })
   }
 
+  @Test func `a record that changes while others are listed and fetched comes next time`()
+    async throws
+  {
+    let (device, org, ids, _) = try await device(accounts: 3, contacts: 0)
+    let sync = try await device.manager.syncDown(target: target(), soupName: Device.soup).finished()
+    org.update("Account", ids[0], ["Name": "listed"])
+    org.forgetRequests()
+    org.intervene { number, _ in
+      if number == 2 {
+        org.update("Account", ids[1], ["Name": "not listed"])
+        org.update("Account", ids[0], ["Name": "listed, and changed again"])
+      }
+      return .none
+    }
+    _ = try await device.manager.reSync(id: sync.id).finished()
+    org.intervene(nil)
+    _ = try await device.manager.reSync(id: sync.id).finished()
+    let names = try await device.rows().compactMap { $0["Name"]?.string }
+    #expect(names == ["listed, and changed again", "not listed", "2"])
+  }
+
+  @Test func `a record that changes between two pages of ids comes next time`() async throws {
+    let (device, org, ids, _) = try await device(accounts: 3, contacts: 0, pageSize: 1)
+    let sync = try await device.manager.syncDown(target: target(), soupName: Device.soup).finished()
+    for id in ids.dropFirst() { org.update("Account", id, ["Name": "changed"]) }
+    org.forgetRequests()
+    org.intervene { number, _ in
+      if number == 3 {
+        // The first stands before the place where the second page begins now.
+        org.update("Account", ids[0], ["Name": "missed"])
+        org.update("Account", ids[2], ["Name": "changed again"])
+      }
+      return .none
+    }
+    _ = try await device.manager.reSync(id: sync.id).finished()
+    org.intervene(nil)
+    for _ in 0..<2 { _ = try await device.manager.reSync(id: sync.id).finished() }
+    let names = try await device.rows().compactMap { $0["Name"]?.string }
+    #expect(names == ["missed", "changed", "changed again"])
+    // Nothing has changed since: the watermark has come to the end.
+    org.forgetRequests()
+    _ = try await device.manager.reSync(id: sync.id).finished()
+    #expect(org.requests.count == 1)
+  }
+
   @Test func `MS-173 the watermark is the date in each object's own field`() async throws {
     let org = InMemoryOrg()
     let id = org.create(

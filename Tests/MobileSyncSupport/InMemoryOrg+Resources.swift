@@ -102,7 +102,10 @@ extension InMemoryOrg.State {
     var byType = JSONObject()
     for (type, id) in all[min(start, end)..<end] {
       let ids = byType[type]?["012000000000000AAA"]?.array ?? []
-      byType[type] = ["012000000000000AAA": .array(ids + [["id": .string(id)]])]
+      let stamp = objects[type]?[id]?["LastModifiedDate"] ?? .null
+      byType[type] = [
+        "012000000000000AAA": .array(ids + [["id": .string(id), "systemModstamp": stamp]])
+      ]
     }
     return [
       "primingRecords": .object(byType),

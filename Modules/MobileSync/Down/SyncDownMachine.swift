@@ -14,11 +14,17 @@ struct SyncDownMachine: Sendable, Equatable {
   private(set) var fetched = 0
   private(set) var totalSize = -1
   private(set) var progress = 0
-  private(set) var maxTimeStamp: Int64
+  private let start: Int64
+  /// The newest date that came, and up to when what came is complete.
+  private var newest: Int64 = -1
+  private var limit = Int64.max
+
+  /// The watermark; it never goes below the one of the start, nor beyond what is complete.
+  var maxTimeStamp: Int64 { max(start, min(newest, limit)) }
 
   /// - Parameter maxTimeStamp: The watermark with which the run starts; it never goes below it.
   init(maxTimeStamp: Int64, isSorted: Bool) {
-    self.maxTimeStamp = maxTimeStamp
+    start = maxTimeStamp
     self.isSorted = isSorted
   }
 
@@ -37,10 +43,14 @@ struct SyncDownMachine: Sendable, Equatable {
   ///   - count: Its records, skipped ones included.
   ///   - latest: Their newest modification date; -1 if one of them has none.
   ///   - total: A better count of all records, if the page brings one.
-  mutating func page(count: Int, latest: Int64, total: Int? = nil) -> PageEffect {
+  ///   - completeUntil: Up to when the run's records are complete, if the page tells.
+  mutating func page(
+    count: Int, latest: Int64, total: Int? = nil, completeUntil: Int64? = nil
+  ) -> PageEffect {
     if let total, total >= 0 { totalSize = total }
     fetched += count
-    maxTimeStamp = max(maxTimeStamp, latest)
+    newest = max(newest, latest)
+    limit = min(limit, completeUntil ?? .max)
     var reported: Int?
     if fetched < totalSize {
       progress = max(progress, Int(Int64(fetched) * 100 / Int64(totalSize)))
@@ -48,4 +58,7 @@ struct SyncDownMachine: Sendable, Equatable {
     }
     return PageEffect(maxTimeStamp: isSorted ? maxTimeStamp : nil, progress: reported)
   }
+
+  /// All records have come, and with them the newest date of children.
+  mutating func end(latestOfChildren: Int64) { newest = max(newest, latestOfChildren) }
 }

@@ -66,14 +66,15 @@ struct SyncDownRun: Sendable {
       // The first page's count is known already; a later page may correct it.
       let effect = machine.page(
         count: current.count, latest: current.latest,
-        total: isFirst ? nil : current.totalSize)
+        total: isFirst ? nil : current.totalSize, completeUntil: current.completeUntil)
       isFirst = false
       latestOfChildren = max(latestOfChildren, current.latestOfChildren)
       sync = try await save(current, effect, machine, sync, &pages)
       if effect.progress != nil { report(sync) }
       page = try await next
     }
-    sync.maxTimeStamp = max(machine.maxTimeStamp, latestOfChildren)
+    machine.end(latestOfChildren: latestOfChildren)
+    sync.maxTimeStamp = machine.maxTimeStamp
   }
 
   /// Saves a page and what it changes in the sync's state, in one transaction.

@@ -21,6 +21,7 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
   /// The same of children.
   let latestOfChildren: Int64
   let totalSize: Int?
+  let completeUntil: Int64?
   let next: Cursor?
 
   /// Looks through a page.
@@ -50,6 +51,7 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
     self.latest = latest(false)
     latestOfChildren = latest(true)
     totalSize = page.totalSize
+    completeUntil = page.completeUntil
     next = page.next
   }
 

@@ -56,13 +56,22 @@ public struct SyncPage<Cursor: Sendable>: Sendable {
   public let records: [JSONSlice]
   /// How many records the run has in all, if this page tells; the engine takes the latest word.
   public let totalSize: Int?
+  /// Up to when the run's records are complete, in milliseconds since 1970: its watermark goes no further,
+  /// whatever the records' dates say. nil: up to the newest of these dates.
+  ///
+  /// For targets that learn which records to bring before they bring them: what changed in between may be
+  /// newer than a record that nobody has listed.
+  public let completeUntil: Int64?
   /// What leads to the next page; nil on the last one. An empty page is not the end.
   public let next: Cursor?
 
   /// Makes a page.
-  public init(records: [JSONSlice], totalSize: Int? = nil, next: Cursor?) {
+  public init(
+    records: [JSONSlice], totalSize: Int? = nil, completeUntil: Int64? = nil, next: Cursor?
+  ) {
     self.records = records
     self.totalSize = totalSize
+    self.completeUntil = completeUntil
     self.next = next
   }
 }

@@ -9,6 +9,18 @@ import Testing
     return pages.compactMap { machine.page(count: $0, latest: 1).progress }
   }
 
+  @Test func `the watermark goes no further than what is complete, nor below the start`() {
+    var machine = SyncDownMachine(maxTimeStamp: 5, isSorted: true)
+    _ = machine.begin(total: 3, isLast: false)
+    let pages: [(Int64, Int64?)] = [(4, nil), (9, 7), (20, 8)]
+    let stored = pages.map {
+      machine.page(count: 1, latest: $0.0, completeUntil: $0.1).maxTimeStamp
+    }
+    #expect(stored == [5, 7, 7])
+    machine.end(latestOfChildren: 30)
+    #expect(machine.maxTimeStamp == 7)
+  }
+
   @Test func `MS-46 pages report the floor of their share while something is missing`() {
     #expect(progress(total: 10, pages: [10]) == [])
     #expect(progress(total: 30, pages: [10, 10, 10]) == [33, 66])
