@@ -94,7 +94,7 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
   }
 
   public func candidates(
-    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+    for lost: [LostCreate], in context: SyncContext
   ) async throws -> [[String]] {
     try await LostCreateSearch.candidates(for: lost, idFieldName: names.id, in: context)
   }

@@ -111,7 +111,7 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
 
 extension CollectionSyncUpTarget: LostCreateFinding {
   public func candidates(
-    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+    for lost: [LostCreate], in context: SyncContext
   ) async throws -> [[String]] {
     try await LostCreateSearch.candidates(for: lost, idFieldName: idFieldName, in: context)
   }

@@ -74,8 +74,8 @@ public struct MruSyncDownTarget: SyncDownTarget, Equatable {
   public func remoteIds(
     for localIds: [String], in context: SyncContext
   ) async throws -> Set<String>? {
-    let query = IdQuery(fields: [names.id], objectType: objectType, idField: names.id)
-    return Set(try await query.records(localIds, in: context).compactMap { $0[names.id]?.string })
+    try await IdQuery(fields: [names.id], objectType: objectType, idField: names.id)
+      .existing(among: localIds, in: context)
   }
 
   /// The ids of `{"recentItems": [{"Id": "…"}]}`. The resource always calls them `Id`.
@@ -86,6 +86,11 @@ public struct MruSyncDownTarget: SyncDownTarget, Equatable {
       throw SyncContext.unexpectedForm(
         json, of: request, expected: "an object's description with its recent records")
     }
-    return items.elements.compactMap { $0[SyncKeys.defaultIdField]?.string }
+    return try items.elements.map { item in
+      guard let id = item[SyncKeys.defaultIdField]?.string else {
+        throw SyncContext.unexpectedForm(item, of: request, expected: "a list of recent records")
+      }
+      return id
+    }
   }
 }

@@ -158,15 +158,17 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     guard localIds.count > 1, !localIds[1].isEmpty else {
       let soql = try SOQLBuilder(fields: [parent.names.id], from: parent.sobjectType)
         .where(parentSoqlFilter).build()
-      let records = try await IdQuery.allRecords(of: .query(soql), in: context)
-      return [Set(records.compactMap { $0[parent.names.id]?.string }), []]
+      return [
+        try await IdQuery.allIds(of: .query(soql), field: parent.names.id, in: context), [],
+      ]
     }
-    let soql = try trees.soql([parent.names.id], [children.names.id], where: parentSoqlFilter)
-    var ids: [Set<String>] = [[], []]
-    for record in try await trees.all(soql, in: context) {
-      if let id = record[parent.names.id]?.string { ids[0].insert(id) }
-      ids[1].formUnion(trees.childRecords(of: record).compactMap { $0[children.names.id]?.string })
-    }
-    return ids
+    let request = RestRequest.query(
+      try trees.soql([parent.names.id], [children.names.id], where: parentSoqlFilter))
+    let records = try await trees.all(request, in: context)
+    return [
+      try SyncContext.ids(of: records, in: parent.names.id, answering: request),
+      try SyncContext.ids(
+        of: records.flatMap(trees.childRecords), in: children.names.id, answering: request),
+    ]
   }
 }

@@ -119,7 +119,7 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
       where: "\(parent.names.id) = \(SOQLLiteral.text(id))")
     let records: [JSONSlice]
     do {
-      records = try await trees.all(soql, in: context)
+      records = try await trees.all(.query(soql), in: context)
     } catch let error as SyncError where error.isRefusalOfRequest {
       return nil
     }
@@ -147,7 +147,7 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
   }
 
   public func candidates(
-    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+    for lost: [LostCreate], in context: SyncContext
   ) async throws -> [[String]] {
     try await LostCreateSearch.candidates(
       for: lost, idFieldName: names(of: lost.first?.record.objectType).id, in: context)

@@ -45,13 +45,13 @@ struct TreeQuery: Sendable {
   }
 
   /// The trees of all pages.
-  func all(_ soql: String, in context: SyncContext) async throws -> [JSONSlice] {
+  func all(_ request: RestRequest, in context: SyncContext) async throws -> [JSONSlice] {
     var records: [JSONSlice] = []
-    var request: RestRequest? = .query(soql)
-    while let next = request {
-      let page = try await page(next, in: context)
+    var next: RestRequest? = request
+    while let request = next {
+      let page = try await page(request, in: context)
       records += page.records
-      request = page.next.map { .queryMore(nextRecordsURL: $0) }
+      next = page.next.map { .queryMore(nextRecordsURL: $0) }
     }
     return records
   }

@@ -146,9 +146,7 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
   public func remoteIds(
     for localIds: [String], in context: SyncContext
   ) async throws -> Set<String>? {
-    let query = IdQuery(fields: [names.id], objectType: objectType, idField: names.id)
-    let records = try await query.records(
-      localIds.filter { !SyncKeys.isLocalId($0) }, atMost: countIdsPerSoql, in: context)
-    return Set(records.compactMap { $0[names.id]?.string })
+    try await IdQuery(fields: [names.id], objectType: objectType, idField: names.id).existing(
+      among: localIds.filter { !SyncKeys.isLocalId($0) }, atMost: countIdsPerSoql, in: context)
   }
 }

@@ -12,8 +12,8 @@ import SalesforceSDKCore
 ///
 /// ```swift
 /// let target = try SoqlSyncDownTarget(query: "select Name from Account limit 100")
-/// target.query  // select Id,LastModifiedDate,Name from Account order by LastModifiedDate limit
-/// 100
+/// // select Id,LastModifiedDate,Name from Account order by LastModifiedDate limit 100
+/// print(target.query)
 /// ```
 public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
@@ -130,20 +130,6 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   public func remoteIds(
     for localIds: [String], in context: SyncContext
   ) async throws -> Set<String>? {
-    var ids: Set<String> = []
-    var request = RestRequest.query(remoteIdsQuery)
-    while true {
-      let page = try await SyncPage(request, in: context)
-      for record in page.records {
-        guard let id = record[idFieldName]?.string else {
-          throw SyncContext.unexpectedForm(
-            record, of: request, expected: "a list of records with the field '\(idFieldName)'")
-        }
-        ids.insert(id)
-      }
-      guard let next = page.next else { return ids }
-      try context.checkStop()
-      request = .queryMore(nextRecordsURL: next)
-    }
+    try await IdQuery.allIds(of: .query(remoteIdsQuery), field: idFieldName, in: context)
   }
 }

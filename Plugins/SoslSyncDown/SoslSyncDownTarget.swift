@@ -65,7 +65,8 @@ public struct SoslSyncDownTarget: SyncDownTarget, Equatable {
   public func remoteIds(
     for localIds: [String], in context: SyncContext
   ) async throws -> Set<String>? {
-    Set(try await found(in: context).compactMap { $0[names.id]?.string })
+    try SyncContext.ids(
+      of: try await found(in: context), in: names.id, answering: .search(query))
   }
 
   /// What the search finds: `{"searchRecords": […]}`, or a list alone, as old versions answer.

@@ -18,35 +18,41 @@ public final class Device: Sendable {
   public let store: SmartStore
   public let events = InMemoryEventStore()
   public let registry: SyncTargetRegistry
+  /// The field that holds the ids of the soups' records.
+  public let idField: String
   private let folder: TemporaryFolder
   private let current: Mutex<SyncManager?> = Mutex(nil)
 
   private init(
     _ org: InMemoryOrg, _ store: SmartStore, _ registry: SyncTargetRegistry,
-    _ folder: TemporaryFolder
+    _ idField: String, _ folder: TemporaryFolder
   ) {
     self.org = org
     self.store = store
     self.registry = registry
+    self.idField = idField
     self.folder = folder
   }
 
   /// Makes a device with an empty soup.
+  ///
+  /// - Parameter idField: The id field of the targets that are to work with it, as the org gives it.
   public static func open(
-    _ org: InMemoryOrg, flagIndex: SoupIndexType = .string, withSyncIdIndex: Bool = true,
+    _ org: InMemoryOrg, idField: String = SyncKeys.defaultIdField,
+    flagIndex: SoupIndexType = .string, withSyncIdIndex: Bool = true,
     registering register: (SyncTargetRegistry) throws -> Void = { _ in }
   ) async throws -> Device {
     let folder = try TemporaryFolder()
     let store = try await TestStores.open(in: folder.url)
     var indexes = [
-      SoupIndex(path: "Id", type: .string), SoupIndex(path: SyncKeys.local, type: flagIndex),
+      SoupIndex(path: idField, type: .string), SoupIndex(path: SyncKeys.local, type: flagIndex),
     ]
     if withSyncIdIndex { indexes.append(SoupIndex(path: SyncKeys.syncId, type: .integer)) }
     try await store.registerSoup(withName: soup, withIndices: indexes)
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
     try register(registry)
-    let device = Device(org, store, registry, folder)
+    let device = Device(org, store, registry, idField, folder)
     _ = try await device.restartProcess()
     return device
   }
@@ -55,7 +61,7 @@ public final class Device: Sendable {
   public func registerSoup(_ name: String, _ more: String...) async throws {
     try await store.registerSoup(
       withName: name,
-      withIndices: (["Id", SyncKeys.local] + more).map { SoupIndex(path: $0, type: .string) } + [
+      withIndices: ([idField, SyncKeys.local] + more).map { SoupIndex(path: $0, type: .string) } + [
         SoupIndex(path: SyncKeys.syncId, type: .integer)
       ])
   }
@@ -85,9 +91,14 @@ public final class Device: Sendable {
       using: .buildAllQuerySpec(soupName: soup, orderPath: "_soupEntryId", pageSize: 100_000))
   }
 
+  /// The row with this id.
+  public func row(_ id: String, in soup: String = soup) async throws -> JSONValue? {
+    try await row(idField, id, in: soup)
+  }
+
   /// The row whose field has this value.
   public func row(
-    _ field: String = "Id", _ value: String, in soup: String = soup
+    _ field: String, _ value: String, in soup: String = soup
   ) async throws -> JSONValue? {
     try await rows(in: soup).first { $0[field]?.string == value }
   }
@@ -130,25 +141,45 @@ public final class Device: Sendable {
     try await store.upsert(
       entries: all.map { fields in
         var record = fields
-        if record["Id"] == nil { record["Id"] = .string(manager.createLocalId()) }
+        if record[idField] == nil { record[idField] = .string(manager.createLocalId()) }
         if record["attributes"] == nil { record["attributes"] = ["type": .string(type)] }
         return .object(Self.flagged(record, SyncKeys.locallyCreated))
       }, forSoupNamed: soup)
   }
 
-  /// Edits a record offline.
+  /// Edits a record offline, read and written in one transaction.
   public func edit(_ id: String, _ fields: JSONObject, in soup: String = soup) async throws {
-    guard var record = try await row("Id", id, in: soup)?.object else { return }
-    for (key, value) in fields { record[key] = value }
-    try await store.upsert(
-      entries: [.object(Self.flagged(record, SyncKeys.locallyUpdated))], forSoupNamed: soup)
+    try await change(idField, .string(id), SyncKeys.locallyUpdated, fields, in: soup)
+  }
+
+  /// As ``edit(_:_:in:)``, by the row's own number, which a record keeps when the server gives it an id.
+  public func edit(
+    entry entryId: Int64, _ fields: JSONObject, in soup: String = soup
+  ) async throws {
+    try await change("_soupEntryId", .integer(entryId), SyncKeys.locallyUpdated, fields, in: soup)
   }
 
   /// Deletes a record offline.
   public func delete(_ id: String, in soup: String = soup) async throws {
-    guard let record = try await row("Id", id, in: soup)?.object else { return }
-    try await store.upsert(
-      entries: [.object(Self.flagged(record, SyncKeys.locallyDeleted))], forSoupNamed: soup)
+    try await change(idField, .string(id), SyncKeys.locallyDeleted, [:], in: soup)
+  }
+
+  /// Changes and flags the row whose field has this value, if there is one.
+  private func change(
+    _ field: String, _ value: JSONValue, _ flag: String, _ fields: JSONObject, in soup: String
+  ) async throws {
+    try await store.inTransaction { transaction in
+      let query = try QuerySpec.buildSmartQuerySpec(
+        smartSql: "SELECT {\(soup):_soup} FROM {\(soup)} WHERE {\(soup):\(field)} = ?", pageSize: 1)
+      let found = try transaction.query(
+        using: query, startingFromPageIndex: 0, whereArgs: [value])
+      for row in found {
+        guard var record = row[0]?.object else { continue }
+        for (key, value) in fields { record[key] = value }
+        try transaction.upsert(
+          entries: [.object(Self.flagged(record, flag))], forSoupNamed: soup)
+      }
+    }
   }
 
   private static func flagged(_ record: JSONObject, _ flag: String) -> JSONObject {

@@ -71,6 +71,7 @@ extension InMemoryOrg.State {
     let time = tick()
     record["attributes"] = ["type": .string(type)]
     record["Id"] = .string(id)
+    record[idField] = .string(id)
     record["CreatedDate"] = time
     record["LastModifiedDate"] = time
     objects[type, default: [:]][id] = record

@@ -21,6 +21,8 @@ public final class InMemoryOrg: SyncRequestSender {
     case unreachable
     /// The server does what it is asked to and the answer is lost.
     case dropAnswer
+    /// The server answers, and null stands wherever an id stood as a value.
+    case withoutIds
     /// Something else answers.
     case answer(status: Int, body: String)
   }
@@ -66,6 +68,7 @@ public final class InMemoryOrg: SyncRequestSender {
     var tickLength: Int64 = 1_000
     var lateness: Int64 = 0
     var lastNumber = 0
+    var idField = SyncKeys.defaultIdField
     var pageSize = 2_000
     var childPageSize = 2_000
     var relations: [Relation] = []
@@ -79,7 +82,12 @@ public final class InMemoryOrg: SyncRequestSender {
 
   let state = Mutex(State())
 
-  public init() {}
+  /// Makes an org without records.
+  ///
+  /// - Parameter idField: A field in which records have their ids besides `Id`.
+  public init(idField: String = SyncKeys.defaultIdField) {
+    state.withLock { $0.idField = idField }
+  }
 
   // MARK: What tests do
 
@@ -164,6 +172,11 @@ public final class InMemoryOrg: SyncRequestSender {
       _ = try state.withLock { try $0.answer(seen) }
       try Task.checkCancellation()
       throw TransportError(.truncated, "the connection broke")
+    case .withoutIds:
+      let answer = try state.withLock { try $0.answer(seen) }
+      let text = String(decoding: answer.body, as: UTF8.self)
+      return RestResponse(
+        status: answer.status, body: Array(text.replacing(/"001\d{15}"/, with: "null").utf8))
     case .answer(let status, let body):
       return RestResponse(status: status, body: Array(body.utf8))
     }

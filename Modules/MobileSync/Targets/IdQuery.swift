@@ -41,6 +41,32 @@ public struct IdQuery: Sendable {
     return records
   }
 
+  /// Which of these ids the server has, asked for in slices of at most `count`. The fields do not count.
+  ///
+  /// - Throws: As ``allIds(of:field:in:)``.
+  public func existing(
+    among ids: [String], atMost count: Int = SOQLLiteral.maxIds, in context: SyncContext
+  ) async throws -> Set<String> {
+    let query = IdQuery(fields: [idField], objectType: objectType, idField: idField)
+    var existing: Set<String> = []
+    for slice in SOQLLiteral.slices(of: ids, atMost: count) {
+      existing.formUnion(
+        try await Self.allIds(of: .query(query.soql(slice)), field: idField, in: context))
+    }
+    return existing
+  }
+
+  /// The ids of the records of all pages of a query.
+  ///
+  /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if a record has no
+  ///   text in `field`.
+  public static func allIds(
+    of request: RestRequest, field: String, in context: SyncContext
+  ) async throws -> Set<String> {
+    try SyncContext.ids(
+      of: try await allRecords(of: request, in: context), in: field, answering: request)
+  }
+
   /// The records of all pages of a query.
   ///
   /// - Throws: As ``SyncContext/json(for:)``.

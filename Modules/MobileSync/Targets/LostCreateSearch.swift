@@ -15,7 +15,7 @@ public enum LostCreateSearch: Sendable {
   /// - Parameter idFieldName: The target's id field.
   /// - Throws: As ``SyncContext/json(for:)``.
   public static func candidates(
-    for lost: [(record: SyncUpRecord, sentAfter: Int64)], idFieldName: String,
+    for lost: [LostCreate], idFieldName: String,
     in context: SyncContext
   ) async throws -> [[String]] {
     var candidates = lost.map { _ in [String]() }

@@ -34,9 +34,11 @@ public struct SyncContext: Sendable {
   public internal(set) var soupName: String
   /// The sync.
   public let syncId: Int64
-  /// The user whose requests these are, if there is one.
+  /// The user whose requests these are; nil if the manager was made without one, and then records cannot
+  /// be told by who made them.
   public let userId: String?
-  /// What happens to records that were changed on both sides.
+  /// What happens to records that were changed on both sides, as the sync's options say. The engine sees
+  /// to it; a target that can let the server look again, as with a condition on a date, may do so.
   public let mergeMode: SyncMergeMode
 
   let sender: any SyncRequestSender
@@ -112,6 +114,26 @@ public struct SyncContext: Sendable {
     SyncError(
       .unexpectedResponse, "The answer to \(request) is not \(expected).",
       body: beginning(of: json.utf8))
+  }
+
+  /// The ids of records, for finding ghosts.
+  ///
+  /// A record whose id cannot be read would pass for one that is gone, so it is an error.
+  ///
+  /// - Parameter request: What they answer.
+  /// - Throws: ``SyncError`` `unexpectedResponse` if a record has no text in the field.
+  public static func ids(
+    of records: some Sequence<JSONSlice>, in field: String, answering request: RestRequest
+  ) throws(SyncError) -> Set<String> {
+    var ids: Set<String> = []
+    for record in records {
+      guard let id = record[field]?.string, !id.isEmpty else {
+        throw unexpectedForm(
+          record, of: request, expected: "a list of records with the field '\(field)'")
+      }
+      ids.insert(id)
+    }
+    return ids
   }
 
   /// The error for an answer whose status is not one of success.
@@ -201,5 +223,21 @@ public struct SyncContext: Sendable {
   /// As much of a body as an error keeps.
   private static func beginning(of body: some Collection<UInt8>) -> String {
     String(decoding: body.prefix(4_096), as: UTF8.self)
+  }
+}
+
+extension SyncContext {
+  /// Makes a context for calling a target in a test of its own; in a run the engine makes it.
+  ///
+  /// - Parameters:
+  ///   - store: The store that the target may read.
+  ///   - sender: What answers its requests.
+  public init(
+    store: SmartStore, soupName: String, syncId: Int64 = 1, userId: String? = nil,
+    mergeMode: SyncMergeMode = .overwrite, sender: any SyncRequestSender
+  ) {
+    self.init(
+      store: store, soupName: soupName, syncId: syncId, userId: userId, mergeMode: mergeMode,
+      sender: sender, signal: StopSignal())
   }
 }

@@ -52,14 +52,26 @@ extension SyncUpTarget {
 public protocol LostCreateFinding: SyncUpTarget {
   /// Looks on the server for records that earlier, unanswered requests may have made.
   ///
-  /// - Parameter lost: The records with the time, in milliseconds since 1970, before which they
-  ///   were certainly not sent.
   /// - Returns: For each record, in the same order, the ids of server records that agree with it in
-  ///   every field that was sent. The engine takes the first that no local record has.
+  ///   every field that was sent. The engine takes one that cannot be another record of this device.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
   func candidates(
-    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+    for lost: [LostCreate], in context: SyncContext
   ) async throws -> [[String]]
+}
+
+/// A record that was to be made and was never heard of.
+public struct LostCreate: Sendable {
+  /// The record as it was sent.
+  public let record: SyncUpRecord
+  /// The time, in milliseconds since 1970, before which it was certainly not sent.
+  public let sentAfter: Int64
+
+  /// Describes a lost create.
+  public init(record: SyncUpRecord, sentAfter: Int64) {
+    self.record = record
+    self.sentAfter = sentAfter
+  }
 }
 
 /// Which fields of a record go up.

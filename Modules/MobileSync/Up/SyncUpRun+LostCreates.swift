@@ -18,12 +18,12 @@ extension SyncUpRun {
   ) async throws {
     let marks = try await OutcomeStore(store: context.store).lost(.create, in: context.soupName)
     if marks.isEmpty { return }
-    var lost: [(record: SyncUpRecord, sentAfter: Int64)] = []
+    var lost: [LostCreate] = []
     for (entryId, record) in try await entries(marks.keys.sorted()) {
       guard let (mark, sent) = marks[entryId],
         let dirty = try asSent(record, entryId, sent, mark, plan, as: .create)
       else { continue }
-      lost.append((dirty, mark.time - Self.clockTolerance))
+      lost.append(LostCreate(record: dirty, sentAfter: mark.time - Self.clockTolerance))
     }
     guard !lost.isEmpty, let finder = target as? any LostCreateFinding else { return }
     let candidates = try await finder.candidates(for: lost, in: context)

@@ -2,6 +2,8 @@ import BasicSyncUp
 import BatchSyncUp
 import BriefcaseSyncDown
 import CollectionSyncUp
+import LayoutSyncDown
+import MetadataSyncDown
 import MobileSync
 import MobileSyncTestSupport
 import MruSyncDown
@@ -116,6 +118,39 @@ import Testing
       prepare: { device, _ in try await device.prepareTrees() }
     ).cases)
   func `MS-147 the parent-children target downwards`(
+    _ guarantee: SyncConformanceCase
+  ) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: try DescriptionConformance(
+      LayoutSyncDownTarget(LayoutRequest(objectAPIName: "Account", formFactor: "Large"))
+    ).cases)
+  func `MS-143 the layout target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(
+    arguments: try DescriptionConformance(MetadataSyncDownTarget(objectType: "Account")).cases)
+  func `MS-141 the metadata target`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
+  // MARK: Another id field
+
+  @Test(
+    arguments: try SyncDownConformance(
+      SoqlSyncDownTarget(query: "select Name from Account", idFieldName: "Key__c")
+    ).cases)
+  func `MS-179 a SOQL target with an id field of its own`(
+    _ guarantee: SyncConformanceCase
+  ) async throws {
+    try await guarantee.check()
+  }
+
+  @Test(arguments: SyncUpConformance(CollectionSyncUpTarget(idFieldName: "Key__c")).cases)
+  func `MS-179 a collection target with an id field of its own`(
     _ guarantee: SyncConformanceCase
   ) async throws {
     try await guarantee.check()

@@ -1,3 +1,4 @@
+import BasicSyncUp
 import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
@@ -112,6 +113,32 @@ import Testing
       target: target, options: SyncOptions(mergeMode: mode, fieldlist: ["Name"]),
       soupName: Device.soup
     ).lastState()
+  }
+
+  @Test func `an author can call a target alone, with a record and a context of a test`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    let context = SyncContext(store: device.store, soupName: Device.soup, sender: org)
+    let made = SyncUpRecord(
+      record: try JSONSlice(parsing: Array(#"{"Id":"local_1","Name":"a"}"#.utf8)), action: .create,
+      objectType: "Account", fieldNames: ["Id", "Name"])
+    #expect(made.id == "local_1" && made.values.map(\.name) == ["Name"])
+    let target = BasicSyncUpTarget()
+    let sent = try await target.send([made], in: context)
+    guard case .succeeded(let id?) = sent.first else {
+      Issue.record("the record was not made: \(sent)")
+      return
+    }
+    #expect(org.record("Account", id)?["Name"] == "a")
+    let lost = LostCreate(record: made, sentAfter: org.now - 60_000)
+    #expect(try await target.candidates(for: [lost], in: context) == [[id]])
+    let known = SyncUpRecord(
+      record: try JSONSlice(parsing: Array(#"{"Name":"b","Key__c":"1"}"#.utf8)), action: .upsert,
+      objectType: "Account", fieldNames: ["Name"], externalId: .init("Key__c", "1"))
+    #expect(try await target.send([known], in: context).count == 1)
+    #expect(org.records("Account").compactMap { $0["Key__c"]?.string } == ["1"])
   }
 
   @Test(arguments: [1, 3])

@@ -28,53 +28,66 @@ public struct CustomersDownTarget: SyncDownTarget, Equatable {
     region.map { ["region": .string($0)] } ?? [:]
   }
 
-  // The endpoint orders by date, so an interrupted run goes on where it was.
+  // The endpoint orders by date and then id, so an interrupted run goes on where it was.
   public var isSortedByModificationDate: Bool { true }
 
-  /// What leads to the next page: the last customer's id, within the same question.
+  /// What leads to the next page: where the last customer stood in that order.
+  ///
+  /// A place, not a customer: one that is changed or deleted while pages come stands elsewhere then, or
+  /// nowhere, and would take with it what stood before. Those behind a place are the same ever after.
   public struct Cursor: Sendable {
-    let since: Int64
-    let after: String
+    let date: String
+    let id: String
   }
 
   public func startFetch(
     since maxTimeStamp: Int64, in context: SyncContext
   ) async throws -> SyncPage<Cursor>? {
-    try await page(since: maxTimeStamp, after: nil, in: context)
+    // -1 and 0 ask for everything.
+    try await page(
+      maxTimeStamp > 0
+        ? [RestQueryItem("since", SalesforceDate(milliseconds: maxTimeStamp).text)] : [],
+      in: context)
   }
 
   public func continueFetch(
     _ cursor: Cursor, in context: SyncContext
   ) async throws -> SyncPage<Cursor>? {
-    try await page(since: cursor.since, after: cursor.after, in: context)
+    try await page(
+      [RestQueryItem("afterDate", cursor.date), RestQueryItem("afterId", cursor.id)], in: context)
   }
 
   private func page(
-    since: Int64, after: String?, in context: SyncContext
+    _ place: [RestQueryItem], in context: SyncContext
   ) async throws -> SyncPage<Cursor> {
-    var query: [RestQueryItem] = []
-    if since > 0 { query.append(RestQueryItem("since", SalesforceDate(milliseconds: since).text)) }
-    if let after { query.append(RestQueryItem("after", after)) }
-    if let region { query.append(RestQueryItem("region", region)) }
-    let request = CustomersEndpoint.get(query: query)
+    let request = CustomersEndpoint.get(query: place + regionQuery)
     let json = try await context.json(for: request)
     guard let customers = json["customers"], customers.kind == .array else {
       throw SyncContext.unexpectedForm(json, of: request, expected: "a page of customers")
     }
+    var next: Cursor?
+    if let date = json["next"]?["date"]?.string, let id = json["next"]?["id"]?.string {
+      next = Cursor(date: date, id: id)
+    }
     return SyncPage(
       records: Array(customers.elements), totalSize: json["total"]?.int64.map(Int.init(clamping:)),
-      next: json["after"]?.string.map { Cursor(since: since, after: $0) })
+      next: next)
   }
 
+  private var regionQuery: [RestQueryItem] { region.map { [RestQueryItem("region", $0)] } ?? [] }
+
+  /// The customers of the region: one that has left it is a ghost here.
   public func remoteIds(
     for localIds: [String], in context: SyncContext
   ) async throws -> Set<String>? {
-    let request = CustomersEndpoint.get("/ids")
+    let request = CustomersEndpoint.get("/ids", query: regionQuery)
     let json = try await context.json(for: request)
-    // An answer that is no list must not pass for "nothing is left".
-    guard json.kind == .array else {
+    // An answer that is no list must not pass for "nothing is left", and an id that cannot be read must
+    // not pass for a customer that is gone.
+    let ids = json.elements.compactMap(\.string)
+    guard json.kind == .array, ids.count == Array(json.elements).count else {
       throw SyncContext.unexpectedForm(json, of: request, expected: "a list of ids")
     }
-    return Set(json.elements.compactMap(\.string))
+    return Set(ids)
   }
 }

@@ -7,11 +7,14 @@ import SalesforceSDKCore
 ///
 /// | request | answer |
 /// | --- | --- |
-/// | `GET /Customers?since=<date>&after=<id>` | `{"customers": […], "total": n, "after": "…" or null}` |
+/// | `GET /Customers?since=<date>` | `{"customers": […], "total": n, "next": {"date": "…", "id": "…"} or null}` |
+/// | `GET /Customers?afterDate=<date>&afterId=<id>` | the same, behind this place in the order of dates and ids |
 /// | `GET /Customers/ids` | `["001…"]` |
 /// | `POST /Customers` `{"changes": […]}` | `{"results": [{"status": "done", "id": "001…"}]}` |
 /// | `POST /Customers/dates` `{"ids": […]}` | `{"001…": "2026-01-01T…"}`; what is gone is missing |
 /// | `POST /Customers/made` `{"keys": […]}` | `{"local_1": "001…"}`; what was never made is missing |
+///
+/// Both questions for customers take `region=<text>`, too.
 enum CustomersEndpoint {
   static let path = "/services/apexrest/Customers"
 

@@ -93,7 +93,7 @@ public struct CustomersUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
   }
 
   public func candidates(
-    for lost: [(record: SyncUpRecord, sentAfter: Int64)], in context: SyncContext
+    for lost: [LostCreate], in context: SyncContext
   ) async throws -> [[String]] {
     let keys = lost.map { $0.record.id ?? "" }
     let json = try await context.json(

@@ -26,29 +26,62 @@ import Testing
   }
 }
 
+/// Does the target keep to its region?
+@Suite struct RegionTests {
+  @Test func `customers of other regions do not come, and one that leaves the region is a ghost`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    org.playCustomers()
+    let ids = ["North", "North", "South"].map {
+      org.create("Account", ["Name": .string($0), "Region": .string($0)])
+    }
+    let device = try await Device.open(org) { registry in
+      try registry.register(CustomersDownTarget.self)
+    }
+    let sync = try await device.manager.syncDown(
+      target: CustomersDownTarget(region: "North"), soupName: Device.soup
+    ).finished()
+    #expect(try await device.rows().compactMap { $0["Id"]?.string } == Array(ids.prefix(2)))
+    org.update("Account", ids[0], ["Region": "South"])
+    #expect(try await device.manager.cleanResyncGhosts(forId: sync.id) == 1)
+    #expect(try await device.rows().compactMap { $0["Id"]?.string } == [ids[1]])
+  }
+}
+
 extension InMemoryOrg {
   /// The endpoint, over accounts.
   func playCustomers() {
     let pageSize = pageSize
-    answer("GET /services/apexrest/Customers/ids") { records, _ in
-      (200, .array(records.all("Account").compactMap { $0["Id"] }))
+    @Sendable func customers(
+      _ records: Records, _ request: Request
+    ) -> [JSONObject] {
+      records.all("Account").filter {
+        request.query["region"] == nil || $0["Region"]?.string == request.query["region"]
+      }
+    }
+    answer("GET /services/apexrest/Customers/ids") { records, request in
+      (200, .array(customers(records, request).compactMap { $0["Id"] }))
     }
     answer("GET /services/apexrest/Customers") { records, request in
-      func date(_ record: JSONObject) -> String { record["LastModifiedDate"]?.string ?? "" }
-      var found = records.all("Account").filter { date($0) > request.query["since"] ?? "" }
-      found.sort { (date($0), $0["Id"]?.string ?? "") < (date($1), $1["Id"]?.string ?? "") }
-      let total = found.count
-      if let after = request.query["after"],
-        let index = found.firstIndex(where: { $0["Id"]?.string == after })
-      {
-        found.removeFirst(index + 1)
+      func place(_ record: JSONObject) -> (String, String) {
+        (record["LastModifiedDate"]?.string ?? "", record["Id"]?.string ?? "")
+      }
+      var found = customers(records, request).sorted { place($0) < place($1) }
+      if let since = request.query["since"] { found.removeAll { place($0).0 <= since } }
+      if let date = request.query["afterDate"], let id = request.query["afterId"] {
+        found.removeAll { place($0) <= (date, id) }
       }
       let page = found.prefix(pageSize)
+      var next: JSONValue = .null
+      if found.count > pageSize, let last = page.last.map(place) {
+        next = ["date": .string(last.0), "id": .string(last.1)]
+      }
       return (
         200,
         [
-          "customers": .array(page.map { .object($0) }), "total": .integer(Int64(total)),
-          "after": found.count > pageSize ? page.last?["Id"] ?? .null : .null,
+          "customers": .array(page.map { .object($0) }), "total": .integer(Int64(found.count)),
+          "next": next,
         ]
       )
     }

@@ -117,16 +117,27 @@ enum CustomersService {
   ) async throws -> MockOrgApexAnswer {
     switch (request.method, request.path.first) {
     case ("GET", "ids"):
-      let found = try await org.query("SELECT Id FROM Account")
+      let found = try await org.query("SELECT Id FROM Account\(clause(conditions(request)))")
       return MockOrgApexAnswer(json: .array(found.compactMap { $0["Id"]?.value }))
     case ("GET", _):
-      let since = request[query: "since"].map { " WHERE LastModifiedDate > \($0)" } ?? ""
+      var conditions = conditions(request)
+      if let since = request[query: "since"] { conditions.append("LastModifiedDate > \(since)") }
+      if let date = request[query: "afterDate"], let id = request[query: "afterId"] {
+        conditions.append(
+          "(LastModifiedDate > \(date) OR (LastModifiedDate = \(date) AND Id > '\(id)'))")
+      }
       let found = try await org.query(
-        "SELECT Id, Name, Phone, LastModifiedDate FROM Account\(since) ORDER BY LastModifiedDate")
+        "SELECT Id, Name, Phone, LastModifiedDate FROM Account\(clause(conditions)) "
+          + "ORDER BY LastModifiedDate, Id LIMIT \(pageSize + 1)")
+      let page = found.prefix(pageSize)
+      var next: JSONValue = .null
+      if found.count > pageSize, let last = page.last {
+        next = ["date": last["LastModifiedDate"]?.value ?? .null, "id": last["Id"]?.value ?? .null]
+      }
       return MockOrgApexAnswer(
         json: [
-          "customers": .array(found.map(\.value)), "total": .integer(Int64(found.count)),
-          "after": nil,
+          "customers": .array(page.map(\.value)), "next": next,
+          "total": .integer(Int64(try await org.count("Account"))),
         ])
     case ("POST", "dates"):
       var dates = JSONObject()
@@ -149,6 +160,17 @@ enum CustomersService {
       }
       return MockOrgApexAnswer(json: ["results": .array(results)])
     }
+  }
+
+  /// Small, so that a story has several pages.
+  private static let pageSize = 1
+
+  private static func conditions(_ request: MockOrgApexRequest) -> [String] {
+    request[query: "region"].map { ["BillingState = '\($0)'"] } ?? []
+  }
+
+  private static func clause(_ conditions: [String]) -> String {
+    conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
   }
 
   private static func apply(_ change: JSONValue, _ org: MockOrg) async -> JSONValue {
