@@ -102,13 +102,24 @@ import Testing
     #expect(try await tree.idsAgree())
   }
 
-  @Test func `MS-240 a child without a parent row is never sent`() async throws {
+  @Test func `MS-240 a child without a parent row is never sent and says so`() async throws {
     let tree = try await TreeDevice()
     try await tree.device.create(
-      [["LastName": "orphan", "AccountId": "001x"]], type: "Contact", in: TreeDevice.contacts)
+      [["LastName": "orphan", "AccountId": "001x"], ["LastName": "nobody's"]], type: "Contact",
+      in: TreeDevice.contacts)
     let state = try await tree.syncUp()
     #expect(state.totalSize == 0 && tree.org.requests.isEmpty)
-    #expect(try await tree.dirtyCount() == 1)
+    #expect(try await tree.dirtyCount() == 2)
+    let outcomes = try await tree.device.manager.outcomes(forId: state.id)
+    #expect(outcomes.map(\.kind) == [.rejected, .rejected])
+    #expect(outcomes.allSatisfy { $0.error?["statusCode"] == "PARENT_NOT_HERE" })
+    for row in try await tree.device.rows(in: TreeDevice.contacts) {
+      #expect(row[SyncKeys.lastError]?.string?.contains("PARENT_NOT_HERE") == true)
+      try await tree.device.delete(row["Id"]?.string ?? "", in: TreeDevice.contacts)
+    }
+    // Made and deleted here: nobody needs to know.
+    try await tree.syncUp()
+    #expect(try await tree.device.rows(in: TreeDevice.contacts).isEmpty)
   }
 
   @Test func `MS-188 a refused parent keeps its error and its children wait`() async throws {

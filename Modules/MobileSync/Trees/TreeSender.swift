@@ -17,6 +17,7 @@ struct TreeSender: Sendable {
 
   /// What is left to do for a tree.
   private struct Course {
+    let tree: LocalTree
     /// The id that children are given.
     var parentId: String?
     var waiting: [TreeWork.Step]
@@ -30,11 +31,11 @@ struct TreeSender: Sendable {
   ///
   /// - Returns: What the server has taken.
   func send(treeOf entryId: Int64, _ target: some TreeSyncUpTarget) async throws -> [Taken] {
-    guard let tree = try await tree(entryId) else {
+    guard let tree = try await resolvedTree(entryId) else {
       try await settleLocally(withoutWork: entryId)
       return []
     }
-    let work = try await narrowed(TreeWork(tree, plan.rules))
+    var work = try await narrowed(TreeWork(tree, plan.rules))
     if work.isEmpty {
       try await settleLocally(withoutWork: entryId)
       return []
@@ -45,13 +46,45 @@ struct TreeSender: Sendable {
       try await settleLocally(conflicts: work)
       return []
     }
-    try await settleLocally(work)
-    var course = Course(parentId: id(of: tree), waiting: work.steps)
+    guard try await settleLocally(work, tree) else {
+      // The deletion was taken back meanwhile: the next run decides anew.
+      try await settleLocally(withoutWork: entryId)
+      return []
+    }
+    try await settleLocally(waiting: work.takeWaiting(plan))
+    var course = Course(tree: tree, parentId: id(of: tree), waiting: work.steps)
     if work.steps.first(where: \.isParent)?.record.makesRecord == true { course.parentId = nil }
     while !course.waiting.isEmpty {
       try await sendNext(&course, entryId, target)
     }
+    if let parent = work.removedLast { try await removeLast(parent) }
     return course.taken
+  }
+
+  /// Removes a parent that the server never had, now that its children are gone there; if one is left, it
+  /// stays for the next run.
+  private func removeLast(_ parent: TreeWork.Row) async throws {
+    guard let tree = try await tree(parent.entryId) else { return }
+    let work = TreeWork(tree, plan.rules)
+    if work.removedLast != nil {
+      try await settleLocally(
+        waiting: [
+          SyncRecordOutcome(
+            syncId: run.context.syncId, soupName: run.context.soupName, entryId: parent.entryId,
+            recordId: parent.id, action: nil, kind: .waiting, time: run.now())
+        ])
+    } else if work.steps.isEmpty {
+      _ = try await settleLocally(work, tree)
+    }
+  }
+
+  /// The tree with the server's ids in the places of local ones, as far as they are known by now.
+  private func resolvedTree(_ entryId: Int64) async throws -> LocalTree? {
+    let tree = try await tree(entryId)
+    guard let tree, plan.parents.references != nil else { return tree }
+    let parents = try await plan.parentRun.resolved([tree.parent], plan.parents)
+    let children = try await plan.childRun.resolved(tree.children, plan.children)
+    return parents.first.map { LocalTree(parent: $0, children: children) }
   }
 
   private func tree(_ entryId: Int64) async throws -> LocalTree? {
@@ -224,7 +257,7 @@ struct TreeSender: Sendable {
             isParent: false, record: step.record.recreated(with: plan.rules.child), isLinked: true)
         } + waiting
     }
-    let settlement = TreeSettlement(plan: plan, time: run.now())
+    let settlement = TreeSettlement(plan: plan, time: run.now(), tree: course.tree)
     let (outcomes, refreshed) = try await settlement.write(verdict.settled, waiting: waiting)
     outcomes.forEach(run.reportOutcome)
     course.waiting = refreshed
@@ -238,8 +271,9 @@ struct TreeSender: Sendable {
     course.waiting = []
     try await TreeSettlement(plan: plan, time: run.now()).markLost(entryId)
     guard let tree = try await tree(entryId) else { return }
-    let work = TreeWork(tree, plan.rules)
-    try await settleLocally(work)
+    var work = TreeWork(tree, plan.rules)
+    _ = try await settleLocally(work, tree)
+    try await settleLocally(waiting: work.takeWaiting(plan))
     course.waiting = work.steps
   }
 
@@ -272,11 +306,31 @@ struct TreeSender: Sendable {
 
   /// Settles the records that need no request: rows that the server never had, and those that cannot
   /// be sent.
-  private func settleLocally(_ work: TreeWork) async throws {
-    if work.removed.isEmpty && work.refused.isEmpty { return }
-    let settlement = TreeSettlement(plan: plan, time: run.now())
-    try await settlement.write(removed: work.removed, refused: work.refused)
-      .forEach(run.reportOutcome)
+  ///
+  /// - Returns: False if the parent was to be removed and stays after all.
+  private func settleLocally(_ work: TreeWork, _ tree: LocalTree) async throws -> Bool {
+    if work.removed.isEmpty && work.refused.isEmpty { return true }
+    let settlement = TreeSettlement(plan: plan, time: run.now(), tree: tree)
+    let outcomes = try await settlement.write(removed: work.removed, refused: work.refused)
+    outcomes.forEach(run.reportOutcome)
+    return work.removed.filter(\.isParent).allSatisfy { parent in
+      outcomes.contains {
+        $0.entryId == parent.entryId && $0.soupName == run.context.soupName
+      }
+    }
+  }
+
+  /// Records that refer to others that have not gone up stay for the next run.
+  private func settleLocally(waiting steps: [TreeWork.Step]) async throws {
+    let time = run.now()
+    try await settleLocally(
+      waiting: steps.map {
+        plan.outcome(of: $0, .waiting, id: $0.record.id, time, hasAction: false)
+      })
+  }
+
+  private func settleLocally(waiting outcomes: [SyncRecordOutcome]) async throws {
+    try await save(outcomes)
   }
 
   private func settleLocally(conflicts work: TreeWork) async throws {
@@ -317,5 +371,29 @@ extension TreeUpRun.Plan {
       syncId: context.syncId, soupName: context.soupName, entryId: step.record.entryId,
       recordId: id, action: hasAction ? step.record.action : nil, kind: kind, time: time,
       error: error)
+  }
+}
+
+extension TreeWork {
+  /// Takes the steps out that have to wait for records that have not gone up, and gives them back; the
+  /// others leave out the fields that are to go later. Without a parent that is to be made, its children
+  /// have nowhere to go.
+  mutating func takeWaiting(_ plan: TreeUpRun.Plan) -> [Step] {
+    var waiting: [Step] = []
+    var sent: [Step] = []
+    for step in steps {
+      let waitsForParent =
+        step.isLinked && waiting.contains { $0.isParent && $0.record.makesRecord }
+      let part = plan.part(isParent: step.isParent)
+      if !waitsForParent,
+        let record = plan.run(isParent: step.isParent).sendable(step.record, part)
+      {
+        sent.append(Step(isParent: step.isParent, record: record, isLinked: step.isLinked))
+      } else {
+        waiting.append(step)
+      }
+    }
+    steps = sent
+    return waiting
   }
 }

@@ -5,6 +5,8 @@ import SmartStore
 struct TreeSettlement: Sendable {
   let plan: TreeUpRun.Plan
   let time: Int64
+  /// The tree as it was read when it was decided what to send.
+  var tree: LocalTree?
 
   private var store: SmartStore { plan.parentRun.context.store }
 
@@ -15,28 +17,30 @@ struct TreeSettlement: Sendable {
   ///
   /// - Parameter waiting: Records that are still to be sent. Rows whose flags do not say what they need
   ///   by now are flagged anew, so that a crash forgets none.
-  /// - Returns: The outcomes, and the waiting records as the soups have them now.
+  /// - Returns: The outcomes, also those of edits that went with their parent, and the waiting records as
+  ///   the soups have them now.
   func write(
     _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)], waiting: [TreeWork.Step]
   ) async throws -> (outcomes: [SyncRecordOutcome], waiting: [TreeWork.Step]) {
     let outcomes = settled.map { outcome(of: $0.step, $0.settlement) }
-    let current = try await store.inTransaction { transaction in
+    let (current, dropped) = try await store.inTransaction { transaction in
       let unedited = try uneditedIds(waiting, in: transaction)
+      var dropped: [SyncRecordOutcome] = []
       for isParent in [false, true] {
-        try write(
+        dropped += try write(
           settled.filter { $0.step.isParent == isParent }, isParent: isParent, in: transaction)
       }
       try followParent(settled, in: transaction)
       try remember(settled, in: transaction)
       try flag(waiting.filter { unedited.contains($0.record.entryId) }, in: transaction)
-      try OutcomeStore.save(outcomes.filter { !$0.isLost }, in: transaction)
+      try OutcomeStore.save(outcomes.filter { !$0.isLost } + dropped, in: transaction)
       try OutcomeStore.save(
         inFlight: zip(outcomes, settled).filter { $0.0.isLost }
           .map { (mark: $0.0, sent: $0.1.step.record.values) },
         in: transaction)
-      return try refreshed(waiting, unedited, in: transaction)
+      return (try refreshed(waiting, unedited, in: transaction), dropped)
     }
-    return (outcomes, current)
+    return (outcomes + dropped, current)
   }
 
   // MARK: Rows
@@ -44,7 +48,8 @@ struct TreeSettlement: Sendable {
   private func write(
     _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)], isParent: Bool,
     in transaction: borrowing StoreTransaction
-  ) throws {
+  ) throws -> [SyncRecordOutcome] {
+    var dropped: [SyncRecordOutcome] = []
     let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
     let rows = try transaction.entries(
       settled.map(\.step.record.entryId), of: run.context.soupName)
@@ -58,7 +63,8 @@ struct TreeSettlement: Sendable {
       let change: RowChange
       switch settlement {
       case .clean(let newId):
-        change = .accepted(sent: step.record.record, now: row, newId: newId)
+        change = .accepted(
+          sent: step.record.record, now: row, newId: newId, isPartial: step.record.isPartial)
       case .removeRow: change = .deleted(sent: step.record.record, now: row)
       case .keepError(let error):
         written.append(try failed(row, step, error))
@@ -82,7 +88,7 @@ struct TreeSettlement: Sendable {
         removed.append(step.record.entryId)
         // What was edited or made since then goes too, since nothing can be done with it any more.
         if isParent, plan.rules.deletesChildren, let id = row[part.fields.idField]?.string {
-          try plan.removeChildren(of: id, in: transaction)
+          dropped += editsSinceRead(try plan.removeChildren(of: id, in: transaction))
         }
       case .leave: break
       }
@@ -92,7 +98,29 @@ struct TreeSettlement: Sendable {
     try transaction.remove(entryIds: removed, forSoupNamed: run.context.soupName)
     try BaseStore(soupName: run.context.soupName).remove(
       removed.compactMap { rowById[$0]?[part.fields.idField]?.string }, in: transaction)
+    return dropped
   }
+
+  /// The outcomes of those children, removed with their parent, that were edited or made since the tree
+  /// was read: nobody who deleted the parent has seen them.
+  private func editsSinceRead(_ children: [LocalTree.Row]) -> [SyncRecordOutcome] {
+    let read = Dictionary(
+      (tree?.children ?? []).map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
+    return children.filter { child in
+      let flags = RecordFlags(of: child.record)
+      return flags.local && !flags.deleted
+        && read[child.id].map { !$0.utf8.elementsEqual(child.record.utf8) } ?? true
+    }.map { child in
+      SyncRecordOutcome(
+        syncId: plan.childRun.context.syncId, soupName: plan.childRun.context.soupName,
+        entryId: child.id, recordId: child.record[plan.rules.child.idField]?.string, action: nil,
+        kind: .rejected, time: time, error: Self.parentDeleted)
+    }
+  }
+
+  private static let parentDeleted = SyncUpDecision.clientError(
+    "PARENT_DELETED",
+    "The record was edited while its parent was being deleted, which took it along.")
 
   /// Keeps what is known of records that the server has taken, with the parents that it knows of.
   private func remember(
@@ -218,30 +246,35 @@ struct TreeSettlement: Sendable {
 
   // MARK: Rows without requests
 
-  /// Removes rows that the server never had, unless they were edited meanwhile, and keeps the errors of
-  /// those that cannot be sent.
+  /// Removes rows that the server never had, and keeps the errors of those that cannot be sent.
+  ///
+  /// Each row is looked at again: one whose deletion was taken back meanwhile stays as it is, and the
+  /// children of such a parent with it.
+  ///
+  /// - Returns: The outcomes; a row that stays has none.
   func write(
     removed: [TreeWork.Row], refused: [TreeWork.Row]
   ) async throws -> [SyncRecordOutcome] {
-    func outcome(_ row: TreeWork.Row, _ kind: SyncRecordOutcome.Kind) -> SyncRecordOutcome {
-      let context = plan.run(isParent: row.isParent).context
-      return SyncRecordOutcome(
-        syncId: context.syncId, soupName: context.soupName, entryId: row.entryId, recordId: row.id,
-        action: nil, kind: kind, time: time, error: row.error)
-    }
-    let outcomes = removed.map { outcome($0, .succeeded) } + refused.map { outcome($0, .rejected) }
     try await store.inTransaction { transaction in
-      // A parent whose deletion was taken back stays, and its children with it.
-      let parents = removed.filter(\.isParent).map(\.entryId)
-      let kept = try transaction.entries(parents, of: plan.parents.records.soupName)
-        .filter { !RecordFlags(of: $0.record).deleted }.map(\.id)
-      for isParent in [true, false] where isParent || kept.isEmpty {
-        let run = plan.run(isParent: isParent)
-        try transaction.remove(
-          entryIds: removed.filter { $0.isParent == isParent && !kept.contains($0.entryId) }
-            .map(\.entryId),
-          forSoupNamed: run.context.soupName)
+      var outcomes: [SyncRecordOutcome] = []
+      let parents = try stillRemoved(removed.filter(\.isParent), in: transaction)
+      let children = removed.filter { !$0.isParent }
+      let isParentKept = parents.count < removed.filter(\.isParent).count
+      let own = try stillRemoved(children.filter { !$0.followsParent }, in: transaction)
+      // Children that were made meanwhile go with their parent, too.
+      if !isParentKept, plan.rules.deletesChildren {
+        for id in parents.compactMap(\.id) {
+          outcomes += editsSinceRead(try plan.removeChildren(of: id, in: transaction))
+        }
       }
+      for (rows, run) in [(parents, plan.parentRun), (own, plan.childRun)] {
+        try transaction.remove(
+          entryIds: rows.map(\.entryId), forSoupNamed: run.context.soupName)
+      }
+      let followers = isParentKept ? [] : children.filter(\.followsParent)
+      let known = Set(outcomes.map(\.entryId))
+      outcomes += (parents + own + followers.filter { !known.contains($0.entryId) })
+        .map { outcome(of: $0, .succeeded) }
       for row in refused {
         let run = plan.run(isParent: row.isParent)
         let rows = try transaction.entries([row.entryId], of: run.context.soupName)
@@ -249,10 +282,35 @@ struct TreeSettlement: Sendable {
           rows.map {
             try $0.record.setting([(SyncKeys.lastError, .string(row.error?.text ?? ""))])
           }, in: transaction)
+        outcomes.append(outcome(of: row, .rejected))
       }
       try OutcomeStore.save(outcomes, in: transaction)
+      return outcomes
     }
-    return outcomes
+  }
+
+  /// The rows that the server never had and that are still to go.
+  private func stillRemoved(
+    _ rows: [TreeWork.Row], in transaction: borrowing StoreTransaction
+  ) throws -> [TreeWork.Row] {
+    try rows.filter { row in
+      let part = plan.part(isParent: row.isParent)
+      guard
+        let (entryId, record) = try transaction.entries([row.entryId], of: part.records.soupName)
+          .first,
+        case .removeRow = SyncUpDecision(entryId: entryId, record: record, fields: part.fields)
+      else { return false }
+      return true
+    }
+  }
+
+  private func outcome(
+    of row: TreeWork.Row, _ kind: SyncRecordOutcome.Kind
+  ) -> SyncRecordOutcome {
+    let context = plan.run(isParent: row.isParent).context
+    return SyncRecordOutcome(
+      syncId: context.syncId, soupName: context.soupName, entryId: row.entryId, recordId: row.id,
+      action: nil, kind: kind, time: time, error: row.error)
   }
 
   private func outcome(
@@ -274,6 +332,7 @@ extension SyncUpRecord {
   fileprivate func asStored(_ row: JSONSlice) -> SyncUpRecord {
     SyncUpRecord(
       entryId: entryId, record: row, action: action, objectType: objectType, id: id,
-      fieldNames: fieldNames, externalId: externalId, unsentFields: unsentFields)
+      fieldNames: fieldNames, externalId: externalId, unsentFields: unsentFields,
+      isPartial: isPartial)
   }
 }

@@ -54,11 +54,15 @@ struct TreeUpRun: Sendable {
     try await OutcomeStore(store: context.store).clear(syncId: context.syncId)
     plan.parents.conflicts = try await held(target, plan, isParent: true)
     plan.children.conflicts = try await held(target, plan, isParent: false)
+    ids = try await ordered(ids, &plan)
     var progress = SyncUpProgress(total: ids.count)
+    var incomplete: [Int64] = []
     while !ids.isEmpty {
       try context.checkStop()
       let sender = TreeSender(plan: plan, mode: sync.options.mergeMode)
-      let taken = try await sender.send(treeOf: ids.removeFirst(), target)
+      let id = ids.removeFirst()
+      let taken = try await sender.send(treeOf: id, target)
+      if taken.contains(where: \.record.isPartial) { incomplete.append(id) }
       if sync.options.fetchesModificationDates {
         for isParent in [true, false] {
           try await plan.run(isParent: isParent).fetchDates(
@@ -67,6 +71,42 @@ struct TreeUpRun: Sendable {
         }
       }
       try await run.advance(&sync, &progress, by: 1)
+      if ids.isEmpty, !incomplete.isEmpty {
+        // Now that everything exists, what closed a circle can be sent.
+        (ids, incomplete) = (incomplete, [])
+        plan.closeCircles()
+      }
+    }
+    try await refuseOrphans(plan)
+  }
+
+  /// Dirty children without a parent in the parents' soup are in no tree and are never sent (MS-240):
+  /// they say so.
+  private func refuseOrphans(_ plan: Plan) async throws {
+    let error = SyncUpDecision.clientError(
+      "PARENT_NOT_HERE",
+      "The record's parent is not in the soup '\(plan.parents.records.soupName)', so it belongs to no "
+        + "tree and cannot be sent. Give it a parent that is there, or send it with another sync.")
+    let settlement = TreeSettlement(plan: plan, time: run.now())
+    for row in try await orphans(plan) {
+      let id = row.record[plan.rules.child.idField]?.string
+      var child = TreeWork.Row(isParent: false, entryId: row.id, id: id)
+      if case .removeRow = SyncUpDecision(
+        entryId: row.id, record: row.record, fields: plan.rules.child)
+      {
+        try await settlement.write(removed: [child], refused: []).forEach(run.reportOutcome)
+      } else {
+        child.error = error
+        try await settlement.write(removed: [], refused: [child]).forEach(run.reportOutcome)
+      }
+    }
+  }
+
+  private func orphans(_ plan: Plan) async throws -> [LocalTree.Row] {
+    try await context.store.read { reader in
+      let ids = try plan.children.records.dirtyOrphans(
+        parents: plan.parents.records, by: plan.link.field, in: reader)
+      return try reader.entries(ids, of: plan.children.records.soupName)
     }
   }
 
@@ -139,13 +179,19 @@ struct TreeUpRun: Sendable {
 
 extension TreeUpRun.Plan {
   /// Removes the children of a parent that does not exist any more, with their bases.
-  func removeChildren(of id: String, in transaction: borrowing StoreTransaction) throws {
+  ///
+  /// - Returns: The children as they were.
+  @discardableResult
+  func removeChildren(
+    of id: String, in transaction: borrowing StoreTransaction
+  ) throws -> [LocalTree.Row] {
     let soupName = children.records.soupName
     let rows = try transaction.entries(
       try children.records.entryIds(where: link.field, is: id, in: transaction), of: soupName)
     try transaction.remove(entryIds: rows.map(\.id), forSoupNamed: soupName)
     try BaseStore(soupName: soupName).remove(
       rows.compactMap { $0.record[rules.child.idField]?.string }, in: transaction)
+    return rows
   }
 }
 
@@ -204,6 +250,18 @@ extension SoupRecords {
         + "AND \(entryId) > ? ORDER BY \(entryId)",
       [.integer(after)], limit: SyncLimits.idsPerPage)
     return rows.compactMap { $0[0]?.int64 }
+  }
+
+  /// The entry ids of dirty records whose `field` has no parent's id, ascending.
+  func dirtyOrphans(
+    parents: SoupRecords, by field: String, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [Int64] {
+    let entryId = "{\(soupName):\(SyncKeys.soupEntryId)}"
+    return try reader.rows(
+      "SELECT \(entryId) FROM {\(soupName)} WHERE \(isDirty) AND NOT EXISTS (SELECT 1 FROM "
+        + "{\(parents.soupName)} WHERE {\(parents.soupName):\(parents.idField)} = "
+        + "{\(soupName):\(field)}) ORDER BY \(entryId)", [], limit: nil
+    ).compactMap { $0[0]?.int64 }
   }
 
   /// The entry ids of records whose `field` has this value, ascending.

@@ -25,6 +25,8 @@ struct TreeWork: Sendable {
     let entryId: Int64
     let id: String?
     var error: JSONValue?
+    /// Whether a child goes because its parent does, and not by its own flags.
+    var followsParent = false
   }
 
   /// The records to send, in order.
@@ -33,9 +35,13 @@ struct TreeWork: Sendable {
   var removed: [Row] = []
   /// Rows that cannot be sent.
   var refused: [Row] = []
+  /// The parent's row, which goes when its steps are done.
+  var removedLast: Row?
 
   /// Whether there is nothing to do.
-  var isEmpty: Bool { steps.isEmpty && removed.isEmpty && refused.isEmpty }
+  var isEmpty: Bool {
+    steps.isEmpty && removed.isEmpty && refused.isEmpty && removedLast == nil
+  }
 
   /// Which fields are sent, and what a tree is.
   struct Rules: Sendable {
@@ -50,12 +56,23 @@ struct TreeWork: Sendable {
     let decision = Self.decision(tree.parent, rules.parent)
     switch decision {
     case .removeRow(let id):
-      removed.append(Row(isParent: true, entryId: tree.parent.id, id: id))
+      let parent = Row(isParent: true, entryId: tree.parent.id, id: id)
       if rules.deletesChildren {
+        // Children that were moved here from elsewhere exist on the server, which never saw this parent.
+        let known = tree.children.filter { Self.isKnown($0, rules.child) }
+        known.forEach { delete($0, rules.child) }
+        guard known.isEmpty else {
+          removedLast = parent
+          return
+        }
+        removed.append(parent)
         removed += tree.children.map {
-          Row(isParent: false, entryId: $0.id, id: $0.record[rules.child.idField]?.string)
+          Row(
+            isParent: false, entryId: $0.id, id: $0.record[rules.child.idField]?.string,
+            followsParent: true)
         }
       } else {
+        removed.append(parent)
         add(tree.children, rules, isLinked: false, includingClean: false)
       }
     case .send(let parent) where parent.action == .delete:
@@ -96,6 +113,24 @@ struct TreeWork: Sendable {
       case .refuse(let id, let error):
         refused.append(Row(isParent: false, entryId: row.id, id: id, error: error))
       }
+    }
+  }
+
+  /// Whether the server has the record, as far as is known here.
+  static func isKnown(_ row: LocalTree.Row, _ fields: SyncUpFieldChoice) -> Bool {
+    !RecordFlags(of: row.record).created
+      && row.record[fields.idField]?.string.map { !SyncKeys.isLocalId($0) } ?? false
+  }
+
+  /// Adds the deletion of a child, whatever its flags say.
+  private mutating func delete(_ row: LocalTree.Row, _ fields: SyncUpFieldChoice) {
+    if let record = Self.sending(row, .delete, fields) {
+      steps.append(Step(isParent: false, record: record, isLinked: false))
+    } else {
+      refused.append(
+        Row(
+          isParent: false, entryId: row.id, id: row.record[fields.idField]?.string,
+          error: SyncUpDecision.noObjectType))
     }
   }
 

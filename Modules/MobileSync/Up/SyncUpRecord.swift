@@ -177,10 +177,7 @@ enum SyncUpDecision: Sendable {
     }
 
     guard let type = record[SyncKeys.attributes]?[SyncKeys.type]?.string, !type.isEmpty else {
-      self = .refuse(
-        id: id,
-        Self.clientError(
-          "MISSING_OBJECT_TYPE", "The record has no object type. Set its member attributes.type."))
+      self = .refuse(id: id, Self.noObjectType)
       return
     }
     self = .send(
@@ -189,6 +186,9 @@ enum SyncUpDecision: Sendable {
         fieldNames: action == .update ? fields.update : fields.create, externalId: externalId,
         unsentFields: [fields.idField, fields.dateField]))
   }
+
+  static let noObjectType = clientError(
+    "MISSING_OBJECT_TYPE", "The record has no object type. Set its member attributes.type.")
 
   /// An error in the form of the server's, made here.
   static func clientError(_ code: String, _ message: String) -> JSONValue {

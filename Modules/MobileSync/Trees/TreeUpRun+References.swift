@@ -1,0 +1,103 @@
+import SalesforceSDKCommon
+import SmartStore
+
+// Trees whose records refer, beside their links, to records that were made here.
+extension TreeUpRun {
+  /// A dirty row of a tree.
+  private struct Member {
+    let isParent: Bool
+    let entryId: Int64
+    /// The tree, by its parent's entry.
+    let tree: Int64
+    /// The id under which it was made here, if it was.
+    let localId: String?
+    /// The local ids in its fields.
+    let references: Set<String>
+  }
+
+  /// Orders trees so that those come first to whose records others refer, and tells both parts of the
+  /// plan who refers to whom.
+  ///
+  /// References within a tree, and those that close a circle of trees, are left out at first.
+  ///
+  /// - Parameter ids: The trees, by their parents' entries.
+  func ordered(_ ids: [Int64], _ plan: inout Plan) async throws -> [Int64] {
+    let members = try await members(plan)
+    if members.allSatisfy({ $0.localId == nil && $0.references.isEmpty }) { return ids }
+    let records = try await LocalRecords(context.store, run.uses)
+    let places = try await records.references(in: context.store)
+    let unsent = try await records.unsent(Set(places.keys), in: context.store)
+    let waiting =
+      run.leavesOutReferences ? try await OutcomeStore(store: context.store).waitingIds() : []
+    let byTree = Dictionary(grouping: members, by: \.tree)
+    let treeOf = Dictionary(
+      members.compactMap { member in member.localId.map { ($0, member.tree) } },
+      uniquingKeysWith: { first, _ in first })
+    let order = RunOrder(
+      ids.map { id in
+        let referred = (byTree[id] ?? []).flatMap(\.references).compactMap { treeOf[$0] }
+        return RunOrder.Node(
+          number: id, name: String(id),
+          references: Set(referred).subtracting([id]).sorted().map { String($0) })
+      })
+    func references(isParent: Bool) -> SyncUpRun.References {
+      var leftOut: [Int64: Set<String>] = [:]
+      for member in members where member.isParent == isParent {
+        let closing = (order.leftOut[member.tree] ?? []).union([String(member.tree)])
+        leftOut[member.entryId] = member.references.filter { id in
+          treeOf[id].map { closing.contains(String($0)) } ?? false
+        }
+      }
+      return SyncUpRun.References(
+        records: records, places: places, unsent: unsent, leftOut: leftOut, waiting: waiting)
+    }
+    plan.parents.references = references(isParent: true)
+    plan.children.references = references(isParent: false)
+    return order.levels.flatMap(\.self)
+  }
+
+  /// The dirty rows of both soups, as far as they are in a tree.
+  private func members(_ plan: Plan) async throws -> [Member] {
+    var members: [Member] = []
+    var children: [(parent: String, member: (Int64) -> Member)] = []
+    func localId(_ row: JSONSlice, _ fields: SyncUpFieldChoice) -> String? {
+      row[fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
+    }
+    try await plan.parents.records.forEachDirty(in: context.store) { entryId, row in
+      members.append(
+        Member(
+          isParent: true, entryId: entryId, tree: entryId, localId: localId(row, plan.rules.parent),
+          references: LocalIds.references(in: row, idField: plan.rules.parent.idField)))
+    }
+    try await plan.children.records.forEachDirty(in: context.store) { entryId, row in
+      guard let parent = row[plan.link.field]?.string else { return }
+      let (id, references) = (
+        localId(row, plan.rules.child),
+        LocalIds.references(in: row, idField: plan.rules.child.idField)
+      )
+      children.append(
+        (
+          parent,
+          { tree in
+            Member(
+              isParent: false, entryId: entryId, tree: tree, localId: id, references: references)
+          }
+        ))
+    }
+    let parents = Set(children.map(\.parent)).sorted()
+    let trees = try await context.store.read { reader in
+      try plan.parents.records.entryIds(of: parents, in: reader)
+    }
+    return members + children.compactMap { child in trees[child.parent].map(child.member) }
+  }
+}
+
+extension TreeUpRun.Plan {
+  /// From now on nothing is left out: what refers to a record that has not gone up waits.
+  mutating func closeCircles() {
+    parents.references?.leftOut = [:]
+    parents.references?.isLastLevel = true
+    children.references?.leftOut = [:]
+    children.references?.isLastLevel = true
+  }
+}
