@@ -116,7 +116,9 @@ import Testing
       #expect(second["outcomes"] == ["succeeded": 1, "skipped": 0, "failed": 0])
       org.options.clock.advance(by: .seconds(60))
       #expect(try await tool.json("sync", "run", "accounts")["status"] == "DONE")
-      #expect(try await tool.json("sync", "ghosts", "accounts") == ["removed": 1])
+      #expect(
+        try await tool.json("sync", "ghosts", "accounts")
+          == ["removed": 1, "bySoup": ["accounts": 1]])
 
       let after = try await elements(tool)
       #expect(after.keys.sorted() == ["Arbour Ltd", "Birch here", "Elm"])

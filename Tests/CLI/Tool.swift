@@ -122,6 +122,32 @@ struct Tool {
     }
   }
 
+  /// Starts a command on the state folder and lends it while it runs: what it says on standard error, line by
+  /// line, and a way to interrupt it as Ctrl-C does.
+  ///
+  /// - Returns: The status with which it ended.
+  func interrupting(
+    _ arguments: String...,
+    body: (_ nextLine: () async throws -> String?, _ interrupt: () throws -> Void) async throws ->
+      Void
+  ) async throws -> Int32 {
+    let ended = try await Subprocess.run(
+      .path(Self.binary()), arguments: Arguments(arguments + ["--state", state.path]), input: .none,
+      output: .discarded, error: .sequence
+    ) { execution in
+      var lines = execution.standardError.strings().makeAsyncIterator()
+      do {
+        try await body(
+          { try await lines.next() }, { try execution.send(signal: .interrupt) })
+      } catch {
+        try execution.send(signal: .kill)
+        throw error
+      }
+      while try await lines.next() != nil {}
+    }
+    return ended.terminationStatus.shellCode
+  }
+
   /// Runs the program with exactly these arguments, gives its first line to `body`, sends `signal` and
   /// waits for its end.
   ///

@@ -56,25 +56,6 @@ extension SyncManager {
   ///
   /// - Throws: ``SyncError`` `doesNotExist`, `store`.
   public func report(forId id: Int64) async throws -> SyncReport {
-    let state = try await existing(id: id)
-    return try await Self.storeErrors {
-      var dirty = 0
-      var conflicts: [SyncConflict] = []
-      for soup in registry.soups(of: state) {
-        let records = SoupRecords(soupName: soup.soupName, idField: soup.names.id)
-        if try await store.soupExists(forName: soup.soupName),
-          try await records.indexedPaths(in: store).contains(SyncKeys.local)
-        {
-          dirty += try await records.dirtyCount(in: store)
-        }
-        conflicts += try await store.conflicts(in: soup.soupName)
-      }
-      let outcomes = OutcomeStore(store: store)
-      return SyncReport(
-        state: state, now: environment.now(),
-        dirty: dirty, conflicts: conflicts,
-        outcomes: try await outcomes.outcomes(syncId: id),
-        counts: try await outcomes.counts(syncId: id))
-    }
+    try await store.syncReport(forId: id, registry: registry, environment: environment)
   }
 }

@@ -70,9 +70,16 @@ extension StoreOptions {
   /// Opens the store and lends the manager of its syncs, whose requests are the current user's.
   func withSyncManager(_ body: (SyncManager) async throws -> Void) async throws {
     try await state.withWorkspace { workspace in
-      let manager = try await workspace.managers.sharedInstance(
-        store: try await workspace.store(self), sender: try await workspace.client())
-      try await body(manager)
+      try await body(try await workspace.syncManager(self))
+    }
+  }
+
+  /// Opens the store and lends it to look at its syncs, also while another process runs them.
+  func withSyncsToRead(
+    _ body: (SmartStore, SyncTargetRegistry) async throws -> Void
+  ) async throws {
+    try await state.withWorkspace { workspace in
+      try await body(try await workspace.storeOfSyncsToRead(self), workspace.registry)
     }
   }
 }

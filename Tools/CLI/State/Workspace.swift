@@ -12,6 +12,8 @@ struct Workspace {
   /// The same stores, only read: a store that another process writes, too.
   private let readers: SmartStoreManager
   let managers: SyncManagers
+  /// The targets that syncs may name.
+  let registry: SyncTargetRegistry
   /// How the files of the stores are kept.
   let encryption: StoreEncryption
   let transport = URLSessionTransport()
@@ -37,8 +39,7 @@ struct Workspace {
     stores = SmartStoreManager(root: root, encryption: encryption)
     readers = SmartStoreManager(
       root: root, encryption: encryption, options: SmartStoreOptions(isReadOnly: true))
-    let registry = SyncTargetRegistry()
-    try StandardSyncTargets.register(into: registry)
+    registry = try .standard()
     managers = SyncManagers(registry: registry)
     await accounts.addLogoutObserver(SyncLogoutObserver(stores: stores, managers: managers))
   }
@@ -76,6 +77,25 @@ struct Workspace {
     ) { try $0.verify(encryption) }
   }
 
+  /// The manager of the syncs of the store that the options name, whose requests are the current user's.
+  func syncManager(_ options: StoreOptions) async throws -> SyncManager {
+    try await managers.sharedInstance(store: try await store(options), sender: try await client())
+  }
+
+  /// The store that the options name, to look at its syncs.
+  ///
+  /// A sync that is stored as running may be that of a process that died: then nobody keeps the store for
+  /// writing, and a manager stops it.
+  func storeOfSyncsToRead(_ options: StoreOptions) async throws -> SmartStore {
+    let store = try await storeToRead(options)
+    if try await store.syncs(with: .running).isEmpty { return store }
+    do {
+      return try await syncManager(options).store
+    } catch let error as SmartStoreError where error.code == .busyOtherProcess {
+      return store
+    }
+  }
+
   /// The store that the options name, to be read alone. One that is not there yet, or has something
   /// to be finished first, is opened for writing.
   func storeToRead(_ options: StoreOptions) async throws -> SmartStore {
@@ -108,6 +128,15 @@ struct Workspace {
       throw CommandFailure("notLoggedIn", "\(account) has no session; log in again")
     }
     return store
+  }
+}
+
+extension SyncTargetRegistry {
+  /// A registry of the package's own targets.
+  static func standard() throws -> SyncTargetRegistry {
+    let registry = SyncTargetRegistry()
+    try StandardSyncTargets.register(into: registry)
+    return registry
   }
 }
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import MobileSync
 import SalesforceSDKCommon
-import StandardSyncTargets
 
 /// `fieldforce sync load`: makes the syncs of a file, or checks it.
 struct SyncLoadCommand: AsyncParsableCommand {
@@ -20,8 +19,7 @@ struct SyncLoadCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let registry = SyncTargetRegistry()
-    try StandardSyncTargets.register(into: registry)
+    let registry = try SyncTargetRegistry.standard()
     let config = SyncsConfig(
       parsing: try InputFile.read(URL(fileURLWithPath: file)), file: file, registry: registry)
     if check {

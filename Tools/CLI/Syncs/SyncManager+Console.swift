@@ -1,16 +1,47 @@
 import MobileSync
 import SalesforceSDKCommon
+import SmartStore
+
+extension SmartStore {
+  /// The sync with that name, or else that id.
+  func existingSync(_ text: String) async throws -> SyncState {
+    if let state = try await sync(named: text) { return state }
+    if let id = Int64(text), let state = try await sync(id: id) { return state }
+    throw SyncError(.doesNotExist, "Sync \(text) does not exist; 'fieldforce sync list' lists them")
+  }
+}
 
 extension SyncManager {
-  /// The sync with that name, or else that id.
-  func sync(named text: String) async throws -> SyncState {
-    if let state = try await syncStatus(forName: text) { return state }
-    if let id = Int64(text), let state = try await syncStatus(forId: id) { return state }
-    throw SyncError(.doesNotExist, "Sync \(text) does not exist; 'fieldforce sync list' lists them")
+  /// Does work that Ctrl-C ends early: the first asks the syncs to stop, each where it can go on later; the
+  /// second drops what is on its way.
+  func stoppable<Value>(
+    _ output: OutputOptions, _ work: () async throws -> Value
+  ) async throws -> Value {
+    let signals = TerminationSignals()
+    let stopping = Task {
+      await signals.first()
+      if Task.isCancelled { return }
+      stop()
+      if !output.json {
+        Console.say("stopping; 'fieldforce sync run' goes on later. Ctrl-C again ends at once")
+      }
+      await signals.first()
+      if !Task.isCancelled { await close() }
+    }
+    defer { stopping.cancel() }
+    return try await work()
   }
 
   /// Shows a run's progress, waits for its end and prints its state.
   func follow(_ run: SyncRun, _ output: OutputOptions) async throws {
+    let state = try await stoppable(output) {
+      await watch(run)
+      return try await run.finished()
+    }
+    try await show(state, output)
+  }
+
+  private func watch(_ run: SyncRun) async {
     let line = ProgressLine(title: run.state.soupName)
     let start = ContinuousClock.now
     for await state in run.updates where state.totalSize >= 0 {
@@ -22,7 +53,6 @@ extension SyncManager {
       line.show(percent: state.progress, "\(state.totalSize) records\(rest)")
     }
     line.clear()
-    try await show(try await run.finished(), output)
   }
 
   /// Prints a sync; with a sync up, what became of its records.

@@ -13,14 +13,7 @@ extension SyncReport {
     document["conflicts"] = .array(conflicts.map { .object($0.json) })
     if state.type == .syncUp {
       document["outcomes"] = counts.document
-      document["unsent"] = .array(
-        unsent.map { outcome in
-          [
-            "entryId": .integer(outcome.entryId),
-            "recordId": outcome.recordId.map { .string($0) } ?? .null,
-            "outcome": .string(outcome.kind.rawValue), "error": outcome.error ?? .null,
-          ]
-        })
+      document["unsent"] = .array(unsent.map(\.document))
     }
     return .object(document)
   }
@@ -59,6 +52,16 @@ extension SyncOutcomeCounts {
 }
 
 extension SyncRecordOutcome {
+  /// The record and what became of it.
+  var document: JSONValue {
+    [
+      "soup": .string(soupName), "entryId": .integer(entryId),
+      "recordId": recordId.map { .string($0) } ?? .null,
+      "action": action.map { .string($0.rawValue) } ?? .null,
+      "outcome": .string(kind.rawValue), "error": error ?? .null,
+    ]
+  }
+
   /// The record and what became of it, with the reason, in one line.
   var line: String {
     let why = error.map { ": \($0["message"]?.string ?? $0.text)" } ?? ""

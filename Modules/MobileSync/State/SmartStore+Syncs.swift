@@ -1,0 +1,77 @@
+public import SmartStore
+
+// What a store tells of its syncs to whoever only reads it: no manager, no login, and beside another
+// process whose syncs are running.
+extension SmartStore {
+  /// All syncs of the store, or those in `status`, by ascending id; none if no manager has ever worked on
+  /// it.
+  ///
+  /// A sync whose process died is still running here; the next manager of the store stops it.
+  ///
+  /// - Throws: ``SyncError`` `store`.
+  public func syncs(with status: SyncStatus? = nil) async throws -> [SyncState] {
+    try await SyncManager.storeErrors {
+      guard try await hasSyncs() else { return [] }
+      return try await SyncStateStore(store: self).all(with: status)
+    }
+  }
+
+  /// The sync with this id, nil if there is none.
+  public func sync(id: Int64) async throws -> SyncState? {
+    try await SyncManager.storeErrors {
+      try await hasSyncs() ? SyncStateStore(store: self).sync(id: id) : nil
+    }
+  }
+
+  /// The sync with this name, nil if there is none.
+  public func sync(named name: String) async throws -> SyncState? {
+    try await SyncManager.storeErrors {
+      try await hasSyncs() ? SyncStateStore(store: self).sync(name: name) : nil
+    }
+  }
+
+  /// As ``SyncManager/outcomes(forId:)``.
+  public func syncOutcomes(forId id: Int64) async throws -> [SyncRecordOutcome] {
+    try await SyncManager.storeErrors {
+      try await hasSyncs() ? OutcomeStore(store: self).outcomes(syncId: id) : []
+    }
+  }
+
+  /// What there is to tell of a sync now.
+  ///
+  /// - Parameters:
+  ///   - registry: The targets that syncs of this store may name; they tell which soups a sync fills.
+  ///   - environment: Its clock tells how long a run has taken so far.
+  /// - Throws: ``SyncError`` `doesNotExist`, `store`.
+  public func syncReport(
+    forId id: Int64, registry: SyncTargetRegistry,
+    environment: SyncEnvironment = SyncEnvironment()
+  ) async throws -> SyncReport {
+    guard let state = try await sync(id: id) else {
+      throw SyncError(.doesNotExist, "Sync \(id) does not exist. Make it first.")
+    }
+    return try await SyncManager.storeErrors {
+      var dirty = 0
+      var conflicts: [SyncConflict] = []
+      for soup in registry.soups(of: state) {
+        let records = SoupRecords(soupName: soup.soupName, idField: soup.names.id)
+        if try await soupExists(forName: soup.soupName),
+          try await records.indexedPaths(in: self).contains(SyncKeys.local)
+        {
+          dirty += try await records.dirtyCount(in: self)
+        }
+        conflicts += try await self.conflicts(in: soup.soupName)
+      }
+      let outcomes = OutcomeStore(store: self)
+      return SyncReport(
+        state: state, now: environment.now(), dirty: dirty, conflicts: conflicts,
+        outcomes: try await outcomes.outcomes(syncId: id),
+        counts: try await outcomes.counts(syncId: id))
+    }
+  }
+
+  /// Whether a manager has ever worked on the store: it makes its soups at once.
+  private func hasSyncs() async throws -> Bool {
+    try await soupExists(forName: OutcomeStore.soupName)
+  }
+}

@@ -1,0 +1,169 @@
+import ArgumentParser
+import Foundation
+import MobileSync
+import SalesforceSDKCommon
+import SoqlSyncDown
+
+/// A merge mode as an argument.
+struct MergeModeArgument: ExpressibleByArgument {
+  let mode: SyncMergeMode
+
+  init?(argument: String) {
+    guard let mode = SyncMergeMode(rawValue: argument) else { return nil }
+    self.mode = mode
+  }
+}
+
+/// What the commands that make a sync share.
+struct NewSyncOptions: ParsableArguments {
+  @Option(help: "The soup.") var soup: String
+  @Option(help: "OVERWRITE (the default), LEAVE_IF_CHANGED or MERGE_FIELDS.") var mergeMode:
+    MergeModeArgument?
+  @Option(help: "A name, by which the sync can be run again.") var name: String?
+
+  /// What was asked for, or the default.
+  var mode: SyncMergeMode { mergeMode?.mode ?? .overwrite }
+}
+
+/// A target in JSON, written out or in a file.
+struct TargetArgument: ExpressibleByArgument {
+  let json: JSONObject
+
+  init?(argument: String) {
+    let text = argument.hasPrefix("@") ? try? Self.text(ofFile: argument.dropFirst()) : argument
+    guard let json = text.flatMap({ try? JSONValue(parsing: $0).object }) else { return nil }
+    self.json = json
+  }
+
+  private static func text(ofFile path: Substring) throws -> String {
+    String(decoding: try InputFile.read(URL(filePath: String(path))), as: UTF8.self)
+  }
+}
+
+/// What a sync down brings.
+struct DownTargetOptions: ParsableArguments {
+  @Option(help: "A SOQL query.") var query: String?
+  @Option(
+    help: ArgumentHelp(
+      "Any target, as files of syncs write it: JSON, or @FILE.",
+      discussion: #"Such as '{"type": "briefcase", "infos": [...]}'."#)) var target: TargetArgument?
+
+  func validate() throws {
+    guard [query != nil, target != nil].count(where: { $0 }) == 1 else {
+      throw ValidationError("Give one of --query and --target.")
+    }
+  }
+
+  /// The target in JSON.
+  func json() throws -> JSONObject {
+    if let target { return target.json }
+    return try SoqlSyncDownTarget(query: query ?? "").json
+  }
+}
+
+/// `fieldforce sync down`: makes a sync down and runs it.
+struct SyncDownCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "down",
+    abstract: "Bring the records of a query, or of any other target, into a soup.",
+    discussion: """
+      The soup needs indexes on Id and __local__; one on __sync_id__ (integer) is recommended.
+      Example: fieldforce sync down --soup accounts --query 'SELECT Name FROM Account' --name accounts
+      """)
+
+  @OptionGroup var target: DownTargetOptions
+  @Option(
+    help: "Each run looks back this many seconds, for changes that were committed late. Default: 0."
+  )
+  var lateWindow: Double = 0
+  @OptionGroup var sync: NewSyncOptions
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard lateWindow >= 0, lateWindow <= 1_000_000_000 else {
+      throw ValidationError("The late window is a number of seconds that is not negative.")
+    }
+  }
+
+  func run() async throws {
+    let target = try target.json()
+    try await store.withSyncManager { manager in
+      let run = try await manager.syncDown(
+        targetJSON: target,
+        options: SyncOptions(mergeMode: sync.mode, lateCommitWindow: .seconds(lateWindow)),
+        soupName: sync.soup, syncName: sync.name)
+      try await manager.follow(run, output)
+    }
+  }
+}
+
+/// `fieldforce sync up`: makes a sync up and runs it.
+struct SyncUpCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "up", abstract: "Send the changed records of a soup.",
+    discussion: """
+      Example: fieldforce sync up --soup accounts --fields Name Phone --merge-mode LEAVE_IF_CHANGED
+      """)
+
+  @Option(
+    parsing: .upToNextOption, help: "The fields to send, unless the target has lists of its own.")
+  var fields: [String] = []
+  @Option(help: "A target, as files of syncs write it: JSON, or @FILE. Default: collections.")
+  var target: TargetArgument?
+  @Flag(help: "Fetch the new modification dates of sent records, so that they can be sent again.")
+  var fetchDates = false
+  @OptionGroup var sync: NewSyncOptions
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if fields.isEmpty, target == nil {
+      throw ValidationError("Give --fields, or a --target that has lists of fields.")
+    }
+  }
+
+  func run() async throws {
+    let list = fields.flatMap { $0.split(separator: ",").map(String.init) }
+    try await store.withSyncManager { manager in
+      let run = try await manager.syncUp(
+        targetJSON: target?.json ?? [:],
+        options: SyncOptions(
+          mergeMode: sync.mode, fieldlist: list.isEmpty ? nil : list,
+          fetchesModificationDates: fetchDates),
+        soupName: sync.soup, syncName: sync.name)
+      try await manager.follow(run, output)
+    }
+  }
+}
+
+/// `fieldforce sync change`: gives a sync down another target.
+struct SyncChangeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "change", abstract: "Give a sync down another query or target.",
+    discussion: """
+      If it brings more fields of the same records, the next run fetches these alone; otherwise everything.
+      Example: fieldforce sync change accounts --query 'SELECT Name, Phone, Rating FROM Account'
+      """)
+
+  @Argument(help: "The sync's name or id.") var sync: String
+  @OptionGroup var target: DownTargetOptions
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let target = try target.json()
+    try await store.withSyncManager { manager in
+      let state = try await manager.changeSyncDown(
+        forId: try await manager.store.existingSync(sync).id, toTargetJSON: target)
+      output.print(.object(state.json)) {
+        let fields = state.fieldsToBackfill
+        return [
+          fields.isEmpty
+            ? "\(sync) is changed"
+            : "\(sync) is changed; the next run adds \(fields.joined(separator: ", "))"
+        ]
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import MobileSync
+import SalesforceSDKCommon
+
+/// `fieldforce sync list`: every sync of the store.
+struct SyncListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the syncs, also while some of them run.",
+    discussion: "Example: fieldforce sync list --json")
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try await store.withSyncsToRead { store, _ in
+      let syncs = try await store.syncs()
+      output.print(["syncs": .array(syncs.map { .object($0.json) })]) { syncs.map(\.line) }
+    }
+  }
+}
+
+/// `fieldforce sync status`: one sync, and what became of its records.
+struct SyncStatusCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract:
+      "Show a sync, by name or id: how far it is, and which records need somebody, and why.",
+    discussion: """
+      It can be asked while the sync runs in another terminal.
+      Example: fieldforce sync status accounts
+      """)
+
+  @Argument(help: "The sync's name or id.") var sync: String
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try await store.withSyncsToRead { store, registry in
+      let report = try await store.syncReport(
+        forId: try await store.existingSync(sync).id, registry: registry)
+      output.print(report.document) { report.lines }
+    }
+  }
+}
+
+/// `fieldforce sync outcomes`: what became of each record of a sync up's last run.
+struct SyncOutcomesCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "outcomes", abstract: "List what became of each record of a sync up's last run.",
+    discussion: "Example: fieldforce sync outcomes accounts-up")
+
+  @Argument(help: "The sync's name or id.") var sync: String
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try await store.withSyncsToRead { store, _ in
+      let outcomes = try await store.syncOutcomes(
+        forId: try await store.existingSync(sync).id)
+      output.print(["outcomes": .array(outcomes.map(\.document))]) {
+        outcomes.isEmpty ? ["no outcomes"] : outcomes.map(\.line)
+      }
+    }
+  }
+}
