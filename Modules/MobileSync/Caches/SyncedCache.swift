@@ -50,6 +50,8 @@ public struct SyncedCache: Sendable {
   }
 
   /// Removes all entries.
+  ///
+  /// - Throws: ``SyncError`` `closed`, `store`.
   public func clear() async throws {
     try await manager.writing {
       if try await manager.store.soupExists(forName: soupName) {

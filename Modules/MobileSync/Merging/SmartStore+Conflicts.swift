@@ -21,12 +21,10 @@ extension SmartStore {
   /// Ends a conflict: row, base and conflict change in one transaction, which is on disk on return.
   /// What is to go to the server goes with the next sync up.
   ///
-  /// If the server's record has changed again by then, the next sync notices as with any edit.
+  /// If the server's record has changed again by then, the next sync notices as with any edit. A row that
+  /// the app has removed meanwhile leaves nothing to decide: the conflict ends, whatever the resolution.
   ///
   /// - Parameter conflict: One of ``conflicts(in:)``, as it was listed.
-  /// A row that the app has removed meanwhile leaves nothing to decide: the conflict ends, whatever the
-  /// resolution.
-  ///
   /// - Throws: ``SyncError`` `conflictChanged` if the conflict is over or has other values by now; then
   ///   nothing is changed. `store`.
   public func resolve(_ conflict: SyncConflict, _ resolution: SyncResolution) async throws {
