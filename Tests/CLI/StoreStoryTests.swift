@@ -50,6 +50,14 @@ import Testing
       "store", "query", "SELECT {tools:Id} FROM {tools} WHERE {tools:Name} = ?", "--arg", "Plane",
       "--global")
     #expect(one["rows"] == [["t3"]])
+    // A number in an element is found by a number, and by no text that looks like it.
+    for (argument, names) in [("31", ["Saw"]), (#""31""#, [])] {
+      let byNumber = try await tool.json(
+        "store", "query",
+        "SELECT {tools:Name} FROM {tools} WHERE json_extract({tools:_soup}, '$.Price') = ?",
+        "--arg", argument, "--global")
+      #expect(byNumber["rows"] == .array(names.map { [.string($0)] }))
+    }
     let found = try await tool.json(
       "store", "query", "--soup", "tools", "--spec",
       #"{"queryType":"match","indexPath":"Notes","matchKey":"steel","orderPath":"Name","pageSize":5}"#,

@@ -17,7 +17,9 @@ struct StoreQueryCommand: AsyncParsableCommand {
   @Argument(help: "The statement.") var smartSQL: String?
   @Option(help: "The soup of a query spec.") var soup: String?
   @Option(help: "A query spec in JSON.") var spec: String?
-  @Option(name: .customLong("arg"), help: "The value of a ?; may be repeated.")
+  @Option(
+    name: .customLong("arg"),
+    help: "The value of a ?: a number, true, false, null, or text; in quotes always text.")
   var arguments: [String] = []
   @Option(help: "Rows in a page. Default: 100, or what the spec says.") var pageSize: Int?
   @Option(help: "The page, from 0.") var page = 0
@@ -34,19 +36,47 @@ struct StoreQueryCommand: AsyncParsableCommand {
 
   func run() async throws {
     let query = try querySpec()
-    let values: [JSONValue]? = arguments.isEmpty ? nil : arguments.map { .string($0) }
+    let values: [JSONValue]? = arguments.isEmpty ? nil : arguments.map(Self.value)
     try await store.withStoreToRead { store in
-      let rows = try await store.query(
-        using: query, startingFromPageIndex: page, whereArgs: values)
-      let total = try await store.count(using: query, whereArgs: values)
+      // Of one instant.
+      let (rows, total) = try await store.read { [page] reader in
+        (
+          try reader.query(using: query, startingFromPageIndex: page, whereArgs: values),
+          try reader.count(using: query, whereArgs: values)
+        )
+      }
       output.print([
         "rows": .array(rows), "total": .integer(total), "page": .integer(Int64(page)),
         "pageSize": .integer(Int64(query.pageSize)),
       ]) {
         rows.map { row in
           guard let cells = row.array else { return row.text }
-          return cells.map { $0.string ?? $0.text }.joined(separator: "\t")
+          return cells.map { Self.cell($0.string ?? $0.text) }.joined(separator: "\t")
         }
+      }
+    }
+  }
+
+  /// What an argument says. A number in another form than JSON would write it, such as `007`, is text.
+  static func value(_ argument: String) -> JSONValue {
+    guard let value = try? JSONValue(parsing: argument) else { return .string(argument) }
+    return value.string != nil
+      || value.text == argument && value.array == nil && value.object == nil
+      ? value : .string(argument)
+  }
+
+  /// A text as one cell of a table: what would move the cursor, or command the terminal, is escaped
+  /// as in JSON.
+  static func cell(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { cell, scalar in
+      switch scalar {
+      case "\t": cell += "\\t"
+      case "\n": cell += "\\n"
+      case "\r": cell += "\\r"
+      case _ where scalar.properties.generalCategory == .control:
+        let digits = String(scalar.value, radix: 16)
+        cell += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: cell.unicodeScalars.append(scalar)
       }
     }
   }
