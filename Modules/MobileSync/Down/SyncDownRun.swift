@@ -23,6 +23,7 @@ struct SyncDownRun: Sendable {
       try await FieldBackfill(context: context, uses: uses, fields: sync.fieldsToBackfill)
         .run(target)
       sync.fieldsToBackfill = []
+      sync.backfilledTarget = nil
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
     }
     var machine = SyncDownMachine(

@@ -79,12 +79,12 @@ extension SyncManager {
       throw SyncError(
         .invalidTarget, "The sync \(id) is a sync up: a sync down target does not fit it.")
     }
-    if let fields = try Self.added(by: target, to: registry.downTarget(from: sync.target)) {
-      sync.fieldsToBackfill += fields.filter { !sync.fieldsToBackfill.contains($0) }
-    } else {
-      sync.maxTimeStamp = -1
-      sync.fieldsToBackfill = []
-    }
+    // Not the target of now: the fields that it added may be the ones that nobody can have.
+    let backfilled = sync.backfilledTarget ?? sync.target
+    let fields = try Self.added(by: target, to: registry.downTarget(from: backfilled))
+    if fields == nil { sync.maxTimeStamp = -1 }
+    sync.fieldsToBackfill = fields ?? []
+    sync.backfilledTarget = sync.fieldsToBackfill.isEmpty ? nil : backfilled
     sync.target = target.json
     let changed = sync
     try await writing { try await states.save(changed) }

@@ -24,6 +24,9 @@ public struct SyncState: Sendable, Equatable {
   /// Fields that were added to the target and that the next run fetches for the records that are there
   /// already. JSON key `backfill`, only when there are some; it is ours and not the platform's.
   public internal(set) var fieldsToBackfill: [String] = []
+  /// The target whose fields the records have, as long as there are ``fieldsToBackfill``. JSON key
+  /// `backfilled`.
+  var backfilledTarget: JSONObject?
   /// Merge mode and field list.
   public let options: SyncOptions
   /// Where the sync stands.
@@ -82,6 +85,7 @@ public struct SyncState: Sendable, Equatable {
     endTime = json["endTime"]?.int64 ?? 0
     error = json["error"]?.string ?? ""
     fieldsToBackfill = json["backfill"]?.elements.compactMap(\.string) ?? []
+    backfilledTarget = json["backfilled"]?.value.object
   }
 
   /// The stored form.
@@ -102,6 +106,7 @@ public struct SyncState: Sendable, Equatable {
     object["error"] = .string(error)
     if !fieldsToBackfill.isEmpty {
       object["backfill"] = .array(fieldsToBackfill.map { .string($0) })
+      if let backfilledTarget { object["backfilled"] = .object(backfilledTarget) }
     }
     return object
   }

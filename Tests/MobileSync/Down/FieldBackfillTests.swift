@@ -72,6 +72,55 @@ import Testing
     #expect(try await device.rows().allSatisfy { $0["Rating"] == "Hot" })
   }
 
+  /// A device with a back-fill that the server refuses, since there is no such field.
+  private func refused() async throws -> (InMemoryOrg, Device, [String]) {
+    let (org, device, ids) = try await synced()
+    org.intervene { _, request in
+      request.query["q"]?.contains("Raiting") == true
+        ? .answer(status: 400, body: #"[{"errorCode":"INVALID_FIELD"}]"#) : .none
+    }
+    try await widen(device, to: Self.wider.replacing("Rating", with: "Raiting"))
+    #expect(await syncErrorCode { try await run(device) } == .failed)
+    return (org, device, ids)
+  }
+
+  @Test func `a field that does not exist is not asked for once the query is corrected`()
+    async throws
+  {
+    let (org, device, ids) = try await refused()
+    org.update("Account", ids[0], ["Name": "changed"])
+    try await widen(device)
+    try await run(device)
+    #expect(try await device.rows().allSatisfy { $0["Rating"] == "Hot" })
+    #expect(try await device.row("Id", ids[0])?["Name"] == "changed")
+  }
+
+  @Test func `a query that was changed back runs as it did`() async throws {
+    let (org, device, ids) = try await refused()
+    org.update("Account", ids[0], ["Name": "changed"])
+    try await widen(device, to: Device.query)
+    let sync = try #require(try await device.manager.syncStatus(forName: "down"))
+    #expect(sync.fieldsToBackfill.isEmpty && sync.maxTimeStamp > 0)
+    org.forgetRequests()
+    try await run(device)
+    #expect(org.requests.count == 1)
+    #expect(try await device.row("Id", ids[0])?["Name"] == "changed")
+  }
+
+  @Test func `a query that is changed twice before it runs brings all that is new`() async throws {
+    let (org, device, _) = try await synced()
+    try await widen(device)
+    try await widen(device, to: Self.wider.replacing("Rating", with: "Rating, Phone2"))
+    try await device.restartProcess()
+    let sync = try #require(try await device.manager.syncStatus(forName: "down"))
+    #expect(sync.fieldsToBackfill == ["Rating", "Phone2"])
+    try await run(device)
+    #expect(try await device.rows().allSatisfy { $0["Rating"] == "Hot" && $0["Phone2"] != nil })
+    org.forgetRequests()
+    try await run(device)
+    #expect(org.requests.count == 1)
+  }
+
   @Test func `a query that brings other records starts from the beginning`() async throws {
     let (org, device, _) = try await synced()
     try await widen(device, to: Self.wider + " where Phone = '1'")
