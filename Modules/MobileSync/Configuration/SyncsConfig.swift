@@ -165,6 +165,12 @@ struct SyncsConfigReader {
     {
       isUsable = check(fields: value?[key], "\(path).target.\(key)") && isUsable
     }
+    if let size = value?["maxBatchSize"], !size.isNull, size.int64 == nil {
+      note(
+        .wrongForm, size, "\(path).target.maxBatchSize",
+        "'maxBatchSize' is no whole number. Write one.")
+      isUsable = false
+    }
     do {
       let built: JSONObject
       switch type {
@@ -204,8 +210,30 @@ struct SyncsConfigReader {
         "'\(mode.string ?? "\(mode)")' is no merge mode and is read as OVERWRITE. Write a known one."
       )
     }
-    guard check(fields: value["fieldlist"], "\(path).fieldlist") else { return nil }
-    return SyncOptions(json: value.value)
+    var isUsable = check(fields: value["fieldlist"], "\(path).fieldlist")
+    for (key, option) in value.members where !option.isNull {
+      isUsable = check(key, option, "\(path).\(key)") && isUsable
+    }
+    return isUsable ? SyncOptions(json: value.value) : nil
+  }
+
+  /// Whether an option is one, and of its kind.
+  private mutating func check(_ key: String, _ option: JSONSlice, _ path: String) -> Bool {
+    switch key {
+    case "mergeMode", "fieldlist": return true
+    case "fetchModificationDates":
+      if option.kind == .bool { return true }
+      note(.wrongForm, option, path, "'\(key)' is neither true nor false. Write one of them.")
+    case "lateCommitWindowMilliseconds":
+      if let time = option.int64, time >= 0 { return true }
+      note(.wrongForm, option, path, "'\(key)' is no whole number from 0 on. Write one.")
+    default:
+      note(
+        .unknownOption, option, path,
+        "'\(key)' is no option. Known are mergeMode, fieldlist, fetchModificationDates and "
+          + "lateCommitWindowMilliseconds.")
+    }
+    return false
   }
 
   /// Whether a list of fields can be sent.

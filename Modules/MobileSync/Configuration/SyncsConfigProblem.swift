@@ -4,7 +4,7 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case unreadable, notJSON, wrongForm, missingKey, unknownKey, unknownSyncType, invalidTarget,
-        nameTwice, bookkeepingField, unknownMergeMode, noFields
+        unknownOption, nameTwice, bookkeepingField, unknownMergeMode, noFields
     }
     private let kind: Kind
 
@@ -20,6 +20,8 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
     public static let unknownKey = Code(kind: .unknownKey)
     /// A sync is neither a `syncDown` nor a `syncUp`.
     public static let unknownSyncType = Code(kind: .unknownSyncType)
+    /// An option is none. A misspelled `mergeMode` would be read as `OVERWRITE`, so the entry is not used.
+    public static let unknownOption = Code(kind: .unknownOption)
     /// The target cannot be built.
     public static let invalidTarget = Code(kind: .invalidTarget)
     /// Two entries have the same name; the first is used.

@@ -155,6 +155,22 @@ import Testing
       "unknownMergeMode", "syncs[0].options.mergeMode"
     ),
     (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergemode": "LEAVE_IF_CHANGED", "fieldlist": []}}]}"#,
+      "unknownOption", "syncs[0].options.mergemode"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"lateCommitWindowMilliseconds": "10000", "fieldlist": []}}]}"#,
+      "wrongForm", "syncs[0].options.lateCommitWindowMilliseconds"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"fetchModificationDates": "true", "fieldlist": []}}]}"#,
+      "wrongForm", "syncs[0].options.fetchModificationDates"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"maxBatchSize": "100"}, "options": {"fieldlist": []}}]}"#,
+      "wrongForm", "syncs[0].target.maxBatchSize"
+    ),
+    (
       #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a"}]}"#, "noFields",
       "syncs[0]"
     ),
@@ -170,6 +186,21 @@ import Testing
     #expect(problems.contains { "\($0.code)" == code && $0.path == path }, "\(problems)")
     let isWarning = ["unknownKey", "unknownMergeMode", "noFields"].contains(code)
     #expect(problems.allSatisfy { $0.isWarning == isWarning })
+  }
+
+  @Test func `a sync whose options are not understood is not made, and others are`() throws {
+    let config = try config(
+      """
+      {"syncs": [
+      {"syncName": "a", "syncType": "syncUp", "soupName": "one",
+       "options": {"merge_mode": "LEAVE_IF_CHANGED", "fieldlist": []}},
+      {"syncName": "b", "syncType": "syncUp", "soupName": "two",
+       "options": {"mergeMode": "LEAVE_IF_CHANGED", "fieldlist": [], "fetchModificationDates": true,
+         "lateCommitWindowMilliseconds": 10000}}]}
+      """)
+    #expect(config.entries.map(\.syncName) == ["b"])
+    #expect(config.entries.first?.options.lateCommitWindow == .seconds(10))
+    #expect(config.problems.map(\.code) == [.unknownOption])
   }
 
   @Test func `MS-273 of two syncs with one name the first is made`() throws {
