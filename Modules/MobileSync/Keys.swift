@@ -38,6 +38,8 @@ public enum SyncKeys: Sendable {
   public static let records = "records"
   /// How many records a query has in all.
   public static let totalSize = "totalSize"
+  /// Whether a query's page is the last.
+  static let done = "done"
   /// Where a query's next page is.
   public static let nextRecordsURL = "nextRecordsUrl"
 

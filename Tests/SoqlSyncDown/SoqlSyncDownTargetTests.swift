@@ -146,6 +146,45 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      #""nextRecordsUrl":"/services/data/v66.0/query/01g-1""#, #""nextRecordsUrl":"""#,
+      #""nextRecordsUrl":null,"done":false"#, #""done":false"#,
+    ])
+  func `a page that leads nowhere ends the run instead of being taken for the last or for ever`(
+    end: String
+  ) async throws {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a"])
+    let device = try await Device.open(org)
+    try await device.download([id])
+    org.intervene { number, _ in
+      .answer(
+        status: 200,
+        body: number == 1
+          ? #"{"totalSize":2,"records":[],"nextRecordsUrl":"/services/data/v66.0/query/01g-1"}"#
+          : #"{"totalSize":2,"records":[],\#(end)}"#)
+    }
+    let target = try SoqlSyncDownTarget(query: Device.query)
+    let run = try await device.manager.syncDown(target: target, soupName: Device.soup)
+    let error = await #expect(throws: SyncError.self) { try await run.finished() }
+    #expect((error?.cause as? SyncError)?.code == .unexpectedResponse)
+    #expect(org.requests.count == 2)
+    #expect(try await device.rows().count == 1)
+  }
+
+  @Test func `a page that says that it is the last one is it`() async throws {
+    let org = InMemoryOrg()
+    org.intervene { _, _ in
+      .answer(status: 200, body: #"{"done":true,"records":[],"nextRecordsUrl":"/elsewhere"}"#)
+    }
+    let device = try await Device.open(org)
+    _ = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+    ).finished()
+    #expect(org.requests.count == 1)
+  }
+
   @Test func `MS-117 child records are stored nested as they came`() async throws {
     let org = InMemoryOrg()
     let record =

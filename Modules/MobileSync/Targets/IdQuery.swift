@@ -89,15 +89,20 @@ extension SyncPage where Cursor == String {
   /// `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or null}`.
   ///
   /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the answer is no
-  ///   page.
+  ///   page, or one whose next page cannot be told or is itself.
   public init(_ request: RestRequest, in context: SyncContext) async throws {
     let json = try await context.json(for: request)
     guard let records = json[SyncKeys.records], records.kind == .array else {
       throw SyncContext.unexpectedForm(json, of: request, expected: "a page of a query's records")
     }
+    let isDone = json[SyncKeys.done]?.bool
+    let next = isDone == true ? nil : json[SyncKeys.nextRecordsURL]?.string
+    if next == nil ? isDone == false : next == "" || next == request.path {
+      throw SyncContext.unexpectedForm(
+        json, of: request, expected: "a page that is the last or leads to another")
+    }
     self.init(
       records: Array(records.elements),
-      totalSize: json[SyncKeys.totalSize]?.int64.map(Int.init(clamping:)),
-      next: json[SyncKeys.nextRecordsURL]?.string)
+      totalSize: json[SyncKeys.totalSize]?.int64.map(Int.init(clamping:)), next: next)
   }
 }

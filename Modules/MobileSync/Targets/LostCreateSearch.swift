@@ -54,9 +54,9 @@ public enum LostCreateSearch: Sendable {
     var records: [JSONSlice] = []
     var request: RestRequest? = .query(query)
     while let next = request {
-      let page: JSONSlice
+      let page: SyncPage<String>
       do {
-        page = try await context.json(for: next)
+        page = try await SyncPage(next, in: context)
       } catch let error as SyncError
         where error.code == .server && (error.status == 400 || error.status == 404)
       {
@@ -64,8 +64,8 @@ public enum LostCreateSearch: Sendable {
         // about the record, so it ends the run instead of making a double.
         return []
       }
-      records += page[SyncKeys.records].map { Array($0.elements) } ?? []
-      request = page[SyncKeys.nextRecordsURL]?.string.map { .queryMore(nextRecordsURL: $0) }
+      records += page.records
+      request = page.next.map { .queryMore(nextRecordsURL: $0) }
     }
     return records
   }
