@@ -57,6 +57,13 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
     let request = record.request(unlessModifiedSince: baseDate(of: record, in: context))
     let response = try await context.response(to: request)
     let body = response.body.isEmpty ? nil : try? JSONSlice(parsing: response.body)
+    // What would make the row clean or gone has to be the platform's word, and not the page of something
+    // that stands before it.
+    let isForeign =
+      response.isSuccess ? body?.kind != .object : response.status == 404 && body == nil
+    if isForeign, !response.body.isEmpty {
+      throw SyncContext.unexpectedAnswer(response, to: request, expected: "the platform's")
+    }
     let outcome = SyncUpOutcome(
       status: response.status, body: body, error: body?.value, of: record.action)
     if record.action == .upsert, outcome == .succeeded(id: nil) {

@@ -57,6 +57,29 @@ import Testing
       ])
   }
 
+  @Test(arguments: [(200, "<html>"), (200, "[]"), (202, "{"), (404, "<html>")])
+  func `the page of something before the platform makes no row clean and removes none`(
+    status: Int, page: String
+  ) async throws {
+    let org = InMemoryOrg()
+    for isDeleted in [false, true] {
+      let (device, ids) = try await device(org, "a")
+      if isDeleted {
+        try await device.delete(ids[0])
+      } else {
+        try await device.edit(ids[0], ["Name": "mine"])
+      }
+      org.intervene { _, _ in .answer(status: status, body: page) }
+      let run = try await up(device)
+      let error = await #expect(throws: SyncError.self) { try await run.finished() }
+      #expect((error?.cause as? SyncError)?.code == .unexpectedResponse)
+      #expect(try await device.dirtyRows().count == 1)
+      org.intervene(nil)
+      _ = try await up(device).finished()
+      #expect(org.record("Account", ids[0])?["Name"] == (isDeleted ? nil : "mine"))
+    }
+  }
+
   @Test func `MS-184 MS-210 a record with an external id is upserted by it`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)

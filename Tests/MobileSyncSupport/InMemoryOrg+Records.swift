@@ -54,7 +54,9 @@ extension InMemoryOrg.State {
 
   /// A result of the collection resource in the form of the single one.
   private func answer(_ result: JSONValue, success: Int) -> (Int, JSONValue?) {
-    if result["success"]?.bool == true { return (success, success == 204 ? nil : result) }
+    if result["success"]?.bool == true {
+      return (success, success == 204 ? JSONValue?.none : result)
+    }
     guard let error = result["errors"]?[0]?.object else { return (500, nil) }
     let code = error["statusCode"]?.string ?? ""
     let text = error["message"]?.string ?? ""

@@ -165,7 +165,12 @@ public final class InMemoryOrg: SyncRequestSender {
     switch await intervene?(number, seen) ?? .none {
     case .none:
       try Task.checkCancellation()
-      return try state.withLock { try $0.answer(seen) }
+      return try state.withLock { state in
+        let response = try state.answer(seen)
+        let date = SalesforceDate(milliseconds: state.clock).httpText
+        return RestResponse(
+          status: response.status, headers: [.date: date], body: response.body)
+      }
     case .unreachable:
       throw TransportError(.unreachable, "the server cannot be reached")
     case .dropAnswer:

@@ -30,7 +30,7 @@ struct FreshSoup: Sendable {
     _ body: (FreshSoup?) async throws -> Void
   ) async throws {
     guard expected >= leastRecords, let records = writer.onlyUnsharedSoup,
-      try await store.read({ try newestRow(of: records, in: $0) }) == 0
+      try await store.read({ try records.newestEntryId(in: $0) }) == 0
     else { return try await body(nil) }
     return try await store.bulkLoad(intoSoupNamed: records.soupName) { load in
       try await body(FreshSoup(load, records))
@@ -49,7 +49,7 @@ struct FreshSoup: Sendable {
     if page.parts[0].ids.allSatisfy({ seen.insert($0.hashValue).inserted }) {
       let (records, last) = (records, lastEntryId)
       let newest = try await store.inTransaction(durability: .normal) { transaction -> Int64? in
-        guard try Self.newestRow(of: records, in: transaction) == last else { return nil }
+        guard try records.newestEntryId(in: transaction) == last else { return nil }
         try settle(transaction)
         return try writer.append(page, in: transaction) ?? last
       }
@@ -62,15 +62,5 @@ struct FreshSoup: Sendable {
     seen = []
     try await load.buildIndexes()
     return false
-  }
-
-  private static func newestRow(
-    of records: SoupRecords, in reader: borrowing some StoreReading & ~Copyable
-  ) throws -> Int64 {
-    let soup = records.soupName
-    let rows = try reader.rows(
-      "SELECT {\(soup):\(SyncKeys.soupEntryId)} FROM {\(soup)} "
-        + "ORDER BY {\(soup):\(SyncKeys.soupEntryId)} DESC", [], limit: 1)
-    return rows.first?[0]?.int64 ?? 0
   }
 }

@@ -23,6 +23,7 @@ public actor SyncManager {
   nonisolated let environment: SyncEnvironment
   nonisolated let states: SyncStateStore
   nonisolated let signal = StopSignal()
+  private nonisolated let serverClock = ServerClock()
   private nonisolated let sender: any SyncRequestSender
   private nonisolated let userId: String?
 
@@ -224,7 +225,8 @@ public actor SyncManager {
   private func context(of sync: SyncState) -> SyncContext {
     SyncContext(
       store: store, soupName: sync.soupName, syncId: sync.id, userId: userId,
-      mergeMode: sync.options.mergeMode, sender: sender, signal: signal)
+      mergeMode: sync.options.mergeMode, sender: sender, signal: signal,
+      serverClock: serverClock)
   }
 
   private func enqueue(_ id: Int64, _ operation: @escaping @Sendable () async -> Void) {

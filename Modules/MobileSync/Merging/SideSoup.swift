@@ -18,7 +18,8 @@ struct SideSoup: Sendable {
 
   /// The server's ids of records that were made here, by local id.
   static let ids = SideSoup(
-    name: "syncs_ids", indexes: [SoupIndex(path: "key", type: .string)])
+    name: "syncs_ids",
+    indexes: [SoupIndex(path: "key", type: .string), SoupIndex(path: "id", type: .string)])
 
   /// Syncs that have brought a record besides the one that the record names.
   static let owners = SideSoup(
@@ -34,10 +35,12 @@ struct SideSoup: Sendable {
       || [bases, conflicts, ids, owners].contains { $0.name == name }
   }
 
-  /// Makes sure that the soup exists.
+  /// Makes sure that the soup exists, with all its indexes.
   func prepare(_ store: SmartStore) async throws {
     if try await !store.soupExists(forName: name) {
       try await store.registerSoup(withName: name, withIndices: indexes)
+    } else if try await store.indices(forSoupNamed: name).count < indexes.count {
+      try await store.alterSoup(named: name, indexSpecs: indexes, reIndexData: true)
     }
   }
 

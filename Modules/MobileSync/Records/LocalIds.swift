@@ -112,6 +112,25 @@ enum LocalIds {
   }
 }
 
+extension LocalIds {
+  /// Those among the server's `ids` that it gave to records which were made here.
+  static func madeHere(
+    among ids: [String], in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Set<String> {
+    let name = SideSoup.ids.name
+    var found: Set<String> = []
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
+      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
+      let rows = try reader.rows(
+        "SELECT {\(name):id} FROM {\(name)} WHERE {\(name):id} IN (\(places))",
+        slice.map { .string($0) }, limit: nil)
+      found.formUnion(rows.compactMap { $0[0]?.string })
+    }
+    return found
+  }
+}
+
 extension SmartStore {
   /// The id that the server gave to a record that was made here under `localId`; nil if it has not
   /// gone up.

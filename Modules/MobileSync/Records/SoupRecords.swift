@@ -153,6 +153,14 @@ struct SoupRecords: Sendable {
     return counts
   }
 
+  /// The entry id of the newest row; 0 if there is none.
+  func newestEntryId(in reader: borrowing some StoreReading & ~Copyable) throws -> Int64 {
+    let rows = try reader.rows(
+      "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
+        + "ORDER BY \(column(SyncKeys.soupEntryId)) DESC", [], limit: 1)
+    return rows.first?[0]?.int64 ?? 0
+  }
+
   // MARK: Clean records
 
   /// The ids of clean records.

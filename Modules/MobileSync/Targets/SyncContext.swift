@@ -1,3 +1,4 @@
+import HTTPTypes
 public import SalesforceSDKCommon
 public import SalesforceSDKCore
 public import SmartStore
@@ -43,6 +44,8 @@ public struct SyncContext: Sendable {
 
   let sender: any SyncRequestSender
   let signal: StopSignal
+  /// What the answers say of the server's time.
+  let serverClock: ServerClock
   /// Whether a stop waits: a batch that has begun is completed.
   var completesBatch = false
 
@@ -79,6 +82,9 @@ public struct SyncContext: Sendable {
       throw error
     } catch {
       throw Self.sendingError(error, request)
+    }
+    if response.isSuccess, let date = response.headers[.date].flatMap(SalesforceDate.parseHTTP) {
+      serverClock.note(date)
     }
     switch response.status {
     case 401, 429, 503: throw Self.serverError(response, request)
@@ -134,6 +140,16 @@ public struct SyncContext: Sendable {
       ids.insert(id)
     }
     return ids
+  }
+
+  /// The error for an answer of whatever status that the server cannot have given.
+  public static func unexpectedAnswer(
+    _ response: RestResponse, to request: RestRequest, expected: String
+  ) -> SyncError {
+    SyncError(
+      .unexpectedResponse,
+      "The answer to \(request) is not \(expected). Look at what stands between this program and the "
+        + "server.", status: response.status, body: beginning(of: response.body))
   }
 
   /// The error for an answer whose status is not one of success.
@@ -238,6 +254,6 @@ extension SyncContext {
   ) {
     self.init(
       store: store, soupName: soupName, syncId: syncId, userId: userId, mergeMode: mergeMode,
-      sender: sender, signal: StopSignal())
+      sender: sender, signal: StopSignal(), serverClock: ServerClock())
   }
 }

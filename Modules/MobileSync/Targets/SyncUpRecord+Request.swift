@@ -93,10 +93,18 @@ extension SyncUpOutcome {
     case 404 where action == .update || action == .delete:
       self = .gone(error ?? Self.error(status))
     case 412: self = .outdated
-    case 500... where error == nil:
-      // Something between here and the platform answered, or nothing did.
-      self = .unanswered
+    case _ where Self.saysNothing(status, hasReason: error != nil): self = .unanswered
     default: self = .rejected(error ?? Self.error(status))
+    }
+  }
+
+  /// Whether an answer with this status leaves open whether the platform did what it was asked to: something
+  /// between here and there gave up waiting, or nobody says why it failed.
+  static func saysNothing(_ status: Int, hasReason: Bool) -> Bool {
+    switch status {
+    case 408, 425, 499, 502, 504: true
+    case 500...: !hasReason
+    default: false
     }
   }
 

@@ -26,8 +26,8 @@ public protocol SyncUpTarget: SyncTarget {
   /// - Returns: One outcome per record, in the same order. What is missing at the end counts as
   ///   unanswered.
   /// - Throws: If the group failed as a whole. ``SyncError`` `server` with a status below 500 and
-  ///   `invalidRequest` mean that the server did nothing; after every other error it may have done
-  ///   what it was asked to.
+  ///   `invalidRequest` mean that the server did nothing; after every other error, and after the
+  ///   statuses 408, 425 and 499, it may have done what it was asked to.
   func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome]
 
   /// When the server's records were modified last, for conflict detection.
@@ -122,7 +122,8 @@ public struct SyncUpFields: Sendable, Equatable {
 
 /// What the server did with one record.
 public enum SyncUpOutcome: Sendable, Equatable {
-  /// It did what it was asked to; the record's id, if the answer holds it.
+  /// It did what it was asked to; the record's id, if the answer holds it. A record that was made here
+  /// and gets no id counts as ``unanswered``.
   case succeeded(id: String?)
   /// The record is not there any more; what the server said.
   case gone(JSONValue)

@@ -210,7 +210,8 @@ struct TreeSender: Sendable {
         if plan.parents.mayRecreate, course.parentRetries > 0 {
           verdict.isParentLost = true
         } else {
-          verdict.settled.append((step, plan.parents.mayRecreate ? .keepError(error) : .conflict))
+          verdict.settled.append(
+            (step, mode == .leaveIfChanged ? .conflict : .keepError(error)))
         }
         continue
       }
@@ -227,7 +228,7 @@ struct TreeSender: Sendable {
         continue
       }
       verdict.settled.append(
-        (step, SyncUpSettlement(outcome, of: step.record.action, mayRecreate: false)))
+        (step, SyncUpSettlement(outcome, of: step.record, mayRecreate: false)))
     }
     return verdict
   }
@@ -281,14 +282,11 @@ struct TreeSender: Sendable {
   private func markInFlight(_ steps: [TreeWork.Step]) async throws {
     let time = run.now()
     let marks = steps.filter { run.needsMark($0.record) }.map { step in
-      (
-        mark: plan.outcome(of: step, .inFlight, id: step.record.id, time),
-        sent: step.record.values
-      )
+      (record: step.record, outcome: plan.outcome(of: step, .inFlight, id: step.record.id, time))
     }
     if marks.isEmpty { return }
     try await store.inTransaction { transaction in
-      try OutcomeStore.save(inFlight: marks, in: transaction)
+      try run.save(marks, in: transaction)
     }
   }
 

@@ -33,11 +33,9 @@ struct TreeSettlement: Sendable {
       try followParent(settled, in: transaction)
       try remember(settled, in: transaction)
       try flag(waiting.filter { unedited.contains($0.record.entryId) }, in: transaction)
-      try OutcomeStore.save(outcomes.filter { !$0.isLost } + dropped, in: transaction)
-      try OutcomeStore.save(
-        inFlight: zip(outcomes, settled).filter { $0.0.isLost }
-          .map { (mark: $0.0, sent: $0.1.step.record.values) },
-        in: transaction)
+      try plan.parentRun.save(
+        zip(settled, outcomes).map { (record: $0.0.step.record, outcome: $0.1) }, in: transaction)
+      try OutcomeStore.save(dropped, in: transaction)
       return (try refreshed(waiting, unedited, in: transaction), dropped)
     }
     return (outcomes + dropped, current)
@@ -330,9 +328,8 @@ struct TreeSettlement: Sendable {
 extension SyncUpRecord {
   /// The record with the stored text of now, which differs in nothing that was edited.
   fileprivate func asStored(_ row: JSONSlice) -> SyncUpRecord {
-    SyncUpRecord(
-      entryId: entryId, record: row, action: action, objectType: objectType, id: id,
-      fieldNames: fieldNames, externalId: externalId, unsentFields: unsentFields,
-      isPartial: isPartial)
+    var record = self
+    record.record = row
+    return record
   }
 }

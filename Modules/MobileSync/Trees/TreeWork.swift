@@ -177,8 +177,3 @@ struct TreeWork: Sendable {
     }
   }
 }
-
-extension SyncUpRecord {
-  /// Whether the server is to make the record.
-  var makesRecord: Bool { action == .create || action == .upsert }
-}

@@ -28,20 +28,39 @@ struct OutcomeStore: Sendable {
       entries: outcomes.map { .object($0.json) }, forSoupNamed: soupName, withExternalIdPath: "key")
   }
 
-  /// Keeps marks of records that are about to be sent, with the values that are sent: if no answer
-  /// comes, these are what the server may have.
+  /// Keeps what became of records that were, or are about to be, sent.
+  ///
+  /// What the server may have done without being heard becomes a mark with the values that were sent. A
+  /// mark that is there already keeps its beginning: what was sent first may still have arrived.
+  ///
+  /// - Parameter time: Before which time of the server's nothing was sent that is sent now.
   static func save(
-    inFlight records: [(mark: SyncRecordOutcome, sent: [(name: String, value: JSONSlice)])],
+    _ sent: [(record: SyncUpRecord, outcome: SyncRecordOutcome)], after time: Int64,
     in transaction: borrowing StoreTransaction
   ) throws {
+    try save(sent.map(\.outcome).filter { !$0.isLost }, in: transaction)
+    let lost = sent.filter(\.outcome.isLost)
+    if lost.isEmpty { return }
+    let known = Dictionary(
+      try marks(lost.map(\.outcome.key), in: transaction).map { ($0.outcome.key, $0) },
+      uniquingKeysWith: { first, _ in first })
+    var newest: [String: Int64] = [:]
     var slices: [JSONSlice] = []
-    for (mark, sent) in records {
+    for (record, outcome) in lost {
+      let soup = outcome.soupName
+      if newest[soup] == nil {
+        newest[soup] = try SoupRecords(soupName: soup, idField: "").newestEntryId(in: transaction)
+      }
+      let earlier = known[outcome.key].flatMap { $0.isOfSame(outcome) ? $0 : nil }
+      var json = outcome.json
+      json["sentAfter"] = .integer(earlier?.sentAfter ?? time)
+      json["newestEntryId"] = .integer(earlier?.newestEntryId ?? newest[soup] ?? 0)
       var writer = JSONWriter()
       writer.beginObject()
-      for (key, value) in mark.json { try writer.member(key, value) }
+      for (key, value) in json { try writer.member(key, value) }
       writer.key("sent")
       writer.beginObject()
-      for (name, value) in sent {
+      for (name, value) in record.values {
         writer.key(name)
         writer.raw(value)
       }
@@ -50,6 +69,14 @@ struct OutcomeStore: Sendable {
       slices.append(try JSONSlice(parsing: writer.bytes))
     }
     try transaction.upsert(slices: slices, soup: soupName, externalIdPath: "key")
+  }
+
+  /// The marks under `keys`, in no order.
+  private static func marks(
+    _ keys: [String], in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [LostMark] {
+    try reader.entries(try entryIds(keys, in: reader), of: soupName)
+      .compactMap { LostMark(json: $0.record) }
   }
 
   /// Forgets the outcomes of the sync's earlier runs; what may have been done without an answer
@@ -77,21 +104,17 @@ struct OutcomeStore: Sendable {
       .compactMap(SyncRecordOutcome.init(json:))
   }
 
-  /// What the server may have done in `soupName` without being heard, by entry id, each with the values
-  /// that were sent.
-  func lost(
-    _ action: SyncUpAction, in soupName: String
-  ) async throws -> [Int64: (mark: SyncRecordOutcome, sent: [(key: String, value: JSONValue)])] {
-    var lost: [Int64: (mark: SyncRecordOutcome, sent: [(key: String, value: JSONValue)])] = [:]
+  /// What the server may have done in `soupName` without being heard, by entry id.
+  func lost(_ action: SyncUpAction, in soupName: String) async throws -> [Int64: LostMark] {
+    var lost: [Int64: LostMark] = [:]
     for kind in [SyncRecordOutcome.Kind.inFlight, .unanswered] {
       for json in try await list(
         condition: "{syncs_outcomes:outcome} = ?", .string(kind.rawValue))
       {
-        guard let mark = SyncRecordOutcome(json: json), mark.soupName == soupName,
-          mark.action == action
+        guard let mark = LostMark(json: json), mark.outcome.soupName == soupName,
+          mark.outcome.action == action
         else { continue }
-        let sent = json["sent"]?.members.map { (key: $0.key, value: $0.value.value) } ?? []
-        lost[mark.entryId] = (mark, sent)
+        lost[mark.outcome.entryId] = mark
       }
     }
     return lost
@@ -101,17 +124,26 @@ struct OutcomeStore: Sendable {
   func forget(_ marks: [SyncRecordOutcome]) async throws {
     if marks.isEmpty { return }
     try await store.inTransaction(durability: .normal) { transaction in
-      for start in stride(from: 0, to: marks.count, by: SyncLimits.recordsPerRead) {
-        let keys = marks[start..<min(start + SyncLimits.recordsPerRead, marks.count)].map(\.key)
-        let places = Array(repeating: "?", count: keys.count).joined(separator: ", ")
-        let rows = try transaction.rows(
-          "SELECT {syncs_outcomes:_soupEntryId} FROM {syncs_outcomes} "
-            + "WHERE {syncs_outcomes:key} IN (\(places))",
-          keys.map { .string($0) }, limit: nil)
-        try transaction.remove(
-          entryIds: rows.compactMap { $0[0]?.int64 }, forSoupNamed: Self.soupName)
-      }
+      try transaction.remove(
+        entryIds: Self.entryIds(marks.map(\.key), in: transaction), forSoupNamed: Self.soupName)
     }
+  }
+
+  /// The entry ids of what is kept under `keys`.
+  private static func entryIds(
+    _ keys: [String], in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [Int64] {
+    var ids: [Int64] = []
+    for start in stride(from: 0, to: keys.count, by: SyncLimits.recordsPerRead) {
+      let slice = keys[start..<min(start + SyncLimits.recordsPerRead, keys.count)]
+      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
+      let rows = try reader.rows(
+        "SELECT {syncs_outcomes:_soupEntryId} FROM {syncs_outcomes} "
+          + "WHERE {syncs_outcomes:key} IN (\(places))",
+        slice.map { .string($0) }, limit: nil)
+      ids += rows.compactMap { $0[0]?.int64 }
+    }
+    return ids
   }
 
   /// The ids of the records that were not sent last since they refer to others.
@@ -121,15 +153,6 @@ struct OutcomeStore: Sendable {
         condition: "{syncs_outcomes:outcome} = ?",
         .string(SyncRecordOutcome.Kind.waiting.rawValue)
       ).compactMap { $0["recordId"]?.string })
-  }
-
-  /// Which of `ids` the server gave to a record that this sync made in its last run.
-  func createdIds(among ids: Set<String>, syncId: Int64) async throws -> Set<String> {
-    if ids.isEmpty { return [] }
-    return Set(
-      try await outcomes(syncId: syncId)
-        .filter { $0.action == .create && $0.kind == .succeeded }
-        .compactMap(\.recordId).filter(ids.contains))
   }
 
   /// How many records of the sync's last run ended in which way.

@@ -15,23 +15,25 @@ public enum SyncUpAction: String, Sendable, Equatable {
 /// A local record on its way to the server, as it was when it was read.
 public struct SyncUpRecord: Sendable {
   /// The record's place in its soup.
-  public let entryId: Int64
+  public internal(set) var entryId: Int64
   /// The record as stored.
-  public let record: JSONSlice
+  public internal(set) var record: JSONSlice
   /// What is to be done.
-  public let action: SyncUpAction
+  public internal(set) var action: SyncUpAction
   /// The object type, such as `Account`.
-  public let objectType: String
+  public internal(set) var objectType: String
   /// The value of the id field: the server's id, or one that was made here.
-  public let id: String?
+  public internal(set) var id: String?
   /// The names of the fields to send, which the record may lack.
-  public let fieldNames: [String]
+  public internal(set) var fieldNames: [String]
   /// Field and value by which the server finds the record; set for an ``SyncUpAction/upsert``.
-  public let externalId: ExternalId?
+  public internal(set) var externalId: ExternalId?
   /// The names of the id and the modification date field, which are never sent.
-  let unsentFields: [String]
-  /// Whether fields are left out that have to go later.
-  var isPartial = false
+  var unsentFields: [String]
+  /// Fields that are left out and have to go later.
+  var leftOut: Set<String> = []
+  /// Whether there are such fields.
+  var isPartial: Bool { !leftOut.isEmpty }
 
   /// A field that identifies a record on the server, and a record's value for it.
   public struct ExternalId: Sendable, Equatable {
@@ -64,28 +66,40 @@ public struct SyncUpRecord: Sendable {
 
   /// The record without some of its fields.
   func leavingOut(_ names: Set<String>) -> SyncUpRecord {
-    SyncUpRecord(
-      entryId: entryId, record: record, action: action, objectType: objectType, id: id,
-      fieldNames: fieldNames.filter { !names.contains($0) }, externalId: externalId,
-      unsentFields: unsentFields, isPartial: true)
+    var record = self
+    record.fieldNames.removeAll(where: names.contains)
+    record.leftOut = names
+    return record
+  }
+
+  /// The record with these fields alone.
+  func sending(_ names: [String]) -> SyncUpRecord {
+    var record = self
+    record.fieldNames = names
+    return record
   }
 
   /// The record as the server knows it, under its new id if it was made there.
   func taken(as newId: String?) -> SyncUpRecord {
-    SyncUpRecord(
-      entryId: entryId, record: record, action: action, objectType: objectType, id: newId ?? id,
-      fieldNames: fieldNames, externalId: externalId, unsentFields: unsentFields,
-      isPartial: isPartial)
+    var record = self
+    record.id = newId ?? id
+    return record
   }
 
   /// The record as it is to be made anew, since the server does not have it any more.
   func recreated(with fields: SyncUpFieldChoice) -> SyncUpRecord {
-    let externalId = fields.externalId(of: record)
-    return SyncUpRecord(
-      entryId: entryId, record: record, action: externalId == nil ? .create : .upsert,
-      objectType: objectType, id: id, fieldNames: fields.create, externalId: externalId,
-      unsentFields: unsentFields)
+    var record = self
+    record.externalId = fields.externalId(of: record.record)
+    record.action = record.externalId == nil ? .create : .upsert
+    record.fieldNames = fields.create.filter { !leftOut.contains($0) }
+    return record
   }
+
+  /// Whether the server is to make the record.
+  var makesRecord: Bool { action == .create || action == .upsert }
+
+  /// Whether the id is one by which the server may know the record, and not one that was made here.
+  var hasServersId: Bool { id.map { !$0.isEmpty && !SyncKeys.isLocalId($0) } ?? false }
 }
 
 /// The fields of one run: the target's lists, or those of the options.

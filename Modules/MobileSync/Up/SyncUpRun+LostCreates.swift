@@ -2,9 +2,6 @@ import SalesforceSDKCommon
 import SmartStore
 
 extension SyncUpRun {
-  /// How far the clocks of this machine and of the server may be apart, in milliseconds.
-  static let clockTolerance: Int64 = 60 * 60 * 1_000
-
   /// Finds out what became of creates that were sent by an earlier run and never answered.
   ///
   /// A record that the server has takes its id and counts as edited, so that this run sends it as
@@ -18,43 +15,45 @@ extension SyncUpRun {
   ) async throws {
     let marks = try await OutcomeStore(store: context.store).lost(.create, in: context.soupName)
     if marks.isEmpty { return }
-    var lost: [LostCreate] = []
-    for (entryId, record) in try await entries(marks.keys.sorted()) {
-      guard let (mark, sent) = marks[entryId],
-        let dirty = try asSent(record, entryId, sent, mark, plan, as: .create)
-      else { continue }
-      lost.append(LostCreate(record: dirty, sentAfter: mark.time - Self.clockTolerance))
+    var lost: [Lost] = []
+    for (entryId, row) in try await entries(marks.keys.sorted()) {
+      guard let mark = marks[entryId], let record = try asSent(row, mark, plan) else { continue }
+      lost.append(Lost(record: record, mark: mark))
     }
     guard !lost.isEmpty, let finder = target as? any LostCreateFinding else { return }
-    let candidates = try await finder.candidates(for: lost, in: context)
-    let found = lost.enumerated().map { index, lost in
-      (record: lost.record, ids: index < candidates.count ? candidates[index] : [])
+    let candidates = try await finder.candidates(
+      for: lost.map { LostCreate(record: $0.record, sentAfter: $0.mark.sentAfter) }, in: context)
+    for index in lost.indices where index < candidates.count {
+      lost[index].candidates = candidates[index]
     }
-    let acknowledged = try await OutcomeStore(store: context.store).createdIds(
-      among: Set(found.flatMap(\.ids)), syncId: context.syncId)
+    let found = lost
     try await context.store.inTransaction { transaction in
-      try adopt(found, acknowledged, plan, children, in: transaction)
+      try adopt(found, plan, children, in: transaction)
     }
+  }
+
+  /// A record that may have been made, and the ids of those on the server that it may be.
+  private struct Lost: Sendable {
+    let record: SyncUpRecord
+    let mark: LostMark
+    var candidates: [String] = []
   }
 
   /// Gives each record the first of its candidates that is nobody else's.
   ///
-  /// A candidate that a sync down has brought meanwhile is the lost record, in a second row: that
-  /// row goes.
+  /// A candidate that was made here under another id, or that stood in a row before the record was sent, is
+  /// somebody else's, however much alike they are. One that a sync down has brought since then is the
+  /// lost record, in a second row: that row goes.
   private func adopt(
-    _ found: [(record: SyncUpRecord, ids: [String])], _ acknowledged: Set<String>, _ plan: Plan,
-    _ children: ChildLink?, in transaction: borrowing StoreTransaction
+    _ found: [Lost], _ plan: Plan, _ children: ChildLink?,
+    in transaction: borrowing StoreTransaction
   ) throws {
-    let known = try plan.records.entryIds(of: found.flatMap(\.ids), in: transaction)
-    var downloaded: [String: Int64] = [:]
-    var taken = acknowledged
-    for (entryId, row) in try transaction.entries(Array(known.values), of: context.soupName) {
+    let ids = found.flatMap(\.candidates)
+    let known = try plan.records.entryIds(of: ids, in: transaction)
+    var taken = try LocalIds.madeHere(among: ids, in: transaction)
+    for (_, row) in try transaction.entries(Array(known.values), of: context.soupName) {
       guard let id = row[plan.fields.idField]?.string else { continue }
-      if row[SyncKeys.syncId]?.int64 == nil || RecordFlags(of: row).local {
-        taken.insert(id)
-      } else {
-        downloaded[id] = entryId
-      }
+      if row[SyncKeys.syncId]?.int64 == nil || RecordFlags(of: row).local { taken.insert(id) }
     }
     let lost = Dictionary(
       found.map { ($0.record.entryId, $0) }, uniquingKeysWith: { first, _ in first })
@@ -62,11 +61,14 @@ extension SyncUpRun {
     var doubles: [Int64] = []
     var made: [(record: SyncUpRecord, newId: String?)] = []
     for (entryId, row) in try transaction.entries(Array(lost.keys), of: context.soupName) {
-      guard let (record, ids) = lost[entryId], let id = ids.first(where: { !taken.contains($0) })
+      guard let found = lost[entryId],
+        let id = found.candidates.first(where: { id in
+          !taken.contains(id) && known[id].map { $0 > found.mark.newestEntryId } ?? true
+        })
       else { continue }
       taken.insert(id)
-      made.append((record, id))
-      if let double = downloaded[id] { doubles.append(double) }
+      made.append((found.record, id))
+      if let double = known[id] { doubles.append(double) }
       var flags = RecordFlags(of: row)
       flags.created = false
       flags.updated = flags.updated || !flags.deleted

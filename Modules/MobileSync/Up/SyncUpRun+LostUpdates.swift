@@ -20,20 +20,18 @@ extension SyncUpRun {
     let rows = try await entries(marks.keys.sorted())
     let dirty = Set(rows.filter { RecordFlags(of: $0.record).local }.map(\.id))
     try await OutcomeStore(store: context.store).forget(
-      marks.filter { !dirty.contains($0.key) }.map(\.value.mark))
+      marks.filter { !dirty.contains($0.key) }.map(\.value.outcome))
     guard context.mergeMode == .leaveIfChanged, let fetcher = target as? any RemoteRecordFetching
     else { return [:] }
     var waiting: [String: [SyncUpRecord]] = [:]
     for (entryId, row) in rows where dirty.contains(entryId) {
-      guard let (mark, sent) = marks[entryId],
-        let record = try asSent(row, entryId, sent, mark, plan, as: .update)
-      else { continue }
+      guard let mark = marks[entryId], let record = try asSent(row, mark, plan) else { continue }
       waiting[record.objectType, default: []].append(record)
     }
     var unclear: [Int64: SyncRecordOutcome] = [:]
     for type in waiting.keys.sorted() {
       for entryId in try await adopt(waiting[type] ?? [], fetcher, plan) {
-        unclear[entryId] = marks[entryId]?.mark
+        unclear[entryId] = marks[entryId]?.outcome
       }
     }
     return unclear
@@ -100,31 +98,22 @@ extension SyncUpRun {
   /// by now.
   ///
   /// A deletion since then waits until it is known whom it concerns.
-  func asSent(
-    _ row: JSONSlice, _ entryId: Int64, _ sent: [(key: String, value: JSONValue)],
-    _ mark: SyncRecordOutcome, _ plan: Plan, as action: SyncUpAction
-  ) throws -> SyncUpRecord? {
-    var members = sent + [(SyncKeys.locallyDeleted, .bool(false))]
-    if action == .update { members.append((SyncKeys.locallyUpdated, .bool(true))) }
-    let asSent = try row.setting(members)
+  func asSent(_ row: JSONSlice, _ mark: LostMark, _ plan: Plan) throws -> SyncUpRecord? {
+    let isCreate = mark.outcome.action == .create
+    // The row of a record that was to be made anew says that it was edited.
+    let flags = RecordFlags(local: true, created: isCreate, updated: !isCreate, deleted: false)
+    let asSent = try row.setting(mark.sent + flags.members)
     guard
       case .send(let record) = SyncUpDecision(
-        entryId: entryId, record: asSent, fields: plan.fields),
+        entryId: mark.outcome.entryId, record: asSent, fields: plan.fields),
       // A row under this entry id may be another record by now.
-      record.action == action, record.id == mark.recordId
+      record.action == mark.outcome.action, record.id == mark.outcome.recordId
     else { return nil }
-    return action == .update ? record.sending(sent.map(\.key)) : record
+    return isCreate ? record : record.sending(mark.sent.map(\.key))
   }
 }
 
 extension SyncUpRecord {
-  /// The record with these fields alone.
-  fileprivate func sending(_ names: [String]) -> SyncUpRecord {
-    SyncUpRecord(
-      entryId: entryId, record: record, action: action, objectType: objectType, id: id,
-      fieldNames: names, externalId: externalId, unsentFields: unsentFields)
-  }
-
   /// Whether this record would be sent with the same values as another.
   fileprivate func hasValues(of other: SyncUpRecord) -> Bool {
     let (mine, others) = (values, other.values)

@@ -34,11 +34,44 @@ extension SyncUpRun {
         try await settleFailure(error, of: group)
         throw error
       }
-      try await settle(group, outcomes, plan, mayRecreate: mayRecreate, &sent)
+      let answers = try await confirmed(outcomes, of: group, target, plan, context)
+      try await settle(group, answers, plan, mayRecreate: mayRecreate, &sent)
     }
     sent.leftOut = waiting.count
     try await keepUnsent(records.filter { waiting.contains($0.entryId) })
     return sent
+  }
+
+  /// Asks once more for edited records that are said to be gone, where that would be a conflict: of a
+  /// record with a lookup that points nowhere the platform says the same.
+  private func confirmed(
+    _ answers: [SyncUpOutcome], of group: [SyncUpRecord], _ target: some SyncUpTarget,
+    _ plan: Plan, _ context: SyncContext
+  ) async throws -> [SyncUpOutcome] {
+    if plan.merge == nil { return answers }
+    var confirmed = answers
+    var doubtful: [String: [Int]] = [:]
+    for (index, record) in group.enumerated() where index < answers.count {
+      guard case .gone = answers[index], record.action == .update else { continue }
+      doubtful[record.objectType, default: []].append(index)
+    }
+    for type in doubtful.keys.sorted() {
+      let indices = doubtful[type] ?? []
+      let dates: [RemoteDate]
+      do {
+        dates = try await target.remoteDates(of: indices.map { group[$0] }, in: context)
+      } catch let error as SyncError where error.code != .closed {
+        // What else the group was answered has to be kept. The next run asks before it sends.
+        dates = []
+      }
+      for (number, index) in indices.enumerated() {
+        guard case .gone(let error) = answers[index],
+          number >= dates.count || dates[number] != .gone
+        else { continue }
+        confirmed[index] = .rejected(error)
+      }
+    }
+    return confirmed
   }
 
   /// Keeps that records were not sent. Their rows stay as they are.
@@ -61,11 +94,19 @@ extension SyncUpRun {
   private func markInFlight(_ group: [SyncUpRecord]) async throws {
     let time = now()
     let marks = group.filter(needsMark)
-      .map { (mark: outcome(of: $0, .inFlight, id: $0.id, time), sent: $0.values) }
+      .map { (record: $0, outcome: outcome(of: $0, .inFlight, id: $0.id, time)) }
     if marks.isEmpty { return }
     try await context.store.inTransaction { transaction in
-      try OutcomeStore.save(inFlight: marks, in: transaction)
+      try save(marks, in: transaction)
     }
+  }
+
+  /// Keeps what became of records that were, or are about to be, sent.
+  func save(
+    _ sent: [(record: SyncUpRecord, outcome: SyncRecordOutcome)],
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    try OutcomeStore.save(sent, after: context.serverClock.past(now()), in: transaction)
   }
 
   /// Whether the next run has to know that a record was sent: a create may exist on the server although
@@ -86,7 +127,9 @@ extension SyncUpRun {
       if error.code == .invalidRequest {
         return SyncUpDecision.clientError("INVALID_REQUEST", error.message)
       }
-      guard error.code == .server, let status = error.status, status < 500 else { return nil }
+      guard error.code == .server, let status = error.status,
+        !SyncUpOutcome.saysNothing(status, hasReason: false)
+      else { return nil }
       return SyncUpDecision.clientError("HTTP_\(status)", error.message)
     }
     let outcomes = group.map { record in
@@ -94,11 +137,7 @@ extension SyncUpRun {
         of: record, refusal == nil ? .unanswered : .rejected, id: record.id, time, error: refusal)
     }
     try await context.store.inTransaction { transaction in
-      try OutcomeStore.save(outcomes.filter { !$0.isLost }, in: transaction)
-      try OutcomeStore.save(
-        inFlight: zip(outcomes, group).filter { $0.0.isLost }
-          .map { (mark: $0.0, sent: $0.1.values) },
-        in: transaction)
+      try save(zip(group, outcomes).map { (record: $0.0, outcome: $0.1) }, in: transaction)
     }
     outcomes.forEach(reportOutcome)
   }
@@ -112,7 +151,7 @@ extension SyncUpRun {
     var settled: [(record: SyncUpRecord, settlement: SyncUpSettlement)] = []
     for (index, record) in group.enumerated() {
       let settlement = SyncUpSettlement(
-        index < answers.count ? answers[index] : .unanswered, of: record.action,
+        index < answers.count ? answers[index] : .unanswered, of: record,
         mayRecreate: mayRecreate, merges: plan.merge != nil)
       if settlement == .recreate {
         sent.recreated.append(record.recreated(with: plan.fields))
@@ -163,11 +202,8 @@ extension SyncUpRun {
       try transaction.remove(entryIds: removed, forSoupNamed: context.soupName)
       try BaseStore(soupName: context.soupName).remove(
         removed.compactMap { rowById[$0]?[plan.fields.idField]?.string }, in: transaction)
-      try OutcomeStore.save(outcomes.filter { !$0.isLost }, in: transaction)
-      try OutcomeStore.save(
-        inFlight: zip(outcomes, changes).filter { $0.0.isLost }
-          .map { (mark: $0.0, sent: $0.1.record.values) },
-        in: transaction)
+      try save(
+        zip(changes, outcomes).map { (record: $0.0.record, outcome: $0.1) }, in: transaction)
     }
     outcomes.forEach(reportOutcome)
   }

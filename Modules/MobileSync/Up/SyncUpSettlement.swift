@@ -23,13 +23,16 @@ enum SyncUpSettlement: Sendable, Equatable {
   ///   - mayRecreate: True in overwrite mode, in the first call for this record.
   ///   - merges: Whether what happened on the other side is a conflict.
   init(
-    _ outcome: SyncUpOutcome, of action: SyncUpAction, mayRecreate: Bool, merges: Bool = false
+    _ outcome: SyncUpOutcome, of record: SyncUpRecord, mayRecreate: Bool, merges: Bool = false
   ) {
-    switch (outcome, action) {
+    switch (outcome, record.action) {
     case (.succeeded, .delete), (.gone, .delete):
       self = .removeRow
+    case (.succeeded(nil), _) where record.makesRecord && !record.hasServersId:
+      // A clean row under an id of our own would never meet its record again.
+      self = .unanswered
     case (.succeeded(let id), _):
-      self = .clean(newId: action == .update ? nil : id)
+      self = .clean(newId: record.action == .update ? nil : id)
     case (.gone, .update) where mayRecreate:
       self = .recreate
     case (.gone, .update) where merges:

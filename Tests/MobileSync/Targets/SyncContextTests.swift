@@ -12,7 +12,8 @@ import Testing
     let device = try await Device.open(InMemoryOrg())
     let context = SyncContext(
       store: device.store, soupName: Device.soup, syncId: 1, userId: nil, mergeMode: .overwrite,
-      sender: FailingSender(failure: failure), signal: StopSignal())
+      sender: FailingSender(failure: failure), signal: StopSignal(),
+      serverClock: ServerClock())
     return try #require(
       await #expect(throws: SyncError.self) { try await context.response(to: .limits()) })
   }

@@ -14,7 +14,7 @@ import Testing
         parentIdFieldName: "AccountId"), relationshipType: .lookup)
     let context = SyncContext(
       store: device.store, soupName: Device.soup, syncId: 1, userId: nil, mergeMode: .overwrite,
-      sender: device.org, signal: StopSignal())
+      sender: device.org, signal: StopSignal(), serverClock: ServerClock())
     #expect(await syncErrorCode { _ = try await target.send([], in: context) } == .invalidTarget)
     #expect(device.org.requests.isEmpty)
   }

@@ -1,7 +1,10 @@
 import CollectionSyncUp
+import HTTPTypes
 import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
+import SalesforceSDKCore
+import SmartStore
 import SoqlSyncDown
 import Testing
 
@@ -128,6 +131,178 @@ import Testing
     #expect(org.records("Account").count == 3)
     let ids = Set(try await device.rows().compactMap { $0["Id"]?.string })
     #expect(ids.count == 3)
+  }
+
+  /// Whether a request that fails has arrived.
+  private static let arrivals = [false, true]
+
+  private func lose(_ device: Device, arrives: Bool) async throws {
+    device.org.forgetRequests()
+    device.org.intervene { number, _ in
+      number > 1 ? .none : arrives ? .dropAnswer : .unreachable
+    }
+    #expect(
+      await syncErrorCode { _ = try await up(device, CollectionSyncUpTarget()).finished() }
+        == .failed)
+    device.org.intervene(nil)
+  }
+
+  private func expectRecords(_ count: Int, _ device: Device) async throws {
+    let there = device.org.records("Account").compactMap { $0["Id"]?.string }
+    let here = try await device.rows().compactMap { $0["Id"]?.string }
+    #expect(there.count == count)
+    #expect(here.sorted() == there.sorted())
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(arguments: arrivals)
+  func `MS-195 a record that came down before an equal one was sent is not taken for that one`(
+    arrives: Bool
+  ) async throws {
+    let device = try await Device.open(org())
+    try await device.create([["Name": "Call back"]])
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    try await down(device)
+    try await device.create([["Name": "Call back"]])
+    try await lose(device, arrives: arrives)
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    try await expectRecords(2, device)
+  }
+
+  @Test(arguments: arrivals)
+  func `MS-195 nor is one that somebody else's process made as this user`(
+    arrives: Bool
+  ) async throws {
+    let device = try await Device.open(org())
+    let other = try await Device.open(device.org)
+    try await other.create([["Name": "Call back"]])
+    _ = try await up(other, CollectionSyncUpTarget()).finished()
+    try await down(device)
+    try await device.create([["Name": "Call back"]])
+    try await lose(device, arrives: arrives)
+    // It comes down between the two runs, too, if it arrived.
+    try await down(device)
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    try await expectRecords(2, device)
+  }
+
+  @Test func `MS-195 nor is one that was made here and whose row is gone`() async throws {
+    let device = try await Device.open(org())
+    for _ in 0..<2 {
+      try await device.create([["Name": "Call back"]])
+      _ = try await up(device, CollectionSyncUpTarget()).finished()
+      try await device.store.clearSoup(Device.soup)
+    }
+    try await device.create([["Name": "Call back"]])
+    try await lose(device, arrives: false)
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    #expect(device.org.records("Account").count == 3)
+  }
+
+  @Test func `MS-195 what was sent first and lost is found after a second loss`() async throws {
+    let device = try await Device.open(org())
+    try await device.create([["Name": "a"]])
+    try await lose(device, arrives: true)
+    // The look-up finds nothing yet, and the record is sent again, in vain.
+    device.org.intervene { number, request in
+      switch number {
+      case 2: .answer(status: 200, body: #"{"totalSize":0,"done":true,"records":[]}"#)
+      case 3: .unreachable
+      default: .none
+      }
+    }
+    _ = await syncErrorCode { _ = try await up(device, CollectionSyncUpTarget()).finished() }
+    device.org.intervene(nil)
+    try await down(device)
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    try await expectRecords(1, device)
+  }
+
+  @Test(arguments: [-26, -9, 0, 2, 14, 26])
+  func `MS-195 a device whose clock is hours off finds what it has made`(hours: Int64) async throws
+  {
+    let org = org()
+    let device = try await Device.open(org, now: { org.now + hours * 3_600_000 })
+    try await device.create([["Name": "a"]])
+    try await lose(device, arrives: true)
+    try await device.restartProcess()
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    try await expectRecords(1, device)
+  }
+
+  @Test func `MS-195 nor does a clock that is days off matter once the server has told the time`()
+    async throws
+  {
+    let org = org()
+    let device = try await Device.open(org, now: { org.now + 9 * 86_400_000 })
+    try await down(device)
+    try await device.create([["Name": "a"]])
+    try await lose(device, arrives: true)
+    try await device.restartProcess()
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    try await expectRecords(1, device)
+  }
+
+  @Test func `MS-217 a record that is made anew and gets no answer is not made a third time`()
+    async throws
+  {
+    let device = try await Device.open(org())
+    let id = device.org.create("Account", ["Name": "a"])
+    try await down(device)
+    try await device.edit(id, ["Name": "mine"])
+    device.org.delete("Account", id)
+    device.org.intervene { _, request in
+      request.line.hasPrefix("POST") ? .dropAnswer : .none
+    }
+    _ = await syncErrorCode { _ = try await up(device, CollectionSyncUpTarget()).finished() }
+    device.org.intervene(nil)
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    try await expectRecords(1, device)
+  }
+
+  @Test func `a creation that is answered without an id counts as not answered`() async throws {
+    let device = try await Device.open(org())
+    try await device.create([["Name": "a"]])
+    device.org.intervene { number, request in
+      guard number == 1 else { return .none }
+      _ = try? await device.org.response(
+        to: RestRequest(
+          method: .post, path: "/{v}/composite/sobjects", body: Array(request.body.utf8)))
+      return .answer(status: 200, body: #"[{"success":true,"errors":[]}]"#)
+    }
+    let state = try await up(device, CollectionSyncUpTarget()).finished()
+    #expect(try await device.manager.outcomes(forId: state.id).map(\.kind) == [.unanswered])
+    device.org.intervene(nil)
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    try await expectRecords(1, device)
+  }
+
+  @Test(arguments: [400, 403, 404, 409, 408, 425, 499, 500, 502, 504])
+  func `a status that leaves open what was done counts as no answer`(status: Int) async throws {
+    let device = try await Device.open(org())
+    try await device.create([["Name": "a"]])
+    device.org.intervene { _, _ in .answer(status: status, body: "[]") }
+    let run = try await up(device, CollectionSyncUpTarget())
+    _ = await syncErrorCode { _ = try await run.finished() }
+    #expect(
+      try await device.manager.outcomes(forId: run.state.id).map(\.kind)
+        == [[400, 403, 404, 409].contains(status) ? .rejected : .unanswered])
+  }
+
+  @Test(
+    arguments: [
+      (400, false), (404, false), (408, true), (425, true), (499, true), (500, false),
+      (502, true), (503, false), (504, true),
+    ])
+  func `so it does for one record, whatever words come with it`(status: Int, isOpen: Bool) {
+    let error: JSONValue = ["errorCode": "X"]
+    #expect(
+      SyncUpOutcome(status: status, body: nil, error: error, of: .create)
+        == (isOpen ? .unanswered : .rejected(error)))
+    if status >= 500 {
+      #expect(
+        SyncUpOutcome(status: status, body: nil, error: nil, of: .create) == .unanswered)
+    }
   }
 
   @Test func `BX-61 MS-210 with an external id the server itself finds the record`() async throws {

@@ -136,23 +136,49 @@ import Testing
       ConflictRule.isNewer(localDate: local, isDeleted: isDeleted, than: remote) == expected)
   }
 
-  @Test func `MS-219 an outcome says what becomes of the row`() {
+  private func record(_ action: SyncUpAction, id: String?) throws -> SyncUpRecord {
+    SyncUpRecord(
+      entryId: 1, record: try JSONSlice(parsing: "{}"), action: action, objectType: "Account",
+      id: id, fieldNames: [], externalId: nil, unsentFields: [])
+  }
+
+  @Test(arguments: [SyncUpAction.create, .upsert], [nil, "", "local_1", "own 1"])
+  func `a record that was made without getting an id is only done if it has one of its own`(
+    action: SyncUpAction, id: String?
+  ) throws {
+    #expect(
+      try SyncUpSettlement(.succeeded(id: nil), of: record(action, id: id), mayRecreate: false)
+        == (id == "own 1" ? .clean(newId: nil) : .unanswered))
+  }
+
+  @Test func `what is left out of a record stays so when it is made anew`() throws {
+    let row = try JSONSlice(parsing: #"{"Name":"a","ParentId":"local_1"}"#)
+    let record = SyncUpRecord(
+      entryId: 1, record: row, action: .update, objectType: "Account", id: "001",
+      fieldNames: ["Name", "ParentId"], externalId: nil, unsentFields: []
+    ).leavingOut(["ParentId"])
+    let anew = record.recreated(with: try choice(options: ["Name", "ParentId"]))
+    #expect(anew.action == .create && anew.values.map(\.name) == ["Name"] && anew.isPartial)
+    #expect(anew.taken(as: "002").id == "002" && anew.taken(as: "002").isPartial)
+  }
+
+  @Test func `MS-219 an outcome says what becomes of the row`() throws {
     let error: JSONValue = ["message": "no"]
     for mayRecreate in [true, false] {
-      func settled(_ outcome: SyncUpOutcome, _ action: SyncUpAction) -> SyncUpSettlement {
-        SyncUpSettlement(outcome, of: action, mayRecreate: mayRecreate)
+      func settled(_ outcome: SyncUpOutcome, _ action: SyncUpAction) throws -> SyncUpSettlement {
+        try SyncUpSettlement(outcome, of: record(action, id: "local_1"), mayRecreate: mayRecreate)
       }
-      #expect(settled(.succeeded(id: nil), .delete) == .removeRow)
-      #expect(settled(.gone(error), .delete) == .removeRow)
-      #expect(settled(.succeeded(id: "7"), .create) == .clean(newId: "7"))
-      #expect(settled(.succeeded(id: "7"), .upsert) == .clean(newId: "7"))
-      #expect(settled(.succeeded(id: "7"), .update) == .clean(newId: nil))
+      #expect(try settled(.succeeded(id: nil), .delete) == .removeRow)
+      #expect(try settled(.gone(error), .delete) == .removeRow)
+      #expect(try settled(.succeeded(id: "7"), .create) == .clean(newId: "7"))
+      #expect(try settled(.succeeded(id: "7"), .upsert) == .clean(newId: "7"))
+      #expect(try settled(.succeeded(id: "7"), .update) == .clean(newId: nil))
       #expect(
-        settled(.gone(error), .update) == (mayRecreate ? .recreate : .keepError(error)))
-      #expect(settled(.gone(error), .create) == .keepError(error))
+        try settled(.gone(error), .update) == (mayRecreate ? .recreate : .keepError(error)))
+      #expect(try settled(.gone(error), .create) == .keepError(error))
       for action in [SyncUpAction.create, .update, .upsert, .delete] {
-        #expect(settled(.rejected(error), action) == .keepError(error))
-        #expect(settled(.unanswered, action) == .unanswered)
+        #expect(try settled(.rejected(error), action) == .keepError(error))
+        #expect(try settled(.unanswered, action) == .unanswered)
       }
     }
   }

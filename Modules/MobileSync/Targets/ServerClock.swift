@@ -1,0 +1,22 @@
+import SalesforceSDKCommon
+import Synchronization
+
+/// What is known of the server's time, whatever the clock of this machine says.
+final class ServerClock: Sendable {
+  /// How far the dates of answers and of records may be apart, in milliseconds.
+  private static let tolerance: Int64 = 60 * 60 * 1_000
+  /// How far a clock is off that was set in the wrong one of all time zones, in milliseconds.
+  private static let anyZone: Int64 = 26 * 60 * 60 * 1_000
+
+  private let latest = Mutex<Int64?>(nil)
+
+  /// An answer said that it was from this time.
+  func note(_ date: SalesforceDate) { latest.withLock { $0 = date.milliseconds } }
+
+  /// A time of the server's, in milliseconds since 1970, that is certainly over.
+  ///
+  /// - Parameter now: What the clock of this machine says.
+  func past(_ now: Int64) -> Int64 {
+    latest.withLock { $0 }.map { $0 - Self.tolerance } ?? now - Self.anyZone
+  }
+}

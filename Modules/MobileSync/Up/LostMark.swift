@@ -1,0 +1,36 @@
+import SalesforceSDKCommon
+
+/// A record that was sent and of which nobody knows whether the server got it.
+///
+/// Stored as an outcome with three members more:
+///
+/// ```json
+/// { "key": "accounts/5", "outcome": "inFlight", …, "sent": { "Name": "…" },
+///   "sentAfter": 1700000000000, "newestEntryId": 5 }
+/// ```
+struct LostMark: Sendable {
+  /// The outcome, which says so.
+  let outcome: SyncRecordOutcome
+  /// The fields that were sent, with their values of then.
+  let sent: [(key: String, value: JSONValue)]
+  /// Before this time of the server's, in milliseconds since 1970, it was not sent.
+  let sentAfter: Int64
+  /// The newest row of the soup then: what the server made of the record can only stand in a newer one.
+  let newestEntryId: Int64
+
+  /// Reads a stored mark; nil if it is none.
+  init?(json: JSONSlice) {
+    guard let outcome = SyncRecordOutcome(json: json), outcome.isLost,
+      let sentAfter = json["sentAfter"]?.int64, let newestEntryId = json["newestEntryId"]?.int64
+    else { return nil }
+    self.outcome = outcome
+    self.sentAfter = sentAfter
+    self.newestEntryId = newestEntryId
+    sent = json["sent"]?.members.map { (key: $0.key, value: $0.value.value) } ?? []
+  }
+
+  /// Whether an outcome speaks of the same thing that was to be done with the same record.
+  func isOfSame(_ other: SyncRecordOutcome) -> Bool {
+    outcome.action == other.action && outcome.recordId == other.recordId
+  }
+}
