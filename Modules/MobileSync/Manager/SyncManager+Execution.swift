@@ -11,6 +11,7 @@ extension SyncManager {
     var sync = submitted
     var reason: (any Error)?
     do {
+      if sync.type == .syncUp { try await forgetOutcomes(ofLastRunOf: sync.id) }
       while true {
         do {
           try signal.check()
@@ -41,6 +42,12 @@ extension SyncManager {
       sync.finish(.failed, error: known.stored, at: environment.now())
     }
     await end(sync, reason, reporter)
+  }
+
+  /// Once per run, however often it is stopped and restarted while it winds down.
+  @concurrent private nonisolated func forgetOutcomes(ofLastRunOf id: Int64) async throws {
+    if signal.current == .closed { throw StopSignal.Interruption.closed }
+    try await Self.storeErrors { try await OutcomeStore(store: store).clear(syncId: id) }
   }
 
   /// Runs the target as it is stored.

@@ -20,6 +20,8 @@ struct RowMerge: Sendable {
     let id: String
     let row: JSONSlice
     let theirs: Theirs
+    /// Whether the record was changed on the server for certain, also if nothing of it shows here.
+    var isChangedThere = false
   }
 
   /// What is written for one row.
@@ -75,7 +77,7 @@ struct RowMerge: Sendable {
     case .record(let theirs) where isDeleted:
       let fields = FieldMerge.changesThere(
         base: base, mine: pair.row, theirs: theirs, names: names)
-      guard fields.isEmpty else {
+      guard fields.isEmpty, !pair.isChangedThere else {
         return .conflict(nil, base: nil, conflict(pair, .deletedHere, fields, theirs: theirs))
       }
       return .row(pair.row, base: Self.overlaid(base, with: theirs))

@@ -22,8 +22,8 @@ struct TreeUpRun: Sendable {
 
     /// Whether nothing may be sent for the tree.
     func isHeld(_ tree: LocalTree) -> Bool {
-      parents.conflicts.contains(tree.parent.id)
-        || tree.children.contains { children.conflicts.contains($0.id) }
+      parents.held.contains(tree.parent.id)
+        || tree.children.contains { children.held.contains($0.id) }
     }
   }
 
@@ -51,9 +51,8 @@ struct TreeUpRun: Sendable {
       plan.parents.unclear = try await plan.parentRun.adoptLostUpdates(target, plan.parents)
       plan.children.unclear = try await plan.childRun.adoptLostUpdates(target, plan.children)
     }
-    try await OutcomeStore(store: context.store).clear(syncId: context.syncId)
-    plan.parents.conflicts = try await held(target, plan, isParent: true)
-    plan.children.conflicts = try await held(target, plan, isParent: false)
+    plan.parents.held = try await held(target, plan, isParent: true)
+    plan.children.held = try await held(target, plan, isParent: false)
     ids = try await ordered(ids, &plan)
     var progress = SyncUpProgress(total: ids.count)
     var incomplete: [Int64] = []
@@ -146,7 +145,8 @@ struct TreeUpRun: Sendable {
       let dirty = try await part.records.dirtyEntryIds(in: context.store)
       let deleted =
         isParent && plan.rules.deletesChildren ? try await run.deleted(dirty, part) : [:]
-      held = try await run.merge(target, part, among: dirty)
+      let found = try await run.merge(target, part, among: dirty)
+      held = found.conflicts.union(found.undecided)
       try await removeOrphans(of: deleted, plan)
     }
     return held.union(part.unclear.keys).union(try await run.openConflicts())

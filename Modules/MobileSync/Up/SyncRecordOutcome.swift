@@ -32,6 +32,9 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     /// looks on the server, where it can, before it creates a record again or takes an edit of its own
     /// for somebody else's.
     public static let unanswered = Kind(rawValue: "unanswered")
+    /// Not sent, since the server did not say what it has of the record. The row is as it was, and the next
+    /// run asks again.
+    public static let undecided = Kind(rawValue: "undecided")
     /// Not sent, since it refers to a record that was made here and has not gone up. It goes after
     /// that one.
     public static let waiting = Kind(rawValue: "waiting")
@@ -111,7 +114,8 @@ public struct SyncRecordOutcome: Sendable, Equatable {
 public struct SyncOutcomeCounts: Sendable, Equatable {
   /// Done by the server, or nothing was to be done.
   public var succeeded = 0
-  /// Not sent: because of a change on the server, or since it refers to a record that has to go first.
+  /// Not sent: because of a change on the server, because the server did not say, or since it refers to a
+  /// record that has to go first.
   public var skipped = 0
   /// Refused, or not answered. They stay dirty.
   public var failed = 0
@@ -122,7 +126,7 @@ public struct SyncOutcomeCounts: Sendable, Equatable {
   mutating func add(_ kind: SyncRecordOutcome.Kind, _ count: Int = 1) {
     switch kind {
     case .succeeded, .nothingToDo: succeeded += count
-    case .conflict, .waiting: skipped += count
+    case .conflict, .undecided, .waiting: skipped += count
     default: failed += count
     }
   }

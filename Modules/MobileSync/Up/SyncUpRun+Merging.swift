@@ -7,83 +7,118 @@ extension SyncUpRun {
   ///
   /// The values are compared, not the dates: two changes within the second of a date differ too.
   ///
+  /// With a target that cannot fetch records only deletions are decided on; what was edited here and
+  /// changed there is left for the next sync down.
+  ///
   /// - Returns: The records that are not to be sent: those in conflict, and those that the server said
   ///   nothing about.
   func merge(
     _ target: some SyncUpTarget, _ plan: Plan, among ids: [Int64]
-  ) async throws -> Set<Int64> {
-    var held: Set<Int64> = []
+  ) async throws -> Held {
+    var held = Held()
+    guard let merge = plan.merge else { return held }
     let fetcher = target as? any RemoteRecordFetching
     try await forEachGroup(of: ids, plan) { group in
-      if let fetcher {
-        held.formUnion(try await merge(group, fetcher, plan))
-      } else {
-        held.formUnion(try await changed(group, target, plan))
-      }
+      let (theirs, left) =
+        if let fetcher {
+          try await remote(group, fetcher, plan)
+        } else {
+          try await remoteDeletions(group, target, plan)
+        }
+      held.formUnion(left)
+      held.conflicts.formUnion(
+        try await context.store.inTransaction { transaction in
+          try apply(theirs, merge, plan, in: transaction)
+        })
     }
     return held
   }
 
-  private func merge(
+  /// What the server has of a record.
+  private struct Remote: Sendable {
+    let id: String
+    let side: RowMerge.Theirs
+    /// When it was modified last, as the server puts it.
+    var date: JSONValue?
+  }
+
+  /// The server's versions of records, by entry id, and which records are to be left alone.
+  private func remote(
     _ group: [SyncUpRecord], _ target: some RemoteRecordFetching, _ plan: Plan
-  ) async throws -> Set<Int64> {
-    guard let merge = plan.merge else { return [] }
+  ) async throws -> (found: [Int64: Remote], held: Held) {
     var fields = [plan.fields.dateField]
     for name in plan.fields.update
     where !fields.contains(name) && name != plan.fields.idField && !name.contains(".") {
       fields.append(name)
     }
     let answers = try await target.remoteRecords(of: group, fields: fields, in: context)
-    let dateField = plan.fields.dateField
-    return try await context.store.inTransaction { transaction in
-      var held: Set<Int64> = []
-      var theirs: [Int64: (id: String, side: RowMerge.Theirs)] = [:]
-      // The rows keep their dates: of the server's record this shows some fields only.
-      var dates: [Int64: JSONValue] = [:]
-      for (index, record) in group.enumerated() {
-        guard let id = record.id else { continue }
-        switch index < answers.count ? answers[index] : .unknown {
-        case .record(let remote):
-          var fields = remote.value.object ?? [:]
-          dates[record.entryId] = fields.removeValue(forKey: dateField)
-          theirs[record.entryId] = (id, .record(fields))
-        case .gone: theirs[record.entryId] = (id, .gone)
-        case .unknown: held.insert(record.entryId)
-        }
+    var found: [Int64: Remote] = [:]
+    var held = Held()
+    for (index, record) in group.enumerated() {
+      guard let id = record.id else { continue }
+      switch index < answers.count ? answers[index] : .unknown {
+      case .record(let remote):
+        // The rows keep their dates: of the server's record this shows some fields only.
+        var fields = remote.value.object ?? [:]
+        let date = fields.removeValue(forKey: plan.fields.dateField)
+        found[record.entryId] = Remote(id: id, side: .record(fields), date: date)
+      case .gone: found[record.entryId] = Remote(id: id, side: .gone)
+      case .unknown: held.undecided.insert(record.entryId)
       }
-      let rows = try transaction.entries(theirs.keys.sorted(), of: context.soupName)
-      let bases = try BaseStore(soupName: context.soupName).bases(
-        of: theirs.values.map(\.id), in: transaction)
-      var pairs: [RowMerge.Pair] = []
-      for (entryId, row) in rows {
-        let flags = RecordFlags(of: row)
-        guard let (id, side) = theirs[entryId], flags.local, !flags.created,
-          row[plan.fields.idField]?.string == id
-        else { continue }
-        if flags.deleted, Self.isDateOther(dates[entryId], than: bases[id]?[dateField]) {
-          // Whatever was changed there, also in a field that is never sent, the deletion takes with
-          // it: only a sync down shows what it is.
-          held.insert(entryId)
-        }
-        pairs.append(RowMerge.Pair(entryId: entryId, id: id, row: row, theirs: side))
-      }
-      return held.union(try merge.apply(pairs, in: transaction))
     }
+    return (found, held)
   }
 
-  /// The records that somebody else has changed, by the server's dates.
-  private func changed(
+  /// As far as dates tell: what the server has of records that are deleted on one side, and which of the
+  /// others are to be left alone.
+  private func remoteDeletions(
     _ group: [SyncUpRecord], _ target: some SyncUpTarget, _ plan: Plan
-  ) async throws -> [Int64] {
+  ) async throws -> (found: [Int64: Remote], held: Held) {
     let dates = try await target.remoteDates(of: group, in: context)
-    return group.enumerated().compactMap { index, record in
+    var found: [Int64: Remote] = [:]
+    var held = Held()
+    for (index, record) in group.enumerated() {
+      guard let id = record.id else { continue }
       let known = ServerDate.milliseconds(of: record.record[plan.fields.dateField])
       switch index < dates.count ? dates[index] : .unknown {
-      case .modified(let date): return known == nil || date == known ? nil : record.entryId
-      case .gone: return record.action == .delete ? nil : record.entryId
-      case .unknown: return record.entryId
+      case .gone: found[record.entryId] = Remote(id: id, side: .gone)
+      case .modified(let date) where record.action == .delete:
+        let text = SalesforceDate(milliseconds: date).text
+        found[record.entryId] = Remote(id: id, side: .record([:]), date: .string(text))
+      case .modified(let date):
+        if let known, date != known { held.conflicts.insert(record.entryId) }
+      case .unknown: held.undecided.insert(record.entryId)
       }
     }
+    return (found, held)
+  }
+
+  /// Merges what the server has into the rows as they are now.
+  ///
+  /// - Returns: The entry ids of the rows that are in conflict.
+  private func apply(
+    _ theirs: [Int64: Remote], _ merge: RowMerge, _ plan: Plan,
+    in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int64> {
+    let rows = try transaction.entries(theirs.keys.sorted(), of: context.soupName)
+    let bases = try BaseStore(soupName: context.soupName).bases(
+      of: theirs.values.map(\.id), in: transaction)
+    var pairs: [RowMerge.Pair] = []
+    for (entryId, row) in rows {
+      let flags = RecordFlags(of: row)
+      guard let remote = theirs[entryId], flags.local, !flags.created,
+        row[plan.fields.idField]?.string == remote.id
+      else { continue }
+      // Whatever was changed there, also in a field that is never sent, the deletion would take with it.
+      let isChanged =
+        flags.deleted
+        && Self.isDateOther(remote.date, than: bases[remote.id]?[plan.fields.dateField])
+      pairs.append(
+        RowMerge.Pair(
+          entryId: entryId, id: remote.id, row: row, theirs: remote.side,
+          isChangedThere: isChanged))
+    }
+    return try merge.apply(pairs, in: transaction)
   }
 
   private static func isDateOther(_ date: JSONValue?, than known: JSONValue?) -> Bool {
@@ -153,11 +188,8 @@ extension SyncUpRun {
 extension SyncUpRecord {
   /// The record with those fields alone that differ from what both sides agreed on.
   func changed(from base: JSONObject) -> SyncUpRecord {
-    let changed = values.filter { !FieldEquality.same($0.value.value, base.value(at: $0.name)) }
-    return SyncUpRecord(
-      entryId: entryId, record: record, action: action, objectType: objectType, id: id,
-      fieldNames: changed.map(\.name), externalId: externalId, unsentFields: unsentFields,
-      isPartial: isPartial)
+    sending(
+      values.filter { !FieldEquality.same($0.value.value, base.value(at: $0.name)) }.map(\.name))
   }
 }
 

@@ -20,8 +20,10 @@ struct SyncUpRun: Sendable {
     let records: SoupRecords
     let fields: SyncUpFieldChoice
     let mayRecreate: Bool
-    /// Records that are not sent because the server's are newer.
-    var conflicts: Set<Int64> = []
+    /// Records that are not sent: the server's are newer, or nobody knows.
+    var held: Set<Int64> = []
+    /// Those of them of which the server did not say what it has.
+    var undecided: Set<Int64> = []
     /// Marks of records that were sent without an answer, and that the server says nothing about now,
     /// either. They are not sent.
     var unclear: [Int64: SyncRecordOutcome] = [:]
@@ -31,6 +33,26 @@ struct SyncUpRun: Sendable {
     var keepsBases = false
     /// Who refers to whom by local ids; nil if nobody does.
     var references: References?
+
+    /// Keeps records from being sent.
+    mutating func hold(_ found: Held) {
+      held.formUnion(found.conflicts)
+      held.formUnion(found.undecided)
+      undecided.formUnion(found.undecided)
+    }
+  }
+
+  /// Records that the comparison with the server keeps from being sent.
+  struct Held: Sendable {
+    /// The server's are newer, or gone.
+    var conflicts: Set<Int64> = []
+    /// The server did not say.
+    var undecided: Set<Int64> = []
+
+    mutating func formUnion(_ other: Held) {
+      conflicts.formUnion(other.conflicts)
+      undecided.formUnion(other.undecided)
+    }
   }
 
   /// Runs to the end.
@@ -53,14 +75,13 @@ struct SyncUpRun: Sendable {
       try await adoptLostCreates(target, plan)
       plan.unclear = try await adoptLostUpdates(target, plan)
     }
-    try await OutcomeStore(store: context.store).clear(syncId: context.syncId)
     if sync.options.mergeMode == .leaveIfChanged {
-      plan.conflicts = try await conflicts(target, plan, among: ids)
+      plan.hold(try await outdated(target, plan, among: ids))
     } else if plan.merge != nil {
-      plan.conflicts = try await merge(target, plan, among: ids)
+      plan.hold(try await merge(target, plan, among: ids))
     }
-    plan.conflicts.formUnion(plan.unclear.keys)
-    plan.conflicts.formUnion(try await openConflicts())
+    plan.held.formUnion(plan.unclear.keys)
+    plan.held.formUnion(try await openConflicts())
     var progress = SyncUpProgress(total: ids.count)
     var leftOut = 0
     var incomplete: [Int64] = []
@@ -129,14 +150,14 @@ struct SyncUpRun: Sendable {
 
   /// The records whose counterparts on the server are newer, or gone while the local one was
   /// edited.
-  private func conflicts(
+  private func outdated(
     _ target: some SyncUpTarget, _ plan: Plan, among ids: [Int64]
-  ) async throws -> Set<Int64> {
-    var conflicts: Set<Int64> = []
+  ) async throws -> Held {
+    var held = Held()
     try await forEachGroup(of: ids, plan) { group in
-      conflicts.formUnion(try await outdated(target, plan, in: group))
+      held.formUnion(try await outdated(target, plan, in: group))
     }
-    return conflicts
+    return held
   }
 
   /// Reads the records that exist on the server, as far as is known here, and hands them on in groups
@@ -165,15 +186,22 @@ struct SyncUpRun: Sendable {
 
   private func outdated(
     _ target: some SyncUpTarget, _ plan: Plan, in records: [SyncUpRecord]
-  ) async throws -> [Int64] {
+  ) async throws -> Held {
     let dates = try await target.remoteDates(of: records, in: context)
-    return records.enumerated().compactMap { index, record in
+    var held = Held()
+    for (index, record) in records.enumerated() {
+      let date = index < dates.count ? dates[index] : .unknown
       let isNewer = ConflictRule.isNewer(
         localDate: ServerDate.milliseconds(of: record.record[plan.fields.dateField]),
-        isDeleted: record.action == .delete,
-        than: index < dates.count ? dates[index] : .unknown)
-      return isNewer ? nil : record.entryId
+        isDeleted: record.action == .delete, than: date)
+      if isNewer { continue }
+      if date == .unknown {
+        held.undecided.insert(record.entryId)
+      } else {
+        held.conflicts.insert(record.entryId)
+      }
     }
+    return held
   }
 
   // MARK: Batches
@@ -184,7 +212,7 @@ struct SyncUpRun: Sendable {
     /// Rows to remove without asking the server, and their ids.
     var toRemove: [(entryId: Int64, id: String?)] = []
     var refused: [(entryId: Int64, id: String?, error: JSONValue)] = []
-    var conflicts: [Int64] = []
+    var held: [Int64] = []
     var withoutWork: [Int64] = []
     /// Records that go after others.
     var waiting: [(entryId: Int64, id: String?)] = []
@@ -204,8 +232,8 @@ struct SyncUpRun: Sendable {
       let taken = rest.prefix(min(maxSize - batch.toSend.count, SyncLimits.recordsPerRead))
       rest = rest.dropFirst(taken.count)
       batch.count += taken.count
-      batch.conflicts += taken.filter(plan.conflicts.contains)
-      let wanted = taken.filter { !plan.conflicts.contains($0) }
+      batch.held += taken.filter(plan.held.contains)
+      let wanted = taken.filter { !plan.held.contains($0) }
       let found = try await resolved(try await entries(wanted), plan)
       batch.withoutWork += Set(wanted).subtracting(found.map(\.id)).sorted()
       let bases = try await knownBases(of: found, plan)
@@ -253,14 +281,15 @@ struct SyncUpRun: Sendable {
         action: nil, kind: kind, time: time, error: error)
     }
     let outcomes =
-      batch.conflicts.filter { plan.unclear[$0] == nil }.map { outcome($0, nil, .conflict) }
+      batch.held.filter { plan.unclear[$0] == nil }
+      .map { outcome($0, nil, plan.undecided.contains($0) ? .undecided : .conflict) }
       + batch.withoutWork.map { outcome($0, nil, .nothingToDo) }
       + batch.waiting.map { outcome($0.entryId, $0.id, .waiting) }
       + batch.unchanged.map { outcome($0.entryId, $0.id, .nothingToDo) }
       + batch.toRemove.map { outcome($0.entryId, $0.id, .succeeded) }
       + batch.refused.map { outcome($0.entryId, $0.id, .rejected, $0.error) }
     // Their marks stay as they are.
-    batch.conflicts.compactMap { plan.unclear[$0] }.forEach(reportOutcome)
+    batch.held.compactMap { plan.unclear[$0] }.forEach(reportOutcome)
     if outcomes.isEmpty { return }
     try await context.store.inTransaction { transaction in
       let removed = try transaction.entries(batch.toRemove.map(\.entryId), of: context.soupName)

@@ -1,6 +1,8 @@
+import CollectionSyncUp
 import MobileSyncTestSupport
 import SalesforceAnalytics
 import SalesforceSDKCommon
+import SalesforceSDKCore
 import SmartStore
 import SoqlSyncDown
 import Synchronization
@@ -39,6 +41,22 @@ import Testing
     private let value = Mutex(false)
     var isSet: Bool { value.withLock { $0 } }
     func set() { value.withLock { $0 = true } }
+  }
+
+  @Test func `a sync up that is stopped and goes on after all keeps what it has reported`()
+    async throws
+  {
+    let device = try await Device.open(InMemoryOrg())
+    try await device.create([["Name": "a"], ["Name": "b"]])
+    let manager = try await SyncManager(
+      store: device.store, sender: InterruptingSender(org: device.org), registry: device.registry)
+    let state = try await manager.syncUp(
+      target: CollectionSyncUpTarget(maxBatchSize: 1), options: SyncOptions(fieldlist: ["Name"]),
+      soupName: Device.soup
+    ).finished()
+    #expect(try await manager.outcomes(forId: state.id).map(\.kind) == [.succeeded, .succeeded])
+    // Two records, and the question whether the second is there already.
+    #expect(device.org.requests.count == 3)
   }
 
   // close             start
@@ -163,4 +181,21 @@ private final class HeldEvents: EventStore {
   let gate = Gate()
 
   func store(_ event: AnalyticsEvent) async { await gate.pass() }
+}
+
+/// Sends to an org, and once, instead of the second request, tells of a stop that is over by then.
+private final class InterruptingSender: SyncRequestSender {
+  private let org: InMemoryOrg
+  private let count = Mutex(0)
+
+  init(org: InMemoryOrg) { self.org = org }
+
+  func response(to request: RestRequest) async throws -> RestResponse {
+    let number = count.withLock { count in
+      count += 1
+      return count
+    }
+    if number == 2 { throw StopSignal.Interruption.stopped }
+    return try await org.response(to: request)
+  }
 }

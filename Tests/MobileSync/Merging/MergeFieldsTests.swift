@@ -228,6 +228,138 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
+  @Test(arguments: [false, true])
+  func `MS-236 a lookup that points nowhere is the record's error, and not its deletion`(
+    wasDeleted: Bool
+  ) async throws {
+    let (org, device, id) = try await synced(
+      "select Id, Name, ParentId from Account", fields: ["Name", "ParentId"])
+    org.relate("Reports", parent: "Account", child: "Account", by: "ParentId")
+    let other = org.create("Account", ["Name": "other"])
+    org.delete("Account", other)
+    try await device.edit(
+      id, ["Name": "mine", "ParentId": .string(wasDeleted ? other : "001000000000999AAA")])
+    for _ in 0..<2 {
+      let up = try await run(device, "up")
+      #expect(try await device.store.conflicts().isEmpty)
+      #expect(try await device.manager.outcomes(forId: up.id).map(\.kind) == [.rejected])
+      #expect(
+        try await device.row("Id", id)?[SyncKeys.lastError]?.string?
+          .contains(wasDeleted ? "ENTITY_IS_DELETED" : "INVALID_CROSS_REFERENCE_KEY") == true)
+    }
+    try await device.edit(id, ["ParentId": .null])
+    try await run(device, "up")
+    #expect(org.records("Account").map { $0["Name"] } == ["mine"])
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `a record that is deleted while its edit is on its way waits for a decision`(
+    isKnown: Bool
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine"])
+    org.intervene { number, request in
+      if request.line.hasPrefix("PATCH") { org.delete("Account", id) }
+      // The second question is whether it is gone.
+      return number == 3 && !isKnown ? .unreachable : .none
+    }
+    try await run(device, "up")
+    #expect(try await device.store.conflicts().map(\.kind) == (isKnown ? [.deletedThere] : []))
+    org.intervene(nil)
+    try await run(device, "up")
+    #expect(try await device.store.conflicts().map(\.kind) == [.deletedThere])
+  }
+
+  /// Whether the target fetches whole records, or dates alone.
+  private static let fetches = [true, false]
+
+  private func synced(
+    _ query: String, fields: [String] = ["Name"], fetches: Bool = true
+  ) async throws -> (org: InMemoryOrg, device: Device, id: String) {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a", "Phone": "1"])
+    let device = try await Device.open(org, registering: { try $0.register(PlainUpTarget.self) })
+    let options = SyncOptions(mergeMode: .mergeFields, fieldlist: fields)
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: query), options: options, soupName: Device.soup,
+      syncName: "down")
+    if fetches {
+      _ = try await device.manager.createSyncUp(
+        target: CollectionSyncUpTarget(), options: options, soupName: Device.soup, syncName: "up")
+    } else {
+      _ = try await device.manager.createSyncUp(
+        target: PlainUpTarget(), options: options, soupName: Device.soup, syncName: "up")
+    }
+    try await run(device, "down")
+    return (org, device, id)
+  }
+
+  @Test(arguments: fetches, [SyncResolution.mine, .theirs])
+  func `a deletion of a record that somebody moved out of the sync's sight can be decided`(
+    fetches: Bool, resolution: SyncResolution
+  ) async throws {
+    let (org, device, id) = try await synced(Device.query + " where Phone = '1'", fetches: fetches)
+    try await device.delete(id)
+    // Nothing of it shows in a field that goes up.
+    org.update("Account", id, ["Phone": "2"])
+    for name in ["up", "down", "up"] {
+      try await run(device, name)
+      #expect(try await device.store.conflicts().map(\.kind) == [.deletedHere])
+      #expect(org.record("Account", id) != nil)
+    }
+    try await device.store.resolve(
+      try #require(try await device.store.conflicts().first), resolution)
+    try await run(device, "up")
+    #expect((org.record("Account", id) == nil) == (resolution == .mine))
+    #expect(try await device.rows().count == (resolution == .mine ? 0 : 1))
+    #expect(try await device.dirtyRows().isEmpty)
+    #expect(try await device.store.conflicts().isEmpty)
+  }
+
+  @Test(arguments: fetches)
+  func `a sync down that sees nothing changed lets the deletion go`(fetches: Bool) async throws {
+    let (org, device, id) = try await synced(Device.query, fetches: fetches)
+    try await device.delete(id)
+    org.update("Account", id, ["Industry": "not synced"])
+    for name in ["up", "down", "up"] { try await run(device, name) }
+    #expect(org.record("Account", id) == nil)
+    #expect(try await device.rows().isEmpty)
+    #expect(try await device.store.conflicts().isEmpty)
+  }
+
+  @Test func `an edit of a record that is deleted there is a conflict with every target`()
+    async throws
+  {
+    let (org, device, id) = try await synced(Device.query, fetches: false)
+    try await device.edit(id, ["Name": "mine"])
+    org.delete("Account", id)
+    try await run(device, "up")
+    #expect(try await device.store.conflicts().map(\.kind) == [.deletedThere])
+  }
+
+  @Test(arguments: [SyncMergeMode.mergeFields, .leaveIfChanged])
+  func `a record of which the server does not say what it has is undecided, and in no conflict`(
+    mode: SyncMergeMode
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine"])
+    org.intervene { _, request in
+      request.line == "POST /{v}/composite/sobjects/Account"
+        ? .answer(status: 400, body: "[]") : .none
+    }
+    let state = try await device.manager.syncUp(
+      options: SyncOptions(mergeMode: mode, fieldlist: ["Name"]), soupName: Device.soup
+    ).finished()
+    #expect(try await device.manager.outcomes(forId: state.id).map(\.kind) == [.undecided])
+    #expect(try await device.manager.outcomeCounts(forId: state.id).skipped == 1)
+    #expect(try await device.dirtyRows().count == 1)
+    #expect(try await device.store.conflicts().isEmpty)
+    org.intervene(nil)
+    _ = try await device.manager.reSync(id: state.id).finished()
+    #expect(org.record("Account", id)?["Name"] == "mine")
+  }
+
   @Test func `a record that was deleted on both sides is gone`() async throws {
     let (org, device, id) = try await synced()
     try await device.delete(id)
