@@ -20,7 +20,7 @@ public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
     writtenTypeName: "rest")
 
   /// How many records the server takes in one request.
-  public static let maxMaxBatchSize = CompositeStep.maxPerRequest
+  public static let largestBatchSize = CompositeStep.maxPerRequest
 
   public let fields: SyncUpFields
   public let maxBatchSize: Int
@@ -36,12 +36,12 @@ public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
   public init(
-    fields: SyncUpFields = SyncUpFields(), maxBatchSize: Int = maxMaxBatchSize,
+    fields: SyncUpFields = SyncUpFields(), maxBatchSize: Int = largestBatchSize,
     idFieldName: String = "", modificationDateFieldName: String = ""
   ) {
     self.fields = fields
     self.maxBatchSize =
-      (1...Self.maxMaxBatchSize).contains(maxBatchSize) ? maxBatchSize : Self.maxMaxBatchSize
+      (1...Self.largestBatchSize).contains(maxBatchSize) ? maxBatchSize : Self.largestBatchSize
     names = SyncFieldNames(id: idFieldName, modificationDate: modificationDateFieldName)
   }
 
@@ -50,7 +50,7 @@ public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
     self.init(
       fields: try SyncUpFields(configuration: configuration),
       maxBatchSize: configuration["maxBatchSize"]?.int64.map(Int.init(clamping:))
-        ?? Self.maxMaxBatchSize,
+        ?? Self.largestBatchSize,
       idFieldName: names.id, modificationDateFieldName: names.modificationDate)
   }
 

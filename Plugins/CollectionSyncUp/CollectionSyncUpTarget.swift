@@ -21,7 +21,7 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
     writtenTypeName: "rest")
 
   /// How many records the server takes in one request.
-  public static let maxMaxBatchSize = RestRequest.maxCollectionRecords
+  public static let largestBatchSize = RestRequest.maxCollectionRecords
   /// How many object types the server takes in one request.
   static let maxTypesPerRequest = 10
 
@@ -37,13 +37,13 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
   public init(
-    fields: SyncUpFields = SyncUpFields(), maxBatchSize: Int = maxMaxBatchSize,
+    fields: SyncUpFields = SyncUpFields(), maxBatchSize: Int = largestBatchSize,
     idFieldName: String = SyncKeys.defaultIdField,
     modificationDateFieldName: String = SyncKeys.defaultModificationDateField
   ) {
     self.fields = fields
     self.maxBatchSize =
-      (1...Self.maxMaxBatchSize).contains(maxBatchSize) ? maxBatchSize : Self.maxMaxBatchSize
+      (1...Self.largestBatchSize).contains(maxBatchSize) ? maxBatchSize : Self.largestBatchSize
     self.idFieldName = idFieldName.isEmpty ? SyncKeys.defaultIdField : idFieldName
     self.modificationDateFieldName =
       modificationDateFieldName.isEmpty
@@ -54,7 +54,7 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
     self.init(
       fields: try SyncUpFields(configuration: configuration),
       maxBatchSize: configuration["maxBatchSize"]?.int64.map(Int.init(clamping:))
-        ?? Self.maxMaxBatchSize,
+        ?? Self.largestBatchSize,
       idFieldName: configuration.syncText("idFieldName") ?? "",
       modificationDateFieldName: configuration.syncText("modificationDateFieldName") ?? "")
   }

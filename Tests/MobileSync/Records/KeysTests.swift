@@ -35,8 +35,8 @@ import Testing
 
   @Test func `MS-4 sizes are those of the platform`() throws {
     #expect(try SoqlSyncDownTarget(query: "select Id from A").maxBatchSize == 2_000)
-    #expect(BatchSyncUpTarget.maxMaxBatchSize == 25)
-    #expect(CollectionSyncUpTarget.maxMaxBatchSize == 200)
+    #expect(BatchSyncUpTarget.largestBatchSize == 25)
+    #expect(CollectionSyncUpTarget.largestBatchSize == 200)
     #expect(RestRequest.maxCollectionIds == 2_000)
     #expect(SOQLLiteral.maxIds == 500)
     #expect(SyncLimits.idsPerPage == 2_000)
