@@ -14,7 +14,9 @@ import TestSupport
 final class ConvergenceDevice: Sendable {
   static let soup = "accounts"
   static let tag = "Tag__c"
-  private static let query = "select Id, Name, Phone, Tag__c, LastModifiedDate from Account"
+  static let lookup = "ParentId"
+  private static let query =
+    "select Id, Name, Phone, Tag__c, ParentId, LastModifiedDate from Account"
   private static let window = Duration.seconds(20)
 
   private struct Process {
@@ -23,30 +25,41 @@ final class ConvergenceDevice: Sendable {
   }
 
   private let org: InMemoryOrg
-  private let folder: TemporaryFolder
+  /// How far its clock is ahead of the org's, in milliseconds.
+  private let lead: Int64
+  private let folder: Mutex<TemporaryFolder>
   private let registry = SyncTargetRegistry()
   private let ids: Mutex<SeededGenerator>
   private let process: Mutex<Process?> = Mutex(nil)
 
-  private init(_ org: InMemoryOrg, _ folder: TemporaryFolder, number: Int) throws {
+  private init(
+    _ org: InMemoryOrg, _ folder: TemporaryFolder, number: Int, hoursAhead: Int = 0
+  ) throws {
     self.org = org
-    self.folder = folder
+    lead = Int64(hoursAhead) * 3_600_000
+    self.folder = Mutex(folder)
     ids = Mutex(SeededGenerator(seed: UInt64(number)))
     try StandardSyncTargets.register(into: registry)
   }
 
   /// A device that has synced down everything of an org which is as ``prepare(_:)`` makes it.
-  static func open(_ org: InMemoryOrg, number: Int) async throws -> ConvergenceDevice {
-    let model = try await Self.model.value
-    let folder = try TemporaryFolder(inMemory: true)
-    for file in try FileManager.default.contentsOfDirectory(
-      at: model.url, includingPropertiesForKeys: nil)
-    {
-      try FileManager.default.copyItem(at: file, to: folder.file(file.lastPathComponent))
-    }
-    let device = try ConvergenceDevice(org, folder, number: number)
+  static func open(
+    _ org: InMemoryOrg, number: Int, hoursAhead: Int
+  ) async throws -> ConvergenceDevice {
+    let folder = try copy(of: try await Self.model.value)
+    let device = try ConvergenceDevice(org, folder, number: number, hoursAhead: hoursAhead)
     try await device.start()
     return device
+  }
+
+  private static func copy(of folder: TemporaryFolder) throws -> TemporaryFolder {
+    let copy = try TemporaryFolder(inMemory: true)
+    for file in try FileManager.default.contentsOfDirectory(
+      at: folder.url, includingPropertiesForKeys: nil)
+    {
+      try FileManager.default.copyItem(at: file, to: copy.file(file.lastPathComponent))
+    }
+    return copy
   }
 
   /// The first records of every org, by their tags.
@@ -58,6 +71,7 @@ final class ConvergenceDevice: Sendable {
   }
 
   static func prepare(_ org: InMemoryOrg) {
+    org.relate("Parents", parent: "Account", child: "Account", by: lookup)
     org.setTickLength(400)
     org.pageSize = 3
     for record in firstRecords { org.create("Account", record) }
@@ -87,7 +101,8 @@ final class ConvergenceDevice: Sendable {
 
   /// Switches the device on.
   func start() async throws {
-    let store = try await SmartStore.open(at: folder.url, encryption: .plaintext)
+    let place = folder.withLock { $0.url }
+    let store = try await SmartStore.open(at: place, encryption: .plaintext)
     if try await !store.soupExists(forName: Self.soup) {
       try await store.registerSoup(
         withName: Self.soup,
@@ -99,7 +114,7 @@ final class ConvergenceDevice: Sendable {
     let manager = try await SyncManager(
       store: store, sender: org, userId: "005000000000001AAA", registry: registry,
       environment: SyncEnvironment(
-        now: { [org] in org.now }, uniqueNumber: { self.ids.withLock { $0.next() } }))
+        now: { [org, lead] in org.now + lead }, uniqueNumber: { self.ids.withLock { $0.next() } }))
     process.withLock { $0 = Process(store: store, manager: manager) }
     if try await !manager.hasSync(forName: "down") {
       _ = try await manager.createSyncDown(
@@ -110,7 +125,8 @@ final class ConvergenceDevice: Sendable {
     if try await !manager.hasSync(forName: "up") {
       _ = try await manager.createSyncUp(
         target: CollectionSyncUpTarget(),
-        options: SyncOptions(mergeMode: .mergeFields, fieldlist: ["Name", "Phone", Self.tag]),
+        options: SyncOptions(
+          mergeMode: .mergeFields, fieldlist: ["Name", "Phone", Self.tag, Self.lookup]),
         soupName: Self.soup, syncName: "up")
     }
   }
@@ -125,8 +141,15 @@ final class ConvergenceDevice: Sendable {
     try await process?.store.close()
   }
 
-  /// Ends the manager as a killed process would; the store is opened anew by ``restart()``.
-  func kill() async { await manager.close() }
+  /// Ends the process as a kill does: what it has on disk at this moment, whatever it is doing, is what
+  /// the next one finds that ``restart()`` begins. Nothing of what it still does counts.
+  func kill() async throws {
+    let dying = folder.withLock { $0 }
+    let left = try await store.inTransaction { _ in try Self.copy(of: dying) }
+    folder.withLock { $0 = left }
+    let manager = manager
+    Task { await manager.close() }
+  }
 
   func restart() async throws {
     try await stop()
@@ -156,8 +179,8 @@ final class ConvergenceDevice: Sendable {
   /// Edits a field, as an app should: what it reads and what it writes are of one transaction.
   ///
   /// - Returns: The value that the user saw and replaced.
-  func edit(_ row: JSONObject, _ field: String, _ value: String) async throws -> JSONValue? {
-    try await change(row, SyncKeys.locallyUpdated, setting: [field: .string(value)])?[field]
+  func edit(_ row: JSONObject, _ field: String, _ value: JSONValue) async throws -> JSONValue? {
+    try await change(row, SyncKeys.locallyUpdated, setting: [field: value])?[field]
   }
 
   /// - Returns: The record that the user saw and deleted.

@@ -9,6 +9,10 @@ struct ConvergenceScript: Sendable, CustomStringConvertible {
     case edit(side: Int, pick: Int, field: Int)
     /// Somebody makes a record.
     case create(side: Int)
+    /// A device's user makes a record that equals every other of its kind.
+    case createEqual(device: Int)
+    /// A device's user lets a record refer to one that does not exist.
+    case misdirect(device: Int, pick: Int)
     /// Somebody deletes a record.
     case delete(side: Int, pick: Int)
     /// Something changes on the server in a transaction that commits late.
@@ -39,19 +43,30 @@ struct ConvergenceScript: Sendable, CustomStringConvertible {
   }
 
   let steps: [Step]
+  /// By how many hours the clock of each device is ahead of the org's.
+  let hoursAhead: [Int]
 
   /// The story of a seed.
   init(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let count = Int.random(in: 6...24, using: &random)
     steps = (0..<count).map { _ in Self.step(&random) }
+    hoursAhead = (0..<3).map { _ in [0, 0, -11, -2, 3, 14].randomElement(using: &random) ?? 0 }
   }
 
-  init(steps: [Step]) { self.steps = steps }
+  init(steps: [Step], hoursAhead: [Int] = [0, 0, 0]) {
+    self.steps = steps
+    self.hoursAhead = hoursAhead
+  }
 
   private static func step(_ random: inout SeededGenerator) -> Step {
     func number(_ range: Range<Int>) -> Int { .random(in: range, using: &random) }
-    switch number(0..<20) {
+    switch number(0..<22) {
+    case 20: return .createEqual(device: number(0..<3))
+    case 21:
+      return number(0..<2) == 0
+        ? .createEqual(device: number(0..<3))
+        : .misdirect(device: number(0..<3), pick: number(0..<6))
     case 0..<5: return .edit(side: number(0..<4), pick: number(0..<6), field: number(0..<2))
     case 5, 6: return .create(side: number(0..<4))
     case 7: return .delete(side: number(0..<4), pick: number(0..<6))
@@ -83,20 +98,21 @@ struct ConvergenceScript: Sendable, CustomStringConvertible {
       while start < steps.count {
         var shorter = steps
         shorter.removeSubrange(start..<min(start + size, steps.count))
-        if await fails(ConvergenceScript(steps: shorter)) {
+        if await fails(ConvergenceScript(steps: shorter, hoursAhead: hoursAhead)) {
           steps = shorter
           removedAny = true
         } else {
           start += size
         }
       }
-      if size == 1, !removedAny { return ConvergenceScript(steps: steps) }
+      if size == 1, !removedAny { return ConvergenceScript(steps: steps, hoursAhead: hoursAhead) }
       if !removedAny { size = max(size / 2, 1) }
     }
   }
 
   var description: String {
-    steps.enumerated().map { "\($0.offset + 1). \($0.element)" }.joined(separator: "\n")
+    "The devices' clocks are ahead by \(hoursAhead) hours.\n"
+      + steps.enumerated().map { "\($0.offset + 1). \($0.element)" }.joined(separator: "\n")
   }
 }
 
@@ -107,6 +123,9 @@ extension ConvergenceScript.Step: CustomStringConvertible {
     case .edit(let side, let pick, let field):
       return "\(name(side)) edits record \(pick), field \(field)"
     case .create(let side): return "\(name(side)) makes a record"
+    case .createEqual(let device): return "device \(device) makes a record like others of its own"
+    case .misdirect(let device, let pick):
+      return "device \(device) lets record \(pick) refer to one that does not exist"
     case .delete(let side, let pick): return "\(name(side)) deletes record \(pick)"
     case .lateEdit(let pick, let field): return "org edits record \(pick), field \(field), late"
     case .lateCreate: return "org makes a record, late"

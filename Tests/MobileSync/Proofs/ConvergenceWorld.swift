@@ -16,28 +16,42 @@ final class ConvergenceWorld: Sendable {
     /// Values that somebody replaced or deleted who saw them, or who was shown a conflict.
     var settled: Set<String> = []
     var tags: [String] = []
+    /// How many records each device has made that equal each other, by their tag.
+    var equals: [String: Int] = [:]
   }
 
   private let org = InMemoryOrg()
   private let devices: [ConvergenceDevice]
   private let ledger = Mutex(Ledger())
 
-  private init() async throws {
+  private init(hoursAhead: [Int]) async throws {
     ConvergenceDevice.prepare(org)
     var devices: [ConvergenceDevice] = []
-    for number in 0..<3 { devices.append(try await ConvergenceDevice.open(org, number: number)) }
+    for (number, hours) in hoursAhead.enumerated() {
+      devices.append(
+        try await ConvergenceDevice.open(org, number: number, hoursAhead: hours))
+    }
     self.devices = devices
   }
 
   /// Lives through a story.
   ///
+  /// - Parameter isCulprit: After which steps an edit gets lost, to see that it is noticed.
   /// - Returns: What is wrong in the end; nil if everything is right.
-  static func live(_ script: ConvergenceScript) async throws -> String? {
-    let world = try await ConvergenceWorld()
+  static func live(
+    _ script: ConvergenceScript,
+    losing isCulprit: (ConvergenceScript.Step) -> Bool = { _ in false }
+  ) async throws -> String? {
+    let world = try await ConvergenceWorld(hoursAhead: script.hoursAhead)
     let fault: String?
     do {
-      for step in script.steps { try await world.perform(step) }
-      fault = try await world.calmDown()
+      var found: String?
+      for step in script.steps where found == nil {
+        try await world.perform(step)
+        if isCulprit(step) { world.loseEdit() }
+        found = try await world.falseConflict()
+      }
+      fault = if let found { found } else { try await world.calmDown() }
     } catch {
       fault = "\(error)"
     }
@@ -53,6 +67,8 @@ final class ConvergenceWorld: Sendable {
     case .edit(let side, let pick, let field): try await edit(devices[side], pick, field)
     case .create(3): createOnServer()
     case .create(let side): try await create(devices[side])
+    case .createEqual(let device): try await createEqual(device)
+    case .misdirect(let device, let pick): try await misdirect(devices[device], pick)
     case .delete(3, let pick): deleteOnServer(pick)
     case .delete(let side, let pick): try await delete(devices[side], pick)
     case .lateEdit(let pick, let field):
@@ -85,9 +101,8 @@ final class ConvergenceWorld: Sendable {
         case .delete: try? await self.delete(device, number)
         case .killBefore, .killAfter:
           isDead.withLock { $0 = true }
-          let killing = Task { await device.kill() }
+          try? await device.kill()
           while !Task.isCancelled { await Task.yield() }
-          _ = killing
           return trouble.kind == .killAfter ? .dropAnswer : .unreachable
         }
         return .none
@@ -123,6 +138,9 @@ final class ConvergenceWorld: Sendable {
     ]
   }
 
+  /// Writes a value that nobody will ever see.
+  private func loseEdit() { _ = newValue() }
+
   private func settle(_ values: [JSONValue?]) {
     ledger.withLock { ledger in ledger.settled.formUnion(values.compactMap { $0?.string }) }
   }
@@ -130,15 +148,38 @@ final class ConvergenceWorld: Sendable {
   private func edit(_ device: ConvergenceDevice, _ pick: Int, _ field: Int) async throws {
     let rows = try await device.rows()
     guard !rows.isEmpty else { return }
-    settle([try await device.edit(rows[pick % rows.count], Self.fields[field], newValue())])
+    settle([
+      try await device.edit(rows[pick % rows.count], Self.fields[field], .string(newValue()))
+    ])
   }
 
   private func create(_ device: ConvergenceDevice) async throws {
     try await device.create(newRecord())
   }
 
-  private func delete(_ device: ConvergenceDevice, _ pick: Int) async throws {
+  /// Makes a record that cannot be told from others of this device. Nobody deletes such records, so that their
+  /// number is known.
+  private func createEqual(_ device: Int) async throws {
+    let tag = "equal \(device)"
+    ledger.withLock { $0.equals[tag, default: 0] += 1 }
+    try await devices[device].create([
+      "Name": "equal", "Phone": "equal", ConvergenceDevice.tag: .string(tag),
+    ])
+  }
+
+  private func isEqual(_ record: JSONObject) -> Bool {
+    record[ConvergenceDevice.tag]?.string?.hasPrefix("equal") == true
+  }
+
+  private func misdirect(_ device: ConvergenceDevice, _ pick: Int) async throws {
     let rows = try await device.rows()
+    guard !rows.isEmpty else { return }
+    _ = try await device.edit(
+      rows[pick % rows.count], ConvergenceDevice.lookup, "001000000000999AAA")
+  }
+
+  private func delete(_ device: ConvergenceDevice, _ pick: Int) async throws {
+    let rows = try await device.rows().filter { !isEqual($0) }
     guard !rows.isEmpty else { return }
     let deleted = try await device.delete(rows[pick % rows.count])
     settle(Self.fields.map { deleted?[$0] })
@@ -155,7 +196,7 @@ final class ConvergenceWorld: Sendable {
   }
 
   private func deleteOnServer(_ pick: Int) {
-    let records = org.records("Account")
+    let records = org.records("Account").filter { !isEqual($0) }
     guard !records.isEmpty else { return }
     let record = records[pick % records.count]
     settle(Self.fields.map { record[$0] })
@@ -206,8 +247,25 @@ final class ConvergenceWorld: Sendable {
 
   // MARK: The end
 
+  /// A conflict that says of a record which is there that it is not.
+  private func falseConflict() async throws -> String? {
+    for (number, device) in devices.enumerated() {
+      for conflict in try await device.store.conflicts() where conflict.kind == .deletedThere {
+        if org.record("Account", conflict.recordId) != nil {
+          return "device \(number) takes record \(conflict.recordId) for deleted"
+        }
+      }
+    }
+    return nil
+  }
+
   /// Lets everybody sync until nothing moves, and looks at what came out.
   private func calmDown() async throws -> String? {
+    for device in devices {
+      for row in try await device.rows() where row[ConvergenceDevice.lookup]?.string != nil {
+        _ = try await device.edit(row, ConvergenceDevice.lookup, .null)
+      }
+    }
     for round in 0..<8 {
       for (number, device) in devices.enumerated() {
         while try await !device.store.conflicts().isEmpty {
@@ -220,7 +278,12 @@ final class ConvergenceWorld: Sendable {
     if let fault = try await disagreement() { return fault }
     let records = org.records("Account")
     let tags = records.compactMap { $0[ConvergenceDevice.tag]?.string }
-    if Set(tags).count < tags.count { return "a record was made twice: \(tags.sorted())" }
+    let unique = tags.filter { !$0.hasPrefix("equal") }
+    if Set(unique).count < unique.count { return "a record was made twice: \(unique.sorted())" }
+    let made = Dictionary(
+      tags.filter { $0.hasPrefix("equal") }.map { ($0, 1) }, uniquingKeysWith: +)
+    let expected = ledger.withLock { $0.equals }
+    if made != expected { return "of equal records there are \(made) instead of \(expected)" }
     let kept = Set(records.flatMap { record in Self.fields.compactMap { record[$0]?.string } })
     let (written, settled) = ledger.withLock { ($0.written, $0.settled) }
     let lost = written.filter { !kept.contains($0) && !settled.contains($0) }
