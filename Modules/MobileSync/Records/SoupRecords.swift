@@ -23,6 +23,11 @@ struct SoupRecords: Sendable {
   /// The condition that a record is dirty.
   var isDirty: String { "\(column(SyncKeys.local)) IN \(Self.trueForms)" }
 
+  private var isClean: String { "\(column(SyncKeys.local)) IN \(Self.falseForms)" }
+  /// The same of records that are found by something else: the plus keeps SQLite from walking through all
+  /// clean records instead.
+  private var isFoundClean: String { "+\(isClean)" }
+
   private func column(_ path: String) -> String { "{\(soupName):\(path)}" }
   private var source: String { "{\(soupName)}" }
 
@@ -165,24 +170,57 @@ struct SoupRecords: Sendable {
 
   /// The ids of clean records.
   ///
+  /// Read from the indexes alone: a walk through the records would fill the page cache with all of them.
+  /// Each page is a snapshot of its own: a record that becomes dirty meanwhile may or may not be among
+  /// them.
+  ///
   /// - Parameter syncId: Only records that this sync brought, if given.
   func cleanIds(in store: SmartStore, syncId: Int64?) async throws -> [String] {
+    let entryId = column(SyncKeys.soupEntryId)
+    let others = try await store.read { reader in
+      Set(
+        try reader.rows(
+          "SELECT \(entryId) FROM \(source) WHERE (\(isClean)) IS NOT 1", [], limit: nil
+        ).compactMap { $0[0]?.int64 })
+    }
+    var own: Set<Int64>?
+    if let syncId { own = try await entryIds(broughtBy: syncId, in: store) }
     var ids: [String] = []
+    var after: (id: String, entryId: Int64) = ("", -1)
+    while true {
+      let start = after
+      let page = try await store.read { reader in
+        try reader.rows(
+          "SELECT \(column(idField)), \(entryId) FROM \(source) "
+            + "WHERE (\(column(idField)), \(entryId)) > (?, ?) ORDER BY \(column(idField)), \(entryId)",
+          [.string(start.id), .integer(start.entryId)], limit: SyncLimits.idsPerPage)
+      }
+      for row in page {
+        guard let id = row[0]?.string, let entryId = row[1]?.int64 else { continue }
+        after = (id, entryId)
+        if !others.contains(entryId), own?.contains(entryId) ?? true { ids.append(id) }
+      }
+      if page.count < SyncLimits.idsPerPage { return ids }
+    }
+  }
+
+  /// The entry ids of the records that name a sync.
+  private func entryIds(broughtBy syncId: Int64, in store: SmartStore) async throws -> Set<Int64> {
+    var ids: Set<Int64> = []
     var after: Int64 = -1
     while true {
       let start = after
       let page = try await store.read { reader in
         try reader.rows(
-          "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)) FROM \(source) "
-            + "WHERE \(cleanCondition(syncId)) AND \(column(SyncKeys.soupEntryId)) > ? "
+          "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
+            + "WHERE \(column(SyncKeys.syncId)) = \(syncId) AND \(column(SyncKeys.soupEntryId)) > ? "
             + "ORDER BY \(column(SyncKeys.soupEntryId))",
-          [.integer(start)], limit: SyncLimits.idsPerPage)
+          [.integer(start)], limit: SyncLimits.idsPerPage
+        ).compactMap { $0[0]?.int64 }
       }
-      for row in page {
-        if let entryId = row[0]?.int64 { after = entryId }
-        if let id = row[1]?.string { ids.append(id) }
-      }
-      if page.count < SyncLimits.idsPerPage { return ids }
+      ids.formUnion(page)
+      guard page.count == SyncLimits.idsPerPage, let last = page.last else { return ids }
+      after = last
     }
   }
 
@@ -191,7 +229,7 @@ struct SoupRecords: Sendable {
     after entryId: Int64, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [(id: Int64, record: JSONSlice)] {
     let rows = try reader.rows(
-      "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) WHERE \(cleanCondition(nil)) "
+      "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) WHERE \(isFoundClean) "
         + "AND \(column(SyncKeys.soupEntryId)) > ? ORDER BY \(column(SyncKeys.soupEntryId))",
       [.integer(entryId)], limit: SyncLimits.recordsPerRead)
     return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: soupName)
@@ -207,7 +245,7 @@ struct SoupRecords: Sendable {
     let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
     let rows = try transaction.rows(
       "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)) FROM \(source) "
-        + "WHERE \(column(idField)) IN (\(places)) AND \(cleanCondition(nil))",
+        + "WHERE \(column(idField)) IN (\(places)) AND \(isFoundClean)",
       ids.map { .string($0) }, limit: nil)
     let entryIds = rows.compactMap { $0[0]?.int64 }
     try transaction.remove(entryIds: entryIds, forSoupNamed: soupName)
@@ -222,7 +260,7 @@ struct SoupRecords: Sendable {
     let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
     return try reader.rows(
       "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)), \(column(SyncKeys.syncId)) "
-        + "FROM \(source) WHERE \(column(idField)) IN (\(places)) AND \(cleanCondition(nil))",
+        + "FROM \(source) WHERE \(column(idField)) IN (\(places)) AND \(isFoundClean)",
       ids.map { .string($0) }, limit: nil
     ).compactMap { row in
       guard let entryId = row[0]?.int64, let id = row[1]?.string else { return nil }
@@ -279,11 +317,5 @@ struct SoupRecords: Sendable {
       "SELECT DISTINCT \(column(field)) FROM \(source) "
         + "WHERE \(isDirty)", [], limit: nil)
     return Set(rows.compactMap { $0[0]?.string })
-  }
-
-  private func cleanCondition(_ syncId: Int64?) -> String {
-    var condition = "\(column(SyncKeys.local)) IN \(Self.falseForms)"
-    if let syncId { condition += " AND \(column(SyncKeys.syncId)) = \(syncId)" }
-    return condition
   }
 }

@@ -37,4 +37,60 @@ import Testing
     }
     #expect(count == 1_202)
   }
+
+  @Test(arguments: [SoupIndexType.string, .integer, .json1])
+  func `MS-92 clean records are told from others, whatever form the flags have`(
+    flagIndex: SoupIndexType
+  ) async throws {
+    let device = try await Device.open(InMemoryOrg(), flagIndex: flagIndex)
+    let records = SoupRecords(soupName: Device.soup, idField: "Id")
+    // More than a page, and an id that several entries on both sides of its end share.
+    let clean = (0..<1_998).map { JSONValue.object(["Id": .string("a\($0)"), "__local__": false]) }
+    let shared: [JSONValue] = [
+      ["Id": "b", "__local__": false], ["Id": "b", "__local__": true],
+      ["Id": "b", "__local__": false], ["Id": "b", "__local__": false],
+    ]
+    let others: [JSONValue] = [
+      ["Id": "c", "__local__": true], ["Id": "d"], ["Id": "e", "__local__": 0],
+      ["__local__": false],
+    ]
+    try await device.store.upsert(entries: clean + shared + others, forSoupNamed: Device.soup)
+    device.store.capturesExplainQueryPlan = true
+    let ids = try await records.cleanIds(in: device.store, syncId: nil)
+    let expected = clean.compactMap { $0["Id"]?.string } + ["b", "b", "b", "e"]
+    #expect(ids.sorted() == expected.sorted())
+    // Of the index alone: a walk through the records would fill the page cache with them.
+    let plan = device.store.lastExplainQueryPlan?.details.joined(separator: "; ") ?? ""
+    #expect(plan.contains("USING COVERING INDEX"), "\(plan)")
+  }
+
+  @Test func `MS-97 clean records of a sync are those that name it`() async throws {
+    let device = try await Device.open(InMemoryOrg())
+    let records = SoupRecords(soupName: Device.soup, idField: "Id")
+    try await device.store.upsert(
+      entries: (0..<4_100).map { number in
+        [
+          "Id": .string("a\(number)"), "__local__": .bool(number % 5 == 0),
+          "__sync_id__": .integer(Int64(number % 2)),
+        ]
+      }, forSoupNamed: Device.soup)
+    let ids = try await records.cleanIds(in: device.store, syncId: 1)
+    let expected = (0..<4_100).filter { $0 % 2 == 1 && $0 % 5 != 0 }.map { "a\($0)" }
+    #expect(ids.sorted() == expected.sorted())
+  }
+
+  @Test func `MS-95 ghosts are looked up by their ids, not by reading all clean records`()
+    async throws
+  {
+    let device = try await Device.open(InMemoryOrg())
+    let records = SoupRecords(soupName: Device.soup, idField: "Id")
+    try await device.store.upsert(
+      entries: (0..<10).map { ["Id": .string("a\($0)"), "__local__": false] },
+      forSoupNamed: Device.soup)
+    device.store.capturesExplainQueryPlan = true
+    let gone = ["a1", "a2", "a3", "a4", "none"]
+    _ = try await device.store.read { try records.cleanOwned(ids: gone[...], in: $0) }
+    let plan = device.store.lastExplainQueryPlan?.details.joined(separator: "; ") ?? ""
+    #expect(plan.contains("_0=?"), "\(plan)")
+  }
 }

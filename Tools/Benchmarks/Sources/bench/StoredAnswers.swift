@@ -46,7 +46,7 @@ final class StoredAnswers: SyncRequestSender {
     let locator = request.path.split(separator: "/").last.map(String.init) ?? ""
     let parts = locator.split(separator: "-")
     let start = parts.count > 1 ? Int(parts[parts.count - 1]) ?? gone : gone
-    let wantsIds = query.hasPrefix("SELECT Id FROM") || locator.contains("ids")
+    let wantsIds = query.lowercased().hasPrefix("select id from") || locator.contains("ids")
     return page(start..<min(start + Self.pageSize, max(start, records)), wantsIds)
   }
 
