@@ -9,6 +9,8 @@ import SmartStore
 struct FreshSoup: Sendable {
   /// From how many records on it pays.
   static let leastRecords = 10_000
+  /// A sync runs beside all else that an app does, so its memory does not grow with the records.
+  private static let cacheBytes = 8 << 20
 
   private let load: SoupLoad
   private let records: SoupRecords
@@ -25,14 +27,20 @@ struct FreshSoup: Sendable {
 
   /// Runs `body` with the soup as a fresh one if the soup is empty and `expected` records are enough; nil
   /// otherwise.
+  ///
+  /// - Parameter first: The ids of the first page. If they come in order, the others are likely to.
   static func with(
-    _ writer: PageWriter, expected: Int, in store: SmartStore,
+    _ writer: PageWriter, first: [String], expected: Int, in store: SmartStore,
     _ body: (FreshSoup?) async throws -> Void
   ) async throws {
     guard expected >= leastRecords, let records = writer.onlyUnsharedSoup,
       try await store.read({ try records.newestEntryId(in: $0) }) == 0
     else { return try await body(nil) }
-    return try await store.bulkLoad(intoSoupNamed: records.soupName) { load in
+    var keptPaths = Set(writer.members.map(\.key))
+    if zip(first, first.dropFirst()).allSatisfy(<) { keptPaths.insert(records.idField) }
+    return try await store.bulkLoad(
+      intoSoupNamed: records.soupName, keepingIndexesOn: keptPaths, cacheBytes: cacheBytes
+    ) { load in
       try await body(FreshSoup(load, records))
     }
   }

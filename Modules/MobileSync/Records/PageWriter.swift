@@ -45,6 +45,11 @@ struct PageWriter: Sendable {
     self.places = places
   }
 
+  /// The members that every downloaded record gets.
+  var members: [(key: String, value: JSONValue)] {
+    RecordFlags.clean.members + [(SyncKeys.syncId, .integer(syncId))]
+  }
+
   /// Saves the records of one page that no protection holds back: flags false, last error removed,
   /// the sync's id set, matched to rows by their ids.
   ///
@@ -140,9 +145,8 @@ struct PageWriter: Sendable {
     in transaction: borrowing StoreTransaction
   ) throws -> [Int64] {
     let entryIds = try transaction.upsert(
-      slices: entries,
-      setting: RecordFlags.clean.members + [(SyncKeys.syncId, .integer(syncId))],
-      removing: [SyncKeys.lastError], soup: place.records.soupName, externalIdPath: idField)
+      slices: entries, setting: members, removing: [SyncKeys.lastError],
+      soup: place.records.soupName, externalIdPath: idField)
     if place.keepsBases {
       try BaseStore(soupName: place.records.soupName).save(
         zip(ids, entries).map { (id: $0, base: $1) }, in: transaction)

@@ -9,23 +9,27 @@ import SalesforceSDKCommon
 struct BulkLoadOperation: Sendable {
   static let type = "BulkLoad"
 
-  /// Page cache of the writing connection while a load goes on: each index is built by a walk through
-  /// the whole table, and a table that is larger than the cache is read and opened anew for each of
-  /// them. With 64 MB that was a quarter of the time for 100,000 elements.
-  static let pageCacheBytes = 128 << 20
-
   let id: Int64
   let soupName: String
   let table: String
+  /// Page cache of the writing connection while the load goes on.
+  let cacheBytes: Int
 
-  /// Drops the indexes of a soup and records that they are due.
-  init(_ soup: Soup, on access: StoreAccess) throws(SmartStoreError) {
+  /// Drops the indexes of a soup, but those on `keptPaths` and of the two times, which new elements go to
+  /// the ends of, and records that they are due.
+  init(
+    _ soup: Soup, keepingIndexesOn keptPaths: Set<String> = [],
+    cacheBytes: Int = SoupLoad.defaultCacheBytes, on access: StoreAccess
+  ) throws(SmartStoreError) {
+    self.cacheBytes = cacheBytes
     soupName = soup.name
     table = soup.table
     let details: JSONValue = ["soupName": .string(soup.name), "soupTableName": .string(soup.table)]
     id = try access.recordOperation(type: Self.type, details: details.text, status: "0")
-    try access.dropIndexes(ofTable: soup.table, keepsTimes: true)
-    try access.database.setPageCache(bytes: Self.pageCacheBytes)
+    let kept = soup.indexes.indices.filter { keptPaths.contains(soup.indexes[$0].path) }
+    try access.dropIndexes(
+      ofTable: soup.table, keeping: Set(soup.timeIndexNames + kept.map(soup.indexName)))
+    try access.database.setPageCache(bytes: cacheBytes)
   }
 
   /// Takes up a recorded operation; nil if it is none of this kind, or damaged.
@@ -36,6 +40,7 @@ struct BulkLoadOperation: Sendable {
     id = operation.id
     self.soupName = soupName
     self.table = table
+    cacheBytes = SoupLoad.defaultCacheBytes
   }
 
   /// Builds the indexes, unless the soup was removed meanwhile, and forgets the operation.
@@ -50,7 +55,7 @@ struct BulkLoadOperation: Sendable {
 extension SmartStore {
   /// Ends a bulk load on the writing connection.
   func finish(_ load: BulkLoadOperation, on database: Database) throws {
-    try database.setPageCache(bytes: BulkLoadOperation.pageCacheBytes)
+    try database.setPageCache(bytes: load.cacheBytes)
     defer {
       do throws(SmartStoreError) {
         try database.setPageCache(bytes: self.database.writerCacheBytes)
@@ -59,7 +64,7 @@ extension SmartStore {
       }
     }
     try commit(database, isSingleCall: true) { transaction in
-      try load.finish(on: transaction.access)
+      try transaction.access.database.readingAhead { try load.finish(on: transaction.access) }
       // The indexes may be there already. What was appended waits for this commit all the same.
       try transaction.access.database.touch()
     }

@@ -6,6 +6,9 @@ public import SalesforceSDKCommon
 /// Given to the closure of ``SmartStore/bulkLoad(intoSoupNamed:_:)`` and meant for use there; what
 /// is appended later is stored as well, with the indexes kept up.
 public struct SoupLoad: Sendable {
+  /// Enough for 100,000 elements of usual size.
+  public static let defaultCacheBytes = 128 << 20
+
   private let store: SmartStore
   private let operation: BulkLoadOperation
   private var soupName: String { operation.soupName }
@@ -68,16 +71,25 @@ extension SmartStore {
   /// }
   /// ```
   ///
+  /// - Parameter keptPaths: Paths whose indexes stay. Keeping an index up costs less than building it where
+  ///   all elements have the same value, or come in the order of their values. Default: none.
+  /// - Parameter cacheBytes: The memory for what was written or read last. Each index is built by a walk
+  ///   through all elements. They are read from the disk each time unless all have room here, which takes
+  ///   longer, so that a cache that is a little too small is of no use: 8 MB do as well then. Default:
+  ///   ``SoupLoad/defaultCacheBytes``.
   /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `unknownSoup`, with nothing begun;
   ///   `diskFull`, `io` if the indexes could not be built: the elements are stored, and
   ///   ``resumeLongOperations()`` builds the indexes.
   @discardableResult
   public func bulkLoad<T: Sendable>(
-    intoSoupNamed soupName: String, _ body: (SoupLoad) async throws -> T
+    intoSoupNamed soupName: String, keepingIndexesOn keptPaths: Set<String> = [],
+    cacheBytes: Int = SoupLoad.defaultCacheBytes, _ body: (SoupLoad) async throws -> T
   ) async throws -> T {
     let operation = try await write { transaction in
       let access = transaction.access
-      return try BulkLoadOperation(try access.soup(named: soupName), on: access)
+      return try BulkLoadOperation(
+        try access.soup(named: soupName), keepingIndexesOn: keptPaths, cacheBytes: cacheBytes,
+        on: access)
     }
     do {
       let value = try await body(SoupLoad(store: self, operation: operation))

@@ -135,6 +135,14 @@ final class Soup: Sendable {
     return index(forPath: path)?.columnName ?? Soup.extraction(of: path)
   }
 
+  /// The columns of an element's two times, which every soup has indexes on.
+  static let timeColumns = [SmartStore.createdColumn, SmartStore.lastModifiedColumn]
+  /// The names of those indexes.
+  var timeIndexNames: [String] { Soup.timeColumns.map { "\(table)_\($0)_idx" } }
+
+  /// The name of the index of the spec at `position`.
+  func indexName(_ position: Int) -> String { "\(table)_\(position)_idx" }
+
   static func columnName(table: String, position: Int) -> String {
     "\(table)_\(position)"
   }

@@ -76,25 +76,20 @@ extension StoreAccess {
   /// that allow this.
   func createIndexes(of soup: Soup) throws(SmartStoreError) {
     let table = soup.table
-    for column in [SmartStore.createdColumn, SmartStore.lastModifiedColumn] {
-      try execute("CREATE INDEX IF NOT EXISTS \(table)_\(column)_idx ON \(table) ( \(column) )")
+    for (name, column) in zip(soup.timeIndexNames, Soup.timeColumns) {
+      try execute("CREATE INDEX IF NOT EXISTS \(name) ON \(table) ( \(column) )")
     }
     for (position, index) in soup.indexes.enumerated() {
       guard let column = index.columnName else { continue }
-      try execute("CREATE INDEX IF NOT EXISTS \(table)_\(position)_idx ON \(table) ( \(column) )")
+      try execute(
+        "CREATE INDEX IF NOT EXISTS \(soup.indexName(position)) ON \(table) ( \(column) )")
     }
   }
 
-  /// Drops the indexes of a table, whatever their names.
-  ///
-  /// - Parameter keepsTimes: Whether those of the two times stay. Elements that are appended go to
-  ///   their ends, so that keeping them up costs less than building them.
+  /// Drops the indexes of a table, whatever their names, but those in `kept`.
   func dropIndexes(
-    ofTable table: String, keepsTimes: Bool = false
+    ofTable table: String, keeping kept: Set<String> = []
   ) throws(SmartStoreError) {
-    let kept =
-      keepsTimes
-      ? [SmartStore.createdColumn, SmartStore.lastModifiedColumn].map { "\(table)_\($0)_idx" } : []
     var names: [String] = []
     do {
       let statement = try StoreStatement(

@@ -15,6 +15,7 @@ extension SealedFile.State {
       return read(base, buffer, Int32(count), offset)
     case (PageFormat.pageSize, _):
       guard let number = PageFormat.pageNumber(atOffset: offset) else { return SQLITE_IOERR }
+      if let ahead = connection.readAhead, ahead.take(number, into: buffer) { return SQLITE_OK }
       let sealer = connection.sealer
       let code = read(base, sealer.pageBytes, Int32(count), offset)
       // SQLite takes a short read for a page of zeros. A store has no such pages.

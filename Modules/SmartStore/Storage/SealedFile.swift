@@ -127,6 +127,8 @@ final class SealedConnection {
   var copied: (number: UInt32, plaintext: Data)?
   /// The frame whose header was written last: its page usually follows.
   var lastFrame: Frame?
+  /// Pages that were opened before they are asked for, while a transaction walks through tables.
+  var readAhead: ReadAhead?
   /// Frames that wait to be written together.
   var frames = LogFrames()
   /// Set while SQLite reads whole frames, to recover the log or to correct checksums: the headers

@@ -6,15 +6,20 @@ enum StoreConnection {
   /// Fails unless `database` goes through ``SealedVFS``: SQLite without URI names would open a plain
   /// file instead.
   static func requireSealed(_ database: Database) throws {
+    guard sealedFile(of: database) != nil else {
+      throw DatabaseError(
+        resultCode: .SQLITE_CANTOPEN, message: "the connection does not go through the store's VFS")
+    }
+  }
+
+  /// The database file as ``SealedVFS`` has it open; nil if it is a plain one.
+  static func sealedFile(of database: Database) -> SealedFile.State? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = withUnsafeMutablePointer(to: &file) { pointer in
       sqlite3_file_control(
         database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, pointer)
     }
-    guard code == SQLITE_OK, SealedFile.state(file) != nil else {
-      throw DatabaseError(
-        resultCode: .SQLITE_CANTOPEN, message: "the connection does not go through the store's VFS")
-    }
+    return code == SQLITE_OK ? SealedFile.state(file) : nil
   }
 
   /// Sets the pragmas. `temp_store` is the one that confidentiality depends on: sorts, statement

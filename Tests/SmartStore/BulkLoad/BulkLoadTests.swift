@@ -85,6 +85,26 @@ import Testing
     }
   }
 
+  @Test func `indexes that are kept are kept up, and the others built with little memory`()
+    async throws
+  {
+    try await TemporaryFolder.with { folder in
+      let store = try await open(folder)
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      try await store.bulkLoad(
+        intoSoupNamed: "s", keepingIndexesOn: ["a", "e.x", "none"], cacheBytes: 1 << 20
+      ) { load in
+        #expect(try await indexCount(store) == 4)
+        for _ in 0..<300 { try await load.append(try slices()) }
+      }
+      #expect(try await store.picture(of: "s") == expected(times: 300))
+      #expect(
+        try await store.column(
+          "select count(*) from pragma_integrity_check where integrity_check <> 'ok'") == [0])
+      try await store.close()
+    }
+  }
+
   @Test func `an append is written as a whole, with members set and removed`() async throws {
     try await TemporaryFolder.with { folder in
       let store = try await open(folder)

@@ -80,6 +80,9 @@ final class FaultyDisk: @unchecked Sendable {
   /// How many operations failed since ``arm(_:)``.
   var failures: Int { state.withLock { $0.failed } }
 
+  /// How many operations of the armed kinds there were since then.
+  var operations: Int { state.withLock { $0.seen } }
+
   /// The file whose operation failed last since ``arm(_:)``; nil if none did, or it was an opening.
   var lastFailure: String? { state.withLock { $0.lastFailure } }
 
