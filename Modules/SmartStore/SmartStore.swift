@@ -310,7 +310,7 @@ public final class SmartStore: Sendable {
     _ body: (borrowing StoreTransaction) throws -> T
   ) throws -> T {
     if state.withLock({ $0.holdsFailedCommit }) { try revoke(database) }
-    try database.beginTransaction(.immediate)
+    try database.runCached("BEGIN IMMEDIATE")
     do {
       let access = StoreAccess(
         database, catalog: try catalogs.current(database), diagnostics: diagnostics,
@@ -355,7 +355,7 @@ public final class SmartStore: Sendable {
   /// - Throws: ``UndecidedCommit`` if it may come back.
   private func finish(_ database: Database) throws {
     do {
-      try database.commit()
+      try database.runCached("COMMIT")
     } catch let error as DatabaseError where error.mayHaveWrittenCommit {
       try? database.rollback()
       state.withLock { $0.holdsFailedCommit = true }
