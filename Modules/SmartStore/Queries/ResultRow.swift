@@ -153,6 +153,14 @@ struct ResultRow: ~Copyable {
 
   func jsonValues() throws(SmartStoreError) -> [JSONValue] {
     if isPlain {
+      // A literal gets its memory without asking the runtime for the array's type each time, which was a
+      // ninth of the time of a large result.
+      switch columns.count {
+      case 1: return [statement.jsonValue(0)]
+      case 2: return [statement.jsonValue(0), statement.jsonValue(1)]
+      case 3: return [statement.jsonValue(0), statement.jsonValue(1), statement.jsonValue(2)]
+      default: break
+      }
       // In place: of a large result an eighth of the time was making room and appending.
       return Array(unsafeUninitializedCapacity: columns.count) { values, count in
         while count < columns.count {
