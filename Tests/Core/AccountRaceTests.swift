@@ -188,7 +188,7 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for identity in identities {
         group.addTask {
-          for _ in 0..<50 {
+          for _ in 0..<20 {
             try await directory.updateCurrent { _ in identity }
             // Never half of a note, which would be set aside.
             let stored = try await directory.fetchAll()

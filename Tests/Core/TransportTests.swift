@@ -211,12 +211,12 @@ import Testing
     let narrow = URLSessionTransport(maxConnectionsPerHost: 1)
     let slow = TransportRequest(method: .get, url: server.url("/slow"))
     let first = Task.immediate { try await narrow.send(slow) }
-    let patience = Duration.milliseconds(150)
-    let fast = TransportRequest(method: .get, url: server.url("/fast"), timeout: patience)
+    let fast = TransportRequest(method: .get, url: server.url("/fast"), timeout: .seconds(2))
     let second = Task.immediate { try await narrow.send(fast) }
-    // As long as four requests that nobody answers take to time out.
+    // Four requests that nobody answers take longer to time out.
     for _ in 0..<4 {
-      let silent = TransportRequest(method: .get, url: server.url("/silent"), timeout: patience)
+      let silent = TransportRequest(
+        method: .get, url: server.url("/silent"), timeout: .milliseconds(550))
       #expect(await code(silent) == .timedOut)
     }
     mayAnswer.open()

@@ -227,7 +227,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
     _ body: () throws(AccountError) -> Result
   ) throws(AccountError) -> Result {
     try AccountLock.whileLocked(
-      at: lock("current-user"), patience: min(patience, .seconds(5)), body)
+      at: lock("current-user"), patience: min(patience, .seconds(30)), body)
   }
 
   // MARK: - Keys and files

@@ -166,7 +166,8 @@ struct SealedRoundTripTests {
         try String.fetchOne(database, sql: "PRAGMA \(name)") ?? ""
       }
     }
-    #expect(settings == ["wal", "4096", "2", "2", "-65536"])
+    let cache = "-\(StoreDatabaseOptions().writerCacheBytes >> 10)"
+    #expect(settings == ["wal", "4096", "2", "2", cache])
     try store.close()
   }
 
