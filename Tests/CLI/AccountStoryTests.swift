@@ -82,10 +82,7 @@ import Testing
   {
     try await withMockOrg { _, server in
       let tool = try Tool()
-      let info = server.info
-      _ = try await tool.json(
-        "login", "--url", info.url, "--access-token", info.accessToken, "--refresh-token",
-        info.refreshToken)
+      try await tool.logIn(to: server)
       _ = try await tool.json(
         "soup", "register", "accounts", "--index", "Id:string", "--index", "__local__:string",
         "--index", "__locally_created__:string", "--index", "__locally_updated__:string",

@@ -8,9 +8,7 @@ import Testing
   private func withTool(_ body: (Tool) async throws -> Void) async throws {
     try await withMockOrg { _, server in
       let tool = try Tool()
-      _ = try await tool.json(
-        "login", "--url", server.info.url, "--access-token", server.info.accessToken,
-        "--refresh-token", server.info.refreshToken)
+      try await tool.logIn(to: server)
       try await body(tool)
     }
   }

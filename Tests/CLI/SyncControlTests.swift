@@ -9,10 +9,7 @@ import Testing
   private func withTool(_ body: (Tool, MockOrg) async throws -> Void) async throws {
     try await withMockOrg { org, server in
       let tool = try Tool()
-      let info = server.info
-      _ = try await tool.json(
-        "login", "--url", info.url, "--access-token", info.accessToken, "--refresh-token",
-        info.refreshToken)
+      try await tool.logIn(to: server)
       _ = try await tool.json(
         "soup", "register", "accounts", "--index", "Id:string", "--index", "__local__:string",
         "--index", "__sync_id__:integer")

@@ -13,7 +13,7 @@ import Testing
     options.clock = MockOrgClock(frozenAt: Date())
     try await withMockOrg(options) { org, server in
       let tool = try Tool()
-      let account = try await logIn(tool, server)
+      let account = try await tool.logIn(to: server)
       #expect(account["username"]?.string == server.info.username)
       #expect(account["current"] == true)
       _ = try await tool.json(
@@ -21,13 +21,6 @@ import Testing
         "--index", "__local__:string", "--index", "__sync_id__:integer")
       try await body(tool, org, server)
     }
-  }
-
-  private func logIn(_ tool: Tool, _ server: MockOrgServer) async throws -> JSONValue {
-    let info = server.info
-    return try await tool.json(
-      "login", "--url", info.url, "--access-token", info.accessToken, "--refresh-token",
-      info.refreshToken)
   }
 
   private func down(_ tool: Tool) async throws -> JSONValue {

@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceMockOrg
 import SalesforceSDKCommon
 import Subprocess
 import TestSupport
@@ -78,6 +79,17 @@ struct Tool {
     return Result(
       status: ended.terminationStatus.shellCode, output: ended.standardOutput,
       errors: ended.standardError)
+  }
+
+  /// Logs in with the tokens that a mock org was started with.
+  ///
+  /// - Returns: The document about the account.
+  @discardableResult
+  func logIn(to server: MockOrgServer) async throws -> JSONValue {
+    let info = server.info
+    return try await json(
+      "login", "--url", info.url, "--access-token", info.accessToken, "--refresh-token",
+      info.refreshToken)
   }
 
   /// Runs a command on the state folder, and gives each line that it says on standard error to `body`,

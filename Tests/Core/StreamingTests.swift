@@ -26,12 +26,7 @@ import TestSupport
     let mayGoOn = Gate()
     let server = try SocketServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX-A: b\r\n\r\none")
-      let semaphore = DispatchSemaphore(value: 0)
-      Task {
-        try await mayGoOn.wait()
-        semaphore.signal()
-      }
-      semaphore.wait()
+      mayGoOn.waitOnThread()
       connection.send("two")
       return true
     }
@@ -199,12 +194,7 @@ import TestSupport
     let mayGoOn = Gate()
     let server = try SocketServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\none")
-      let semaphore = DispatchSemaphore(value: 0)
-      Task {
-        try await mayGoOn.wait()
-        semaphore.signal()
-      }
-      semaphore.wait()
+      mayGoOn.waitOnThread()
       connection.send("two")
       return true
     }

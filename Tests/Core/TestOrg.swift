@@ -163,6 +163,16 @@ final class Gate: Sendable {
 
   func close() { state.withLock { $0.isOpen = false } }
 
+  /// Waits on the calling thread, which must be none of those that tasks share.
+  func waitOnThread() {
+    let isOpen = DispatchSemaphore(value: 0)
+    Task {
+      try await wait()
+      isOpen.signal()
+    }
+    isOpen.wait()
+  }
+
   /// Goes through when the gate is open, or throws when the task is cancelled.
   func wait() async throws {
     let (stream, continuation) = AsyncStream<Void>.makeStream()

@@ -198,12 +198,7 @@ import Testing
     let mayAnswer = Gate()
     let server = try SocketServer { request, connection in
       if request.path == "/slow" {
-        let semaphore = DispatchSemaphore(value: 0)
-        Task {
-          try await mayAnswer.wait()
-          semaphore.signal()
-        }
-        semaphore.wait()
+        mayAnswer.waitOnThread()
       }
       if request.path != "/silent" { connection.send(SocketServer.answer(request.path)) }
       return true
