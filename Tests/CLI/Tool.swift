@@ -122,16 +122,21 @@ struct Tool {
       errors: ended.closureResult)
   }
 
-  /// Runs a command on the state folder and kills it after a while, if it has not ended before.
-  func kill(after delay: Duration, _ arguments: [String]) async throws {
-    _ = try await Subprocess.run(
+  /// Runs a command on the state folder and kills it when `moment` has returned, if it has not ended
+  /// before.
+  ///
+  /// - Returns: Whether it was killed.
+  @discardableResult
+  func kill(_ arguments: [String], at moment: () async throws -> Void) async throws -> Bool {
+    let ended = try await Subprocess.run(
       .path(Self.binary()), arguments: Arguments(arguments + ["--state", state.path]), input: .none,
       output: .discarded, error: .discarded
     ) { execution in
-      try await Task.sleep(for: delay)
       // It may be gone already.
-      try? execution.send(signal: .kill)
+      defer { try? execution.send(signal: .kill) }
+      try await moment()
     }
+    return ended.terminationStatus == .signaled(9)
   }
 
   /// Starts a command on the state folder and lends it while it runs: what it says on standard error, line by

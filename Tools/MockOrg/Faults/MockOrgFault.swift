@@ -19,7 +19,7 @@ public struct MockOrgFault: Sendable {
       case dropAfter
       case truncate(Int)
       case trickle(bytes: Int, pause: Duration)
-      case edit(@Sendable ([UInt8]) -> [UInt8])
+      case edit(@Sendable ([UInt8]) async -> [UInt8])
       case expireSessions
       case refuseRefresh
       case rotateRefresh
@@ -55,7 +55,11 @@ public struct MockOrgFault: Sendable {
       Action(kind: .trickle(bytes: max(1, bytes), pause: pause), name: "trickle \(bytes)")
     }
     /// Does the work and answers with other bytes: a malformed page, records without ids.
-    public static func editedBody(_ edit: @escaping @Sendable ([UInt8]) -> [UInt8]) -> Action {
+    ///
+    /// - Parameter edit: Makes the answer's body of what the work gave. The client gets nothing before
+    ///   it returns, so that it may also hold an answer whose work is done.
+    public static func editedBody(_ edit: @escaping @Sendable ([UInt8]) async -> [UInt8]) -> Action
+    {
       Action(kind: .edit(edit), name: "edited body")
     }
     /// Does the work and answers with text that is no JSON.

@@ -135,7 +135,7 @@ struct OrgResponder: HTTPResponder {
     case .trickle(let bytes, let pause):
       log(request, exchange, answer, action)
       return trickled(answer, bytes, pause)
-    case .edit(let edit): answer.body = edit(answer.body)
+    case .edit(let edit): answer.body = await edit(answer.body)
     default: break
     }
     log(request, exchange, answer, action)
