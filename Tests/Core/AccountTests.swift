@@ -81,6 +81,33 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
   }
 
+  @Test func `CO-84 a file that cannot be removed keeps its secrets, which a logout is to end`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let persister = persister(folder.url)
+    let account = account("005000000000001AAA")
+    try await persister.save(account)
+    let before = Set(try secrets.list())
+    // A folder in the place of the file.
+    let file = persister.folders.folder(of: account.identity).appending(path: "UserAccount.sealed")
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+    let error = await #expect(throws: AccountError.self) { try await persister.delete(account) }
+    #expect(error?.code == .writeFailed)
+    #expect(Set(try secrets.list()) == before)
+  }
+
+  @Test func `CO-61 a secret that the session has no more leaves the secret store`() async throws {
+    let folder = try TemporaryFolder()
+    var account = account("005000000000001AAA")
+    try await persister(folder.url).save(account)
+    let before = try secrets.list().count
+    account.credentials.webSession["lightning_sid"] = nil
+    try await persister(folder.url).save(account)
+    #expect(try secrets.list().count == before - 1)
+  }
+
   @Test func `CO-87 what others keep in the user's folder stays`() async throws {
     let folder = try TemporaryFolder()
     let persister = persister(folder.url)

@@ -83,6 +83,44 @@ import Testing
     #expect(try await persister.fetch(TestOrg.identity)?.credentials == elsewhere.credentials)
   }
 
+  @Test func `CO-31 a refresh of tokens that failed to be written sees a login elsewhere first`()
+    async throws
+  {
+    let persister = FailingPersister()
+    let manager = try await manager(persister)
+    let elsewhere = TestOrg().account(accessToken: "access-9", refreshToken: "refresh-9")
+    try await persister.save(elsewhere)
+    #expect(try await manager.refresh(TestOrg.identity).credentials == elsewhere.credentials)
+    #expect(try await persister.fetch(TestOrg.identity)?.credentials == elsewhere.credentials)
+  }
+
+  @Test func `CO-31 CO-98 reading the accounts again keeps tokens that are not on disk yet`()
+    async throws
+  {
+    let persister = FailingPersister()
+    let manager = try await manager(persister)
+    try await manager.reload()
+    let account = try await manager.session(of: TestOrg.identity)
+    #expect(account.credentials.refreshToken == "refresh-2")
+    #expect(try await persister.fetch(TestOrg.identity)?.credentials == account.credentials)
+  }
+
+  @Test func `CO-84 a logout with unwritten tokens ends the login that was made elsewhere`()
+    async throws
+  {
+    let org = TestOrg()
+    org.state.withLock { $0.rotates = true }
+    let persister = FailingPersister()
+    try await persister.save(org.account())
+    let manager = try await UserAccountManager(persister: persister, transport: org.transport())
+    persister.isFull.withLock { $0 = true }
+    await #expect(throws: AccountError.self) { try await manager.refresh(TestOrg.identity) }
+    persister.isFull.withLock { $0 = false }
+    try await persister.save(org.account(accessToken: "access-9", refreshToken: "refresh-9"))
+    try await manager.logOut(TestOrg.identity)
+    #expect(org.state.withLock { $0.revocations } == ["refresh-9"])
+  }
+
   @Test func `CO-79 a login that cannot become current is taken back`() async throws {
     let persister = FailingPersister()
     let org = TestOrg()

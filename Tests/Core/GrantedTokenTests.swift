@@ -60,11 +60,10 @@ import Testing
     await until { await isClosed(first) }
     gate.open()
     await closing.value
-    _ = await request.result
-
     let second = try await UserAccountManager(persister: persister, transport: org.transport())
     #expect(
       await second.account(for: TestOrg.identity)?.credentials.refreshToken == "refresh-2")
+    _ = await request.result
     try await second.refresh(TestOrg.identity)
     #expect(org.state.withLock { $0.refreshes } == 2)
   }

@@ -133,6 +133,19 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
+  @Test func `CO-85 ruling 1: nobody is logged out with the others while one has unsynced records`()
+    async throws
+  {
+    let org = TestOrg()
+    let manager = try await org.manager([org.account(), org.account(identity: other)])
+    try await manager.setCurrent(TestOrg.identity)
+    let observer = BusyObserver(unsynced: [TestOrg.identity: 1])
+    await manager.addLogoutObserver(observer)
+    let error = await #expect(throws: AccountError.self) { try await manager.logOutAll() }
+    #expect(error?.code == .unsyncedRecords)
+    #expect(await manager.accounts.map(\.loginState) == [.loggedIn, .loggedIn])
+  }
+
   @Test func `CO-84 nobody who is not there can be logged out`() async throws {
     let manager = try await TestOrg().manager()
     let error = await #expect(throws: AccountError.self) { try await manager.logOut(other) }
@@ -153,6 +166,49 @@ import Testing
     _ = try await logout.value
     // Nobody cancelled the task that waits, so it hears of the logout.
     await #expect(throws: AccountError.self) { try await refresh.value }
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `CO-84 a logout that is at work is not undone by reading again, nor begun twice`()
+    async throws
+  {
+    let manager = try await TestOrg().manager()
+    let observer = BusyObserver()
+    observer.work.withLock {
+      $0 = {
+        try await manager.reload()
+        #expect(await manager.account(for: TestOrg.identity)?.loginState == .loggingOut)
+        let error = await #expect(throws: AccountError.self) {
+          try await manager.logOut(TestOrg.identity)
+        }
+        #expect(error?.code == .illegalState)
+      }
+    }
+    await manager.addLogoutObserver(observer)
+    #expect(try await manager.logOut(TestOrg.identity).failures.isEmpty)
+    #expect(await manager.accounts.isEmpty)
+  }
+
+  @Test func `CO-84 tokens that come while a logout waits for them do not log in again`()
+    async throws
+  {
+    let org = TestOrg()
+    org.tokenGate.close()
+    let clock = HandClock()
+    let manager = try await org.manager(clock: clock)
+    let observer = BusyObserver()
+    observer.work.withLock {
+      $0 = { #expect(await manager.account(for: TestOrg.identity)?.loginState == .loggingOut) }
+    }
+    await manager.addLogoutObserver(observer)
+    let refresh = Task { try await manager.refresh(TestOrg.identity) }
+    await until { org.state.withLock { $0.refreshes } == 1 }
+    let logout = Task { try await manager.logOut(TestOrg.identity) }
+    await until { clock.hasSleeper(for: .seconds(10)) }
+    org.tokenGate.open()
+    _ = try await logout.value
+    _ = await refresh.result
+    #expect(observer.work.withLock { $0 == nil })
     #expect(await manager.accounts.isEmpty)
   }
 
@@ -222,6 +278,26 @@ final class CountingObserver: LogoutObserver {
   func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws {
     if failsToErase { throw Failure() }
     erased.withLock { $0.append(account.identity) }
+  }
+}
+
+/// An observer that counts each account's records, and does something in the middle of one logout.
+private final class BusyObserver: LogoutObserver {
+  let work = Mutex<(@Sendable () async throws -> Void)?>(nil)
+  private let unsynced: [UserAccountIdentity: Int]
+
+  init(unsynced: [UserAccountIdentity: Int] = [:]) { self.unsynced = unsynced }
+
+  func unsyncedRecords(of account: UserAccount) async throws -> Int {
+    unsynced[account.identity] ?? 0
+  }
+
+  func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws {
+    let work = work.withLock { work in
+      defer { work = nil }
+      return work
+    }
+    try await work?()
   }
 }
 

@@ -279,6 +279,30 @@ import Testing
     #expect(transport.requests.count == count)
   }
 
+  @Test func `CO-32 CO-98 the end of a session is told, is on disk, and holds in every process`()
+    async throws
+  {
+    let org = TestOrg()
+    org.state.withLock { $0.refreshToken = "other" }
+    let persister = InMemoryAccountPersister()
+    try await persister.save(org.account())
+    let manager = try await UserAccountManager(persister: persister, transport: org.transport())
+    let other = try await UserAccountManager(persister: persister, transport: org.transport())
+    let events = await manager.events()
+    await #expect(throws: OAuthError.self) { try await manager.refresh(TestOrg.identity) }
+    #expect(try await persister.fetch(TestOrg.identity)?.loginState == .notLoggedIn)
+    // The other one does not ask the server what is known.
+    let error = await #expect(throws: AccountError.self) {
+      try await other.refresh(TestOrg.identity)
+    }
+    #expect(error?.code == .notLoggedIn)
+    #expect(org.state.withLock { $0.refreshes } == 1)
+    await manager.close()
+    var kinds: [String] = []
+    for await event in events { kinds.append("\(event.kind)".prefix { $0 != "(" }.description) }
+    #expect(kinds == ["sessionDidEnd"])
+  }
+
   @Test(arguments: ["inactive_user", "inactive_org", "invalid_client_id", "rate_limit_exceeded"])
   func `CO-32 other refusals fail the request and keep the session`(refusal: String) async throws {
     let org = TestOrg()

@@ -240,6 +240,62 @@ import Testing
     _ = await refresh.result
   }
 
+  @Test func `ruling 1: a secret store that locks while accounts are read hides none of them`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    try await persister(folder.url).save(account("005000000000001AAA"))
+    let store = InterceptedSecretStore(base: secrets) { (name) throws(SecretStoreError) in
+      if name.account != nil { throw SecretStoreError(.locked, "locked") }
+    }
+    let error = await #expect(throws: AccountError.self) {
+      try await manager(folder.url, secrets: store)
+    }
+    #expect(error?.code == .keyUnavailable)
+  }
+
+  @Test func `CO-63 a token that an account never had is not missed in a damaged secret store`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let account = TestOrg().account(refreshToken: nil)
+    try await persister(folder.url).save(account)
+    let store = InterceptedSecretStore(base: secrets) { (name) throws(SecretStoreError) in
+      if name.service == OAuthKeys.refreshService { throw SecretStoreError(.corrupt, "damaged") }
+    }
+    let manager = try await manager(folder.url, secrets: store)
+    #expect(await manager.accounts == [account])
+    #expect(await manager.unreadableAccounts.isEmpty)
+  }
+
+  @Test func `ruling 1: a key of the wrong length is no key, and no file is blamed for it`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    try await persister(folder.url).save(account("005000000000001AAA"))
+    for name in try secrets.list() where name.account == nil {
+      try secrets.write([UInt8](repeating: 1, count: 16), for: name)
+    }
+    let error = await #expect(throws: AccountError.self) { try await manager(folder.url) }
+    #expect(error?.code == .keyUnavailable)
+  }
+
+  @Test func `CO-95 CO-98 a damaged note stays where it is while another process holds its lock`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appending(path: "current-user.json")
+    try Data("{".utf8).write(to: file)
+    let directory = EncryptedAccountDirectory(
+      root: folder.url, secrets: secrets, patience: .milliseconds(20))
+    let lock = folder.url.appending(path: "locks/current-user.lock").path
+    try await AccountLock.withLock(at: lock, patience: .zero) {
+      let error = await #expect(throws: AccountError.self) { try await directory.fetchAll() }
+      #expect(error?.code == .busy)
+    }
+    #expect(try Data(contentsOf: file) == Data("{".utf8))
+  }
+
   @Test func `CO-63 a secret that is gone makes the account log in again`() async throws {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))

@@ -35,6 +35,15 @@ struct DurableFileTests {
     #expect(try file.read() == nil)
   }
 
+  @Test func `CA-6 who has the old file open sees nothing of the new one`() throws {
+    let url = folder.file("file")
+    try DurableFile(url).replace(with: [1, 2, 3])
+    let reader = try FileHandle(forReadingFrom: url)
+    try DurableFile(url).replace(with: [4])
+    #expect(try reader.readToEnd() == Data([1, 2, 3]))
+    try reader.close()
+  }
+
   @Test func `a file that is there already is not made anew`() throws {
     let file = DurableFile(folder.file("file"))
     #expect(try file.create([1]))

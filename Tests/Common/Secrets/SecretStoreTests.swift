@@ -140,6 +140,52 @@ struct SecretStoreTests {
     #expect(try store.read(names[1]) == [1])
   }
 
+  @Test func `CA-6 a write beside lost records does not make them seem absent`() throws {
+    let key = MasterKey.random()
+    let store = fileStore(key)
+    let other = SecretName(service: "other")
+    try store.write([1], for: name)
+    // The mark of the first record, behind the header.
+    var damaged = try Data(contentsOf: store.url)
+    damaged[80] ^= 1
+    try damaged.write(to: store.url)
+    try store.write([2], for: other)
+    #expect(try store.read(other) == [2])
+    #expect(code { () throws(SecretStoreError) in _ = try store.read(name) } == .corrupt)
+  }
+
+  @Test func `CA-7 a change keeps all others out until it is written`() throws {
+    let key = MasterKey.random()
+    let hasty = FileSecretStore(
+      in: folder.url, masterKey: CallerMasterKey(key), patience: .zero)
+    try hasty.update(name) { _ throws(SecretStoreError) in
+      #expect(
+        code { () throws(SecretStoreError) in try hasty.write([2], for: name) } == .locked)
+      return [1]
+    }
+    #expect(try hasty.read(name) == [1])
+  }
+
+  @Test func `CA-7 who finds no secret and is overtaken takes the one that was made`() throws {
+    let base = InMemorySecretStore()
+    try base.write([1], for: name)
+    #expect(
+      try LateStore(base: base).readOrCreate(name) { () throws(SecretStoreError) in [2] } == [1])
+    #expect(try base.read(name) == [1])
+  }
+
+  @Test func `CA-6 a key file that another process makes meanwhile is the one, also if it is gone`()
+    throws
+  {
+    // It cannot be read, and its name is taken.
+    let place = folder.file("master.key")
+    try FileManager.default.createSymbolicLink(
+      at: place, withDestinationURL: folder.file("elsewhere"))
+    #expect(
+      code { () throws(SecretStoreError) in try fileStore().write([1], for: name) }
+        == .missingMasterKey)
+  }
+
   @Test(arguments: [true, false])
   func `CA-1 CA-7 of five hundred tasks that create a secret all get the same`(
     inFile: Bool
@@ -222,4 +268,20 @@ struct SecretStoreTests {
     #expect(!"\(key)\(String(reflecting: key))\(dumped)".contains("171"))
     #expect(MasterKey([1]) == nil)
   }
+}
+
+/// A secret store whose reader comes before the writer that overtakes it.
+private struct LateStore: SecretStore {
+  let base: InMemorySecretStore
+
+  var protection: SecretProtection { base.protection }
+  func read(_ name: SecretName) throws(SecretStoreError) -> [UInt8]? { nil }
+  func update(
+    _ name: SecretName, _ change: (_ secret: [UInt8]?) throws(SecretStoreError) -> [UInt8]?
+  ) throws(SecretStoreError) -> [UInt8]? { try base.update(name, change) }
+  func write(_ secret: [UInt8], for name: SecretName) throws(SecretStoreError) {
+    try base.write(secret, for: name)
+  }
+  func remove(_ name: SecretName) throws(SecretStoreError) -> Bool { try base.remove(name) }
+  func list() throws(SecretStoreError) -> [SecretName] { try base.list() }
 }
