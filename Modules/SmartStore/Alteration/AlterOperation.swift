@@ -129,7 +129,8 @@ struct AlterOperation {
   }
 
   private func cleanUp(_ access: StoreAccess) throws(SmartStoreError) {
-    if old.isExternal, !new.isExternal {
+    // If it failed it is done at the next opening, when the files may be those of a later alter.
+    if old.isExternal, !new.isExternal, access.externalSoup(inTable: old.table) == nil {
       access.externalChanges.clear(table: old.table, keepsFolder: false)
     }
   }

@@ -105,6 +105,27 @@ import Testing
     }
   }
 
+  /// What an alter inwards failed to remove was removed at the next opening, although the elements were
+  /// in files again by then.
+  @Test func `SS-199 files that an alter left behind are not removed once they are in use again`()
+    async throws
+  {
+    try await TemporaryFolder.with { folder in
+      let store = try await filled(folder, Self.external, before)
+      let elements = try await store.elements(of: "s")
+      try await store.alterSoup(
+        named: "s", spec: Self.internally, indexSpecs: after, reIndexData: true,
+        through: .dropOldTable)
+      try await store.alterSoup(
+        named: "s", soupSpec: Self.external, indexSpecs: before, reIndexData: true)
+      try await store.close()
+      let again = try await open(folder)
+      #expect(try await again.elements(of: "s") == elements)
+      #expect(try await again.column("select id from long_operations_status").isEmpty)
+      try await again.close()
+    }
+  }
+
   @Test(arguments: Way.allCases, steps)
   func `SS-199 an alter that fails at any step leaves elements and files as they were`(
     way: Way, step: AlterStep
