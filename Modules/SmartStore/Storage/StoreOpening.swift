@@ -182,8 +182,8 @@ struct StoreOpening {
       do {
         try writeEmptyDatabase(store)
       } catch {
-        // Without a database the key seals nothing.
-        if !hasKeyFile { unlink(paths.keyFile) }
+        // Without a database the key seals nothing. It may have taken its place before the failure.
+        if !hasKeyFile, !DurableFile(path: paths.database).exists { unlink(paths.keyFile) }
         throw error
       }
     }
