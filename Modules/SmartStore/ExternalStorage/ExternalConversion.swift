@@ -16,8 +16,11 @@ struct ExternalConversion {
   private var old: String { root + ".old" }
 
   /// Whether there is anything to settle.
-  var isUnsettled: Bool {
-    [copy(isSealed: true), copy(isSealed: false), old].contains { DurableFile(path: $0).exists }
+  func isUnsettled() throws(FileFailure) -> Bool {
+    for path in [copy(isSealed: true), copy(isSealed: false), old] {
+      if try FileTree.exists(path) { return true }
+    }
+    return false
   }
 
   /// Makes the converted copy. Nobody has the store open.
@@ -28,7 +31,7 @@ struct ExternalConversion {
   func prepare(from source: ExternalFileSealer?, to target: ExternalFileSealer?) throws {
     let copy = copy(isSealed: target != nil)
     try FileTree.remove(copy)
-    guard DurableFile(path: root).exists else { return }
+    guard try FileTree.exists(root) else { return }
     try DurableFile.makeFolder(copy)
     // What a crash set aside belongs to the store as much as what is in its place.
     let replaced = try FileTree.names(in: root + "/.replaced").map { ".replaced/" + $0 }
@@ -55,8 +58,8 @@ struct ExternalConversion {
   func settle(isSealed: Bool) throws(FileFailure) {
     try FileTree.remove(copy(isSealed: !isSealed))
     let wanted = copy(isSealed: isSealed)
-    if DurableFile(path: wanted).exists {
-      if DurableFile(path: root).exists {
+    if try FileTree.exists(wanted) {
+      if try FileTree.exists(root) {
         try FileTree.remove(old)
         _ = try FileTree.move(root, to: old)
       }

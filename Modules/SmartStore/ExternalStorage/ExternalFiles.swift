@@ -31,7 +31,7 @@ final class ExternalFiles: Sendable {
     let name = database.hasSuffix(".sqlite") ? String(database.dropLast(7)) : database
     root = name + "_external_soup_blobs"
     self.sealer = sealer
-    used.store(DurableFile(path: root).exists, ordering: .relaxed)
+    used.store((try? FileTree.exists(root)) ?? true, ordering: .relaxed)
   }
 
   /// Whether the store has, or once had, an externally stored soup.

@@ -107,7 +107,12 @@ struct StoreConversion {
   ) throws(SmartStoreError) {
     // A run that was interrupted has left a store that the new key opens.
     let readers = try opening.takeReadersLock(isShared: false)
-    let isBegun = (try? StoreKeyring.open(paths, provider: new)) != nil
+    var isBegun = true
+    do throws(SmartStoreError) {
+      _ = try StoreKeyring.open(paths, provider: new)
+    } catch  where error.code == .wrongKey || error.code == .keyMissing {
+      isBegun = false
+    }
     let database = try opening.open(.encrypted(isBegun ? new : old))
     try settleExternalFiles(of: database)
     let lock = try database.closeKeepingLock()

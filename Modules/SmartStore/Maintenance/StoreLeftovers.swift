@@ -39,9 +39,10 @@ struct StoreLeftovers {
 
   private func settleKeyFile() throws(FileFailure) {
     let pending = DurableFile(path: paths.pendingKeyFile)
-    guard pending.exists else { return }
+    guard try pending.size() != nil else { return }
+    let hasKeyFile = try DurableFile(path: paths.keyFile).size() != nil
     switch try readHeader()?.kind {
-    case .store where !DurableFile(path: paths.keyFile).exists:
+    case .store where !hasKeyFile:
       try pending.move(to: URL(fileURLWithPath: paths.keyFile))
     case .plaintext:
       try pending.remove()
@@ -55,7 +56,7 @@ struct StoreLeftovers {
   /// then on.
   private func settleExternalFiles() throws(FileFailure) {
     let conversion = ExternalConversion(database: paths.database)
-    guard conversion.isUnsettled, let kind = try readHeader()?.kind, kind != .foreign else {
+    guard try conversion.isUnsettled(), let kind = try readHeader()?.kind, kind != .foreign else {
       return
     }
     try conversion.settle(isSealed: kind == .store)
