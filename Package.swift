@@ -99,13 +99,29 @@ let package = Package(
       path: "Modules/SmartStore", swiftSettings: settings),
     .testTarget(
       name: "SmartStoreTests",
-      dependencies: ["SmartStore", "StoreCrashChild", "TestSupport", .grdb, .sqlite],
+      dependencies: [
+        "SmartStore", "StoreCrashChild", "StoreCrashScript", "TestSupport", .grdb, .sqlite,
+      ],
       path: "Tests/SmartStore", swiftSettings: settings),
+    .target(
+      name: "StoreCrashScript",
+      dependencies: ["SalesforceSDKCommon", "SmartStore", .crypto],
+      path: "Tests/StoreCrashScript", swiftSettings: settings),
     // Written to and killed by the tests above.
     .executableTarget(
       name: "StoreCrashChild",
-      dependencies: ["SalesforceSDKCommon", "SmartStore", .crypto],
+      dependencies: ["StoreCrashScript"],
       path: "Tests/StoreCrashChild", swiftSettings: settings),
+    // A program whose calls on files fail when the tests above say so. They do not depend on it: it
+    // would be linked into them, and its calls would take the place of theirs.
+    .executableTarget(
+      name: "StoreFaultChild",
+      dependencies: [
+        "SalesforceSDKCommon", "SmartStore", "StoreCrashScript",
+        .target(name: "FaultyFiles", condition: .when(platforms: [.linux])),
+      ],
+      path: "Tests/StoreFaultChild", swiftSettings: settings),
+    .target(name: "FaultyFiles", path: "Tests/FaultyFiles"),
 
     .target(
       name: "MobileSync",

@@ -1,9 +1,9 @@
 import Foundation
 import SalesforceSDKCommon
+import StoreCrashScript
 import Testing
 
 @testable import SmartStore
-@testable import StoreCrashChild
 
 extension CrashModel {
   /// What a store holds, after a check that finds nothing wrong. Exactly one of the keys opens it,

@@ -1,12 +1,14 @@
 import Foundation
 import GRDBSQLite
+import StoreCrashScript
 import TestSupport
 import Testing
 
 @testable import SmartStore
-@testable import StoreCrashChild
 
-/// Does a session lose nothing when the disk fails below it, say so where it must, and go on?
+/// Does a session lose nothing when the disk fails below SQLite, say so where it must, and go on?
+///
+/// Every platform can tell that much; what is written past SQLite fails in ``FileFaultProof``.
 ///
 /// A fold of the log may fail in silence: the log is as good, and folded in later. Whatever else fails
 /// is told by the call that it fails.
@@ -115,7 +117,7 @@ import Testing
     #expect(told > 0 || failure.operation == .truncate)
   }
 
-  /// The step without a change of keys, which goes past the VFS.
+  /// The step without a change of keys, which goes past the VFS and is the other proof's.
   private func plain(_ action: CrashScript.Action) -> CrashScript.Action {
     action.isMaintenance ? .checkpoint : action
   }

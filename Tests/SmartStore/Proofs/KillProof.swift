@@ -1,10 +1,10 @@
 import Foundation
 import SalesforceSDKCommon
+import StoreCrashScript
 import TestSupport
 import Testing
 
 @testable import SmartStore
-@testable import StoreCrashChild
 
 /// Is everything acknowledged there, and nothing half, after a process was killed at any instant?
 @Suite(.ownThreads) struct KillProof {

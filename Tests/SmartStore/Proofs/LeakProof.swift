@@ -1,10 +1,10 @@
 import Foundation
 import SalesforceSDKCommon
+import StoreCrashScript
 import TestSupport
 import Testing
 
 @testable import SmartStore
-@testable import StoreCrashChild
 
 /// Does any word of an element, a soup's name or an index value reach a file, at any time?
 @Suite(.ownThreads) struct LeakProof {

@@ -1,9 +1,9 @@
 import Foundation
+import StoreCrashScript
 import TestSupport
 import Testing
 
 @testable import SmartStore
-@testable import StoreCrashChild
 
 /// Is every acknowledged step there, and nothing half, whatever the disk held when the power failed?
 @Suite(.ownThreads) struct PowerLossProof {

@@ -1,9 +1,9 @@
 import Foundation
+import StoreCrashScript
 import TestSupport
 import Testing
 
 @testable import SmartStore
-@testable import StoreCrashChild
 
 /// Is every change to a store's files that was made without its key noticed, or without effect?
 @Suite(.ownThreads) struct TamperingProof {

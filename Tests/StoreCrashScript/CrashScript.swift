@@ -1,15 +1,17 @@
 import Crypto
 import Foundation
-import SalesforceSDKCommon
-import SmartStore
+package import SalesforceSDKCommon
+package import SmartStore
 
 /// The work of a process that is going to be killed: a sequence of steps, each a function of the
 /// seed and its number alone, so that somebody else can tell what the store must hold.
-struct CrashScript: Sendable {
-  let seed: UInt64
+package struct CrashScript: Sendable {
+  package let seed: UInt64
+
+  package init(seed: UInt64) { self.seed = seed }
 
   /// What one step does, in one call that is acknowledged when it returns.
-  enum Action: Equatable, Sendable {
+  package enum Action: Equatable, Sendable {
     /// Elements by key, each with the step's number.
     case upsert([Int])
     case delete([Int])
@@ -32,7 +34,7 @@ struct CrashScript: Sendable {
     case bulkLoad([Int], [Int])
 
     /// Whether it rewrites the store's files past SQLite.
-    var isMaintenance: Bool {
+    package var isMaintenance: Bool {
       switch self {
       case .changeKey, .reencrypt, .convert: true
       default: false
@@ -40,18 +42,18 @@ struct CrashScript: Sendable {
     }
 
     /// Whether it survives a loss of power once it has returned.
-    var isDurable: Bool {
+    package var isDurable: Bool {
       if case .upsertNormally = self { false } else { true }
     }
   }
 
   /// The two soups that the steps write to: each element is in both, so that a transaction over
   /// rows and files is seen whole or not at all.
-  static let soup = "entries"
-  static let externalSoup = SoupSpec(
+  package static let soup = "entries"
+  package static let externalSoup = SoupSpec(
     name: "files", features: [SoupSpec.featureExternalStorage])
   /// The index specs before and after an alter.
-  static let indexes = [
+  package static let indexes = [
     [
       SoupIndex(path: "key", type: .integer), SoupIndex(path: "step", type: .integer),
       SoupIndex(path: "text", type: .fullText), SoupIndex(path: "key2", type: .json1),
@@ -61,14 +63,22 @@ struct CrashScript: Sendable {
       SoupIndex(path: "key2", type: .string),
     ],
   ]
-  static let externalIndexes = [
+  package static let externalIndexes = [
     SoupIndex(path: "key", type: .integer), SoupIndex(path: "text", type: .fullText),
+  ]
+  /// A short session with every kind of work on files. Each step leaves something that no later one
+  /// takes away.
+  package static let fileSteps: [Action] = [
+    .upsert([0, 1, 2, 3]), .replace(delete: [0], upsert: [1, 10]), .alterFiles, .upsert([2, 11]),
+    .alterFiles, .changeKey, .upsert([3, 12]), .reencrypt, .delete([12]), .convert,
+    .upsertNormally([4, 13]), .alter, .convert, .bulkLoad([1001, 1002], [1003]), .checkpoint,
+    .upsert([5, 14]),
   ]
   private static let keys = 40
   /// Where the keys of elements from bulk loads begin, which the first soup alone has.
-  static let bulkKeys = 1000
+  package static let bulkKeys = 1000
 
-  func action(_ step: Int) -> Action {
+  package func action(_ step: Int) -> Action {
     var random = StepRandom(seed: seed, step: step)
     switch random.next(100) {
     case 0..<2: return .reencrypt
@@ -92,7 +102,7 @@ struct CrashScript: Sendable {
   }
 
   /// An element as a step writes it. Some are longer than a page.
-  func element(_ key: Int, step: Int) -> JSONValue {
+  package func element(_ key: Int, step: Int) -> JSONValue {
     var random = StepRandom(seed: seed, step: step &* 1000 &+ key)
     let words = (0..<random.next(random.next(8) == 0 ? 900 : 40)).map { "word\($0 % 13)" }
     return [
@@ -102,30 +112,32 @@ struct CrashScript: Sendable {
   }
 
   /// How the store is sealed: with one of two keys, or not at all.
-  static func encryption(_ number: Int) -> StoreEncryption {
+  package static func encryption(_ number: Int) -> StoreEncryption {
     number == plaintext ? .plaintext : .encrypted(provider(number))
   }
 
   /// The number in the place of a key's for a store that is not sealed.
-  static let plaintext = 2
+  package static let plaintext = 2
 
   /// The two keys between which the steps change.
-  static func provider(_ number: Int) -> FixedKeyProvider {
+  package static func provider(_ number: Int) -> FixedKeyProvider {
     FixedKeyProvider(SymmetricKey(data: Data(repeating: UInt8(number + 1), count: 32)))
   }
 }
 
 /// What the store must hold after some steps.
-struct CrashModel: Equatable, Sendable {
+package struct CrashModel: Equatable, Sendable {
   /// The step that wrote each element.
-  var elements: [Int: Int] = [:]
+  package var elements: [Int: Int] = [:]
   /// Which of the two lists of index specs the first soup has.
-  var indexes = 0
+  package var indexes = 0
   /// Which of the two keys opens the store, or ``CrashScript/plaintext``.
-  var key = 0
+  package var key = 0
+
+  package init(key: Int = 0) { self.key = key }
 
   /// The state after one more step.
-  func after(_ action: CrashScript.Action, step: Int) -> CrashModel {
+  package func after(_ action: CrashScript.Action, step: Int) -> CrashModel {
     var model = self
     switch action {
     case .upsert(let keys), .upsertNormally(let keys):

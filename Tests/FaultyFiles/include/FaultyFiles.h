@@ -1,0 +1,46 @@
+#ifndef FAULTY_FILES_H
+#define FAULTY_FILES_H
+
+/// The kinds of operation that can fail.
+typedef enum {
+  FaultyFilesOpen,
+  FaultyFilesRead,
+  FaultyFilesWrite,
+  FaultyFilesSync,
+  FaultyFilesTruncate,
+  FaultyFilesRename,
+  FaultyFilesLink,
+  FaultyFilesRemove,
+  FaultyFilesFolder,
+  FaultyFilesLock,
+  FaultyFilesExamine
+} FaultyFilesKind;
+
+/// How the operation fails.
+typedef enum {
+  /// Not at all; operations are counted.
+  FaultyFilesNot,
+  /// With an error, and without effect.
+  FaultyFilesError,
+  /// A read or a write moves half of the bytes, as the system may at any time.
+  FaultyFilesShort,
+  /// A write moves half of the bytes, and the next one to the same file fails with the error.
+  FaultyFilesTorn
+} FaultyFilesForm;
+
+/// Counts the operations on `folder` and what is below it from zero, and fails number `number` of
+/// `kind` once, whichever thread does it.
+void faulty_files_arm(
+  const char *folder, FaultyFilesKind kind, FaultyFilesForm form, int error, long number);
+
+/// Fails and counts nothing any longer.
+void faulty_files_disarm(void);
+
+/// How many operations of a kind there were from the last arming to the disarming.
+long faulty_files_seen(FaultyFilesKind kind);
+
+/// The path of the operation that failed since the last arming, or NULL if none did. Valid until the
+/// next arming.
+const char *faulty_files_failed(void);
+
+#endif

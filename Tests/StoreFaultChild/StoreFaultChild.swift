@@ -1,0 +1,53 @@
+import Foundation
+import StoreCrashScript
+
+#if os(Linux)
+  import FaultyFiles
+
+  /// A process whose files fail: `StoreFaultChild FOLDER SEED KIND FORM ERRNO NUMBER…`.
+  ///
+  /// For each number it runs one session in a folder of that name, in which this operation of the kind
+  /// fails once, and tells what happened as ``FaultSession`` says.
+  @main
+  struct StoreFaultChild {
+    static func main() async {
+      let arguments = CommandLine.arguments.dropFirst()
+      let numbers = arguments.dropFirst(2).compactMap { Int($0) }
+      guard let folder = arguments.first, numbers.count == arguments.count - 2, numbers.count > 3,
+        let seed = arguments.dropFirst().first.flatMap({ UInt64($0) })
+      else {
+        FileHandle.standardError.write(Data("wrong arguments\n".utf8))
+        exit(2)
+      }
+      for number in numbers[3...] {
+        let store = folder + "/\(number)"
+        say("begin \(number)")
+        faulty_files_arm(
+          store, FaultyFilesKind(UInt32(numbers[0])), FaultyFilesForm(UInt32(numbers[1])),
+          Int32(numbers[2]), number)
+        var session = FaultSession(
+          folder: URL(filePath: store), script: CrashScript(seed: seed))
+        await session.run()
+        faulty_files_disarm()
+        let seen = (0...FaultyFilesExamine.rawValue).map { kind in
+          "\(faulty_files_seen(FaultyFilesKind(kind)))"
+        }
+        let failed = faulty_files_failed().map { path in
+          "/" + String(cString: path).dropFirst(store.count + 1)
+        }
+        say("end \(seen.joined(separator: ",")) \(failed ?? "-")")
+      }
+    }
+
+    /// Past any buffer, in one piece: what was said before the end is read after it.
+    static func say(_ line: String) {
+      FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+  }
+#else
+  /// Only there do the calls of a program take the place of the system's for its libraries.
+  @main
+  struct StoreFaultChild {
+    static func main() {}
+  }
+#endif
