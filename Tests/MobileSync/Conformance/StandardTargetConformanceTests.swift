@@ -10,6 +10,7 @@ import MruSyncDown
 import ParentChildrenSync
 import RefreshSyncDown
 import SalesforceSDKCommon
+import SalesforceSDKCore
 import SoqlSyncDown
 import SoslSyncDown
 import Testing
@@ -184,6 +185,70 @@ import Testing
       ] {
         #expect(failure.description.contains(guarantee))
       }
+    }
+  }
+
+  /// A target whose cursor names a record, which moves to the end when somebody changes it.
+  private struct MovingCursorTarget: SyncDownTarget {
+    static let kind = SyncTargetKind(.syncDown, typeName: "moving", implementationName: "Moving")
+    init() {}
+    init(configuration: JSONObject) throws {}
+    var configuration: JSONObject { [:] }
+    var isSortedByModificationDate: Bool { true }
+
+    func startFetch(
+      since maxTimeStamp: Int64, in context: SyncContext
+    ) async throws -> SyncPage<String>? {
+      try await page(
+        "since", maxTimeStamp > 0 ? SalesforceDate(milliseconds: maxTimeStamp).text : "",
+        in: context)
+    }
+
+    func continueFetch(
+      _ cursor: String, in context: SyncContext
+    ) async throws -> SyncPage<String>? { try await page("after", cursor, in: context) }
+
+    private func page(
+      _ name: String, _ value: String, in context: SyncContext
+    ) async throws -> SyncPage<String> {
+      let json = try await context.json(
+        for: RestRequest(path: "/services/apexrest/list", query: [RestQueryItem(name, value)]))
+      return SyncPage(
+        records: json["records"].map { Array($0.elements) } ?? [], next: json["after"]?.string)
+    }
+
+    func remoteIds(
+      for localIds: [String], in context: SyncContext
+    ) async throws -> Set<String>? { nil }
+  }
+
+  @Test(arguments: [("Every record arrives once", false), ("between two pages", true)])
+  func `a cursor that names a record is noticed`(guarantee: String, isNoticed: Bool) async throws {
+    let suite = SyncDownConformance(
+      MovingCursorTarget(),
+      prepare: { device, _ in
+        device.org.answer("GET /services/apexrest/list") { records, request in
+          func date(_ record: JSONObject) -> String { record["LastModifiedDate"]?.string ?? "" }
+          var found = records.all("Account").filter { date($0) > request.query["since"] ?? "" }
+            .sorted { date($0) < date($1) }
+          if let index = found.firstIndex(where: { $0["Id"]?.string == request.query["after"] }) {
+            found.removeFirst(index + 1)
+          }
+          let page = found.prefix(2)
+          return (
+            200,
+            [
+              "records": .array(page.map { .object($0) }),
+              "after": found.count > 2 ? page.last?["Id"] ?? .null : .null,
+            ]
+          )
+        }
+      })
+    let proof = try #require(suite.cases.first { $0.guarantee.contains(guarantee) })
+    if isNoticed {
+      await #expect(throws: ConformanceFailure.self) { try await proof.check() }
+    } else {
+      try await proof.check()
     }
   }
 
