@@ -48,17 +48,10 @@ struct SideSoup: Sendable {
   func entries(
     _ keys: some Sequence<String>, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [(id: Int64, record: JSONSlice)] {
-    let keys = Array(keys)
-    var found: [(id: Int64, record: JSONSlice)] = []
-    for start in stride(from: 0, to: keys.count, by: SyncLimits.recordsPerRead) {
-      let slice = keys[start..<min(start + SyncLimits.recordsPerRead, keys.count)]
-      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
-      let rows = try reader.rows(
-        "SELECT {\(name):_soupEntryId} FROM {\(name)} WHERE {\(name):key} IN (\(places))",
-        slice.map { .string($0) }, limit: nil)
-      found += try reader.entries(rows.compactMap { $0[0]?.int64 }, of: name)
+    let rows = try reader.rows(among: keys) { list in
+      "SELECT {\(name):_soupEntryId} FROM {\(name)} WHERE {\(name):key} IN \(list)"
     }
-    return found
+    return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: name)
   }
 
   /// Removes what is under `keys`.

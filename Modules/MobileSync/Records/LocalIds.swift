@@ -118,16 +118,10 @@ extension LocalIds {
     among ids: [String], in reader: borrowing some StoreReading & ~Copyable
   ) throws -> Set<String> {
     let name = SideSoup.ids.name
-    var found: Set<String> = []
-    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
-      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
-      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
-      let rows = try reader.rows(
-        "SELECT {\(name):id} FROM {\(name)} WHERE {\(name):id} IN (\(places))",
-        slice.map { .string($0) }, limit: nil)
-      found.formUnion(rows.compactMap { $0[0]?.string })
+    let rows = try reader.rows(among: ids) { list in
+      "SELECT {\(name):id} FROM {\(name)} WHERE {\(name):id} IN \(list)"
     }
-    return found
+    return Set(rows.compactMap { $0[0]?.string })
   }
 }
 

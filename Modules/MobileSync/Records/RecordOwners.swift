@@ -54,12 +54,10 @@ struct RecordOwners: Sendable {
   func others(
     of ids: some Sequence<String>, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [String: Set<Int64>] {
-    let ids = Array(ids)
-    let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
-    let rows = try reader.rows(
+    let rows = try reader.rows(among: ids.map(record)) { list in
       "SELECT {\(Self.name):record}, {\(Self.name):syncId} FROM {\(Self.name)} "
-        + "WHERE {\(Self.name):record} IN (\(places))",
-      ids.map { .string(record($0)) }, limit: nil)
+        + "WHERE {\(Self.name):record} IN \(list)"
+    }
     let prefix = soupName.utf8.count + 1
     var others: [String: Set<Int64>] = [:]
     for row in rows {

@@ -123,20 +123,13 @@ struct SoupRecords: Sendable {
       "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "
         + "WHERE \(isDirty)", [], limit: 1)
     if any.isEmpty { return [] }
-    var found: [Dirty] = []
-    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
-      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
-      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
-      // The plus keeps SQLite from walking through all dirty records instead of looking up the ids.
-      let rows = try reader.rows(
-        "SELECT \(column(SyncKeys.soupEntryId)), \(column(field)), "
-          + "\(column(SyncKeys.soupLastModified)) FROM \(source) "
-          + "WHERE \(column(field)) IN (\(places)) "
-          + "AND +\(column(SyncKeys.local)) IN \(Self.trueForms)",
-        slice.map { .string($0) }, limit: nil)
-      found += rows.compactMap(Self.dirty)
-    }
-    return found
+    // The plus keeps SQLite from walking through all dirty records instead of looking up the ids.
+    return try reader.rows(among: ids) { list in
+      "SELECT \(column(SyncKeys.soupEntryId)), \(column(field)), "
+        + "\(column(SyncKeys.soupLastModified)) FROM \(source) "
+        + "WHERE \(column(field)) IN \(list) "
+        + "AND +\(column(SyncKeys.local)) IN \(Self.trueForms)"
+    }.compactMap(Self.dirty)
   }
 
   private static func dirty(_ row: JSONValue) -> Dirty? {
@@ -241,12 +234,10 @@ struct SoupRecords: Sendable {
   func removeClean(
     ids: ArraySlice<String>, in transaction: borrowing StoreTransaction
   ) throws -> Int {
-    if ids.isEmpty { return 0 }
-    let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
-    let rows = try transaction.rows(
+    let rows = try transaction.rows(among: ids) { list in
       "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)) FROM \(source) "
-        + "WHERE \(column(idField)) IN (\(places)) AND \(isFoundClean)",
-      ids.map { .string($0) }, limit: nil)
+        + "WHERE \(column(idField)) IN \(list) AND \(isFoundClean)"
+    }
     let entryIds = rows.compactMap { $0[0]?.int64 }
     try transaction.remove(entryIds: entryIds, forSoupNamed: soupName)
     try BaseStore(soupName: soupName).remove(rows.compactMap { $0[1]?.string }, in: transaction)
@@ -257,12 +248,10 @@ struct SoupRecords: Sendable {
   func cleanOwned(
     ids: ArraySlice<String>, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [(entryId: Int64, id: String, syncId: Int64?)] {
-    let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
-    return try reader.rows(
+    try reader.rows(among: ids) { list in
       "SELECT \(column(SyncKeys.soupEntryId)), \(column(idField)), \(column(SyncKeys.syncId)) "
-        + "FROM \(source) WHERE \(column(idField)) IN (\(places)) AND \(isFoundClean)",
-      ids.map { .string($0) }, limit: nil
-    ).compactMap { row in
+        + "FROM \(source) WHERE \(column(idField)) IN \(list) AND \(isFoundClean)"
+    }.compactMap { row in
       guard let entryId = row[0]?.int64, let id = row[1]?.string else { return nil }
       return (entryId, id, row[2]?.int64)
     }
@@ -272,37 +261,26 @@ struct SoupRecords: Sendable {
   func otherOwners(
     of ids: [String], than syncId: Int64, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [(id: String, syncId: Int64)] {
-    var owners: [(id: String, syncId: Int64)] = []
-    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
-      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
-      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
-      owners += try reader.rows(
-        "SELECT \(column(idField)), \(column(SyncKeys.syncId)) FROM \(source) "
-          + "WHERE \(column(idField)) IN (\(places)) AND +\(column(SyncKeys.syncId)) != \(syncId)",
-        slice.map { .string($0) }, limit: nil
-      ).compactMap { row in
-        guard let id = row[0]?.string, let syncId = row[1]?.int64 else { return nil }
-        return (id, syncId)
-      }
+    try reader.rows(among: ids) { list in
+      "SELECT \(column(idField)), \(column(SyncKeys.syncId)) FROM \(source) "
+        + "WHERE \(column(idField)) IN \(list) AND +\(column(SyncKeys.syncId)) != \(syncId)"
+    }.compactMap { row in
+      guard let id = row[0]?.string, let syncId = row[1]?.int64 else { return nil }
+      return (id, syncId)
     }
-    return owners
   }
 
   /// The entry ids of the records that have one of `ids`.
   func entryIds(
     of ids: [String], in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [String: Int64] {
+    let rows = try reader.rows(among: ids) { list in
+      "SELECT \(column(idField)), \(column(SyncKeys.soupEntryId)) FROM \(source) "
+        + "WHERE \(column(idField)) IN \(list)"
+    }
     var entryIds: [String: Int64] = [:]
-    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
-      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
-      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
-      let rows = try reader.rows(
-        "SELECT \(column(idField)), \(column(SyncKeys.soupEntryId)) FROM \(source) "
-          + "WHERE \(column(idField)) IN (\(places))",
-        slice.map { .string($0) }, limit: nil)
-      for row in rows {
-        if let id = row[0]?.string, let entryId = row[1]?.int64 { entryIds[id] = entryId }
-      }
+    for row in rows {
+      if let id = row[0]?.string, let entryId = row[1]?.int64 { entryIds[id] = entryId }
     }
     return entryIds
   }

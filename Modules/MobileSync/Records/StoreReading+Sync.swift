@@ -11,6 +11,23 @@ extension StoreReading where Self: ~Copyable {
     return try query(using: spec, startingFromPageIndex: 0, whereArgs: arguments)
   }
 
+  /// The rows of a Smart SQL statement that looks for `values`, which is asked in slices: a statement takes
+  /// a limited number of arguments.
+  ///
+  /// - Parameter smartSQL: The statement, given the list that stands behind its `IN`.
+  borrowing func rows(
+    among values: some Sequence<String>, _ smartSQL: (_ list: String) -> String
+  ) throws -> [JSONValue] {
+    let values = Array(values)
+    var found: [JSONValue] = []
+    for start in stride(from: 0, to: values.count, by: SyncLimits.recordsPerRead) {
+      let slice = values[start..<min(start + SyncLimits.recordsPerRead, values.count)]
+      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
+      found += try rows(smartSQL("(\(places))"), slice.map { .string($0) }, limit: nil)
+    }
+    return found
+  }
+
   /// The entries that exist, by ascending entry id.
   borrowing func entries(
     _ ids: [Int64], of soupName: String

@@ -75,7 +75,7 @@ struct OutcomeStore: Sendable {
   private static func marks(
     _ keys: [String], in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [LostMark] {
-    try reader.entries(try entryIds(keys, in: reader), of: soupName)
+    try reader.entries(try entryIds(of: keys, in: reader), of: soupName)
       .compactMap { LostMark(json: $0.record) }
   }
 
@@ -125,25 +125,18 @@ struct OutcomeStore: Sendable {
     if marks.isEmpty { return }
     try await store.inTransaction(durability: .normal) { transaction in
       try transaction.remove(
-        entryIds: Self.entryIds(marks.map(\.key), in: transaction), forSoupNamed: Self.soupName)
+        entryIds: Self.entryIds(of: marks.map(\.key), in: transaction),
+        forSoupNamed: Self.soupName)
     }
   }
 
   /// The entry ids of what is kept under `keys`.
   private static func entryIds(
-    _ keys: [String], in reader: borrowing some StoreReading & ~Copyable
+    of keys: [String], in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [Int64] {
-    var ids: [Int64] = []
-    for start in stride(from: 0, to: keys.count, by: SyncLimits.recordsPerRead) {
-      let slice = keys[start..<min(start + SyncLimits.recordsPerRead, keys.count)]
-      let places = Array(repeating: "?", count: slice.count).joined(separator: ", ")
-      let rows = try reader.rows(
-        "SELECT {syncs_outcomes:_soupEntryId} FROM {syncs_outcomes} "
-          + "WHERE {syncs_outcomes:key} IN (\(places))",
-        slice.map { .string($0) }, limit: nil)
-      ids += rows.compactMap { $0[0]?.int64 }
-    }
-    return ids
+    try reader.rows(among: keys) { list in
+      "SELECT {\(soupName):_soupEntryId} FROM {\(soupName)} WHERE {\(soupName):key} IN \(list)"
+    }.compactMap { $0[0]?.int64 }
   }
 
   /// The ids of the records that were not sent last since they refer to others.
