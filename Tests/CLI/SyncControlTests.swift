@@ -65,17 +65,17 @@ import Testing
     try await withTool { tool, org in
       _ = try await down(tool)
       let (arrival, arrived) = AsyncStream.makeStream(of: Void.self)
-      let release = DispatchSemaphore(value: 0)
+      let (end, release) = AsyncStream.makeStream(of: Void.self)
       org.add(
         MockOrgFault(
           path: "/query", count: 1,
           action: .editedBody { body in
             arrived.yield()
-            release.wait()
+            for await _ in end {}
             return body
           }))
       let status = try await tool.interrupting("sync", "run", "accounts") { nextLine, interrupt in
-        defer { release.signal() }
+        defer { release.finish() }
         for await _ in arrival { break }
         try interrupt()
         #expect(try await nextLine()?.contains("stopping") == true)
