@@ -70,7 +70,7 @@ import Testing
     func anyId(_ random: inout SeededGenerator) -> Int64 {
       Int64.random(in: 1...last, using: &random)
     }
-    switch random.pick(11) {
+    switch random.pick(12) {
     case 0, 1:
       let entries = entries(&random, atMost: 5)
       let saved = try transaction.upsert(entries: entries, forSoupNamed: soup)
@@ -129,6 +129,22 @@ import Testing
     case 9 where random.pick(4) == 0:
       try transaction.clearSoup(soup)
       model.elements[soup] = [:]
+    case 10:
+      // Many texts at once, some of which name an id.
+      var (slices, ids): ([JSONSlice], [Int64]) = ([], [])
+      for entry in entries(&random, atMost: 40) {
+        var text = entry
+        let named = random.pick(6) == 0 ? anyId(&random) : nil
+        if let named { text["_soupEntryId"] = .integer(named) }
+        slices.append(try JSONSlice(parsing: text.serialized()))
+        if let named, model.elements[soup]?[named] != nil {
+          model.elements[soup]?[named] = entry
+          ids.append(named)
+        } else {
+          ids.append(model.insert(entry, soup))
+        }
+      }
+      #expect(try transaction.upsert(slices: slices, soup: soup) == ids, "\(hint)")
     default:
       // A batch with something wrong in it changes nothing.
       var batch = entries(&random, atMost: 3)
@@ -158,8 +174,9 @@ import Testing
         _ = after.insert(entry, soup)
       }
     }
+    let slices = try entries.map { try JSONSlice(parsing: $0.serialized()) }
     do throws(SmartStoreError) {
-      try transaction.upsert(entries: entries, forSoupNamed: soup, withExternalIdPath: "key")
+      try transaction.upsert(slices: slices, soup: soup, externalIdPath: "key")
       #expect(!isAmbiguous, "\(hint)")
       model = after
     } catch {

@@ -64,6 +64,60 @@ import Testing
     }
   }
 
+  @Test func `SS-89 SS-95 many elements at once are stored as they would be one by one`()
+    async throws
+  {
+    // Enough for several statements of many rows, some left over, and texts too large for such a statement.
+    let slices = try (0..<83).map { number in
+      let filling = String(repeating: "x", count: number / 16 == 2 ? 20_000 : number)
+      return try JSONSlice(
+        parsing:
+          #"{"key":"k\#(number)","n":\#(number % 7),"t":"word\#(number % 5)","filling":"\#(filling)"}"#
+      )
+    }
+    let queries = [
+      "select * from TABLE_1 order by id", "select rowid, * from TABLE_1_fts order by rowid",
+      "select rowid from TABLE_1_fts where TABLE_1_fts match 'word3'",
+    ]
+    func rows(_ write: @Sendable (borrowing StoreTransaction) throws -> [Int64]) async throws
+      -> [[[JSONValue]]]
+    {
+      var all: [[[JSONValue]]] = []
+      try await withStore(options: SmartStoreOptions(now: { 1500 })) { store async throws in
+        try await store.registerSoup(withName: "a", withIndices: specs)
+        let ids = try await store.inTransaction { try write($0) }
+        #expect(ids == Array(1...83))
+        for query in queries { all.append(try await store.rows(query)) }
+        let report = try await store.verify()
+        #expect(report.isClean, "\(report.findings)")
+      }
+      return all
+    }
+    let together = try await rows { try $0.upsert(slices: slices, soup: "a") }
+    let alone = try await rows { transaction in
+      try slices.flatMap { try transaction.upsert(slices: [$0], soup: "a") }
+    }
+    #expect(together == alone)
+    #expect(together[0].count == 83 && together[2].count == 16)
+  }
+
+  @Test(arguments: [0, 15, 16, 35])
+  func `SS-101 of many elements with a wrong one among them none is stored`(wrong: Int) async throws
+  {
+    var texts = (0..<36).map { #"{"key":"\#($0)"}"# }
+    texts[wrong] = "[1]"
+    let slices = try texts.map { try JSONSlice(parsing: $0) }
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      await #expect(throws: SmartStoreError.self) {
+        try await store.upsert(slices: slices, soup: "a")
+      }
+      #expect(try await store.column("select count(*) from TABLE_1") == [0])
+      let ids = try await store.upsert(slices: [JSONSlice(parsing: "{}")], soup: "a")
+      #expect(ids == [1])
+    }
+  }
+
   @Test func `SS-92 ids are never used twice`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)

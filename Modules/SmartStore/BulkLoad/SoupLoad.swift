@@ -38,9 +38,7 @@ public struct SoupLoad: Sendable {
       return try transaction.access.atomically { () throws(SmartStoreError) in
         var writer = try ElementWriter(
           soup, setting: setting, removing: removing, on: transaction.access)
-        var ids: [Int64] = []
-        ids.reserveCapacity(slices.count)
-        for slice in slices { ids.append(try writer.insert(slice)) }
+        let ids = try writer.insert(slices[...])
         transaction.access.didChange(soup)
         return ids
       }

@@ -46,11 +46,10 @@ struct ElementSplicer {
     self.keysBeginWithUnderscore = keys.allSatisfy { $0.utf8.first == UInt8(ascii: "_") }
   }
 
-  /// Replaces `buffer` with the text of `element` as it is stored.
+  /// Appends the text of `element` as it is stored to `buffer`.
   func splice(
     _ element: JSONSlice, entryId: Int64, lastModified: Int64, into buffer: inout [UInt8]
   ) throws(SmartStoreError) {
-    buffer.removeAll(keepingCapacity: true)
     if holdsAnyKey(element) {
       try rebuild(element, entryId: entryId, lastModified: lastModified, into: &buffer)
       return

@@ -6,6 +6,18 @@ import SalesforceSDKCommon
 /// statements, the members to set, where each index takes its value from. An element's text goes
 /// from the given bytes into SQLite with one copy and no parsing.
 struct ElementWriter: ~Copyable {
+  /// An element that is ready to be written.
+  private struct StagedRow {
+    let element: JSONSlice
+    let entryId: Int64
+    let lastModified: Int64
+    /// Where its text stands in the buffer.
+    let text: Range<Int>
+  }
+
+  /// The most text that is put together for one statement of several rows, in bytes.
+  private static let mostTextForRows = 256 << 10
+
   private let access: StoreAccess
   private let soup: Soup
   private let splicer: ElementSplicer
@@ -14,6 +26,8 @@ struct ElementWriter: ~Copyable {
   private let updateStatement: StoreStatement
   private let externalId: ExternalIdLookup?
   private let fullText: FullTextWriter?
+  /// The rows that are written next, and the texts of all of them.
+  private var staged: [StagedRow] = []
   private var buffer: [UInt8] = []
 
   init(
@@ -44,52 +58,75 @@ struct ElementWriter: ~Copyable {
     self.updateStatement = updateStatement
   }
 
-  /// Inserts or updates by the external id or, without one, by the entry id that the element names.
-  mutating func upsert(_ element: JSONSlice) throws(SmartStoreError) -> Int64 {
-    try checkObject(element)
-    let known =
-      if let externalId {
-        try externalId.entryId(of: element, on: access)
-      } else {
-        try entryId(in: element)
+  /// Inserts or updates in order, by the external id or, without one, by the entry id that an element
+  /// names.
+  ///
+  /// - Returns: The entry ids, in the order of `elements`.
+  mutating func upsert(_ elements: [JSONSlice]) throws(SmartStoreError) -> [Int64] {
+    var ids: [Int64] = []
+    ids.reserveCapacity(elements.count)
+    // The elements from here on are new, and not written yet.
+    var start = elements.startIndex
+    for (position, element) in elements.enumerated() {
+      try checkObject(element)
+      // A look-up must find the elements before this one.
+      if externalId != nil {
+        ids += try insert(elements[start..<position])
+        start = position
       }
-    if let known, try update(element, entryId: known) { return known }
-    return try insert(element)
+      guard let known = try knownEntryId(of: element) else { continue }
+      ids += try insert(elements[start..<position])
+      start = position + 1
+      ids.append(try update(element, entryId: known) ? known : try insert(element))
+    }
+    return ids + (try insert(elements[start...]))
+  }
+
+  /// Inserts or updates one element.
+  mutating func upsert(_ element: JSONSlice) throws(SmartStoreError) -> Int64 {
+    try upsert([element])[0]
+  }
+
+  /// Inserts in order under new ids, whatever ids the elements name.
+  ///
+  /// A row of a statement that inserts several takes SQLite three quarters of the time of one alone.
+  mutating func insert(_ elements: ArraySlice<JSONSlice>) throws(SmartStoreError) -> [Int64] {
+    var ids: [Int64] = []
+    ids.reserveCapacity(elements.count)
+    var rest = elements
+    if soup.rowsPerInsert > 1, rest.count >= soup.rowsPerInsert {
+      let statement = try StoreStatement(access.database, soup.insertRowsStatement)
+      while rest.count >= soup.rowsPerInsert {
+        let rows = rest.prefix(soup.rowsPerInsert)
+        if rows.reduce(0, { $0 + $1.utf8.count }) <= Self.mostTextForRows {
+          ids += try insert(rows, with: statement)
+        } else {
+          for element in rows { ids.append(try insert(element)) }
+        }
+        rest = rest.dropFirst(soup.rowsPerInsert)
+      }
+    }
+    for element in rest { ids.append(try insert(element)) }
+    return ids
   }
 
   /// Inserts under a new id, whatever id the element names.
   mutating func insert(_ element: JSONSlice) throws(SmartStoreError) -> Int64 {
-    try checkObject(element)
+    clearStage()
     let id = try access.takeEntryId(of: soup)
-    let now = access.now()
-    try splicer.splice(element, entryId: id, lastModified: now, into: &buffer)
-    insertStatement.bind(id, at: 1)
-    insertStatement.bind(now, at: 2)
-    bindColumns(of: element, to: insertStatement, entryId: id, lastModified: now)
-    try run(insertStatement)
-    if soup.isExternal { try access.writeExternal(buffer, entryId: id, table: soup.table) }
-    if let fullText {
-      try writeFullText(element, entryId: id, lastModified: now, with: fullText.insertStatement)
-    }
+    try stage(element, entryId: id)
+    _ = try run(insertStatement)
+    if let fullText { try writeFullText(with: fullText.insertStatement) }
     return id
   }
 
   /// Replaces the element with this id; false if there is none.
   mutating func update(_ element: JSONSlice, entryId: Int64) throws(SmartStoreError) -> Bool {
-    try checkObject(element)
-    let now = access.now()
-    try splicer.splice(element, entryId: entryId, lastModified: now, into: &buffer)
-    updateStatement.bind(entryId, at: 1)
-    updateStatement.bind(now, at: 2)
-    bindColumns(of: element, to: updateStatement, entryId: entryId, lastModified: now)
-    try run(updateStatement)
-    guard updateStatement.changes > 0 else { return false }
-    if soup.isExternal { try access.writeExternal(buffer, entryId: entryId, table: soup.table) }
-    if let fullText {
-      // Replaces the row, or makes one that is missing.
-      try writeFullText(
-        element, entryId: entryId, lastModified: now, with: fullText.replaceStatement)
-    }
+    clearStage()
+    try stage(element, entryId: entryId)
+    guard try run(updateStatement) else { return false }
+    // Replaces the full-text row, or makes one that is missing.
+    if let fullText { try writeFullText(with: fullText.replaceStatement) }
     return true
   }
 
@@ -105,57 +142,96 @@ struct ElementWriter: ~Copyable {
 
   // MARK: Parts
 
-  /// Runs a statement with the element's text, which an external soup keeps elsewhere.
-  private func run(_ statement: borrowing StoreStatement) throws(SmartStoreError) {
-    guard !soup.isExternal else { return try statement.run() }
-    let position = soup.textParameter
-    guard buffer.count <= Int32.max else {
-      throw SmartStoreError(.entryTooLarge, "Invalid entry: it has more than 2 GB of text.")
-    }
-    try buffer.withUnsafeBufferPointer { text throws(SmartStoreError) in
-      statement.bindUncopied(text, at: position)
-      try statement.run()
-      statement.bindNull(at: position)
-    }
-    access.didWrite(bytes: buffer.count)
+  /// Inserts as many elements as the statement takes.
+  private mutating func insert(
+    _ elements: ArraySlice<JSONSlice>, with statement: borrowing StoreStatement
+  ) throws(SmartStoreError) -> [Int64] {
+    clearStage()
+    for element in elements { try stage(element, entryId: try access.takeEntryId(of: soup)) }
+    _ = try run(statement)
+    if let fullText { try writeFullText(with: fullText.insertStatement) }
+    return staged.map(\.entryId)
   }
 
-  private func bindColumns(
-    of element: JSONSlice, to statement: borrowing StoreStatement, entryId: Int64,
-    lastModified: Int64
-  ) {
-    for position in soup.columns.indices {
-      bind(
-        column: position, of: element, to: statement, at: Soup.firstColumnParameter + position,
-        entryId: entryId, lastModified: lastModified)
+  private mutating func clearStage() {
+    staged.removeAll(keepingCapacity: true)
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  /// Makes an element ready to be written, behind those that are.
+  private mutating func stage(_ element: JSONSlice, entryId: Int64) throws(SmartStoreError) {
+    try checkObject(element)
+    let now = access.now()
+    let start = buffer.count
+    try splicer.splice(element, entryId: entryId, lastModified: now, into: &buffer)
+    guard buffer.count - start <= Int32.max else {
+      throw SmartStoreError(.entryTooLarge, "Invalid entry: it has more than 2 GB of text.")
     }
+    staged.append(
+      StagedRow(
+        element: element, entryId: entryId, lastModified: now, text: start..<buffer.count))
+  }
+
+  /// Runs a statement with the staged rows, and writes their texts elsewhere if they are kept there.
+  ///
+  /// - Returns: False if there was no row to change.
+  private func run(_ statement: borrowing StoreStatement) throws(SmartStoreError) -> Bool {
+    for (number, row) in staged.enumerated() {
+      let before = number * soup.parametersPerRow
+      statement.bind(row.entryId, at: before + Soup.entryIdParameter)
+      statement.bind(row.lastModified, at: before + Soup.timeParameter)
+      for column in soup.columns.indices {
+        bind(
+          column: column, of: row, to: statement, at: before + Soup.firstColumnParameter + column)
+      }
+    }
+    guard !soup.isExternal else {
+      try statement.run()
+      guard statement.changes > 0 else { return false }
+      try access.writeExternal(buffer, entryId: staged[0].entryId, table: soup.table)
+      return true
+    }
+    try buffer.withUnsafeBufferPointer { texts throws(SmartStoreError) in
+      for (number, row) in staged.enumerated() {
+        statement.bindUncopied(
+          UnsafeBufferPointer(rebasing: texts[row.text]),
+          at: number * soup.parametersPerRow + soup.textParameter)
+      }
+      try statement.run()
+      for number in staged.indices {
+        statement.bindNull(at: number * soup.parametersPerRow + soup.textParameter)
+      }
+    }
+    access.didWrite(bytes: buffer.count)
+    return statement.changes > 0
   }
 
   @inline(__always)
   private func bind(
-    column position: Int, of element: JSONSlice, to statement: borrowing StoreStatement,
-    at parameter: Int, entryId: Int64, lastModified: Int64
+    column: Int, of row: StagedRow, to statement: borrowing StoreStatement, at parameter: Int
   ) {
-    let column = soup.columns[position]
-    switch sources[position] {
-    case .element: statement.bind(element.project(column.path), as: column.type, at: parameter)
-    case .constant(let value): statement.bind(value, as: column.type, at: parameter)
-    case .entryId: statement.bind(entryId, at: parameter)
-    case .lastModified: statement.bind(lastModified, at: parameter)
+    // A whole column is not copied: each has four objects to count.
+    let type = soup.columns[column].type
+    switch sources[column] {
+    case .element:
+      statement.bind(row.element.project(soup.columns[column].path), as: type, at: parameter)
+    case .constant(let value): statement.bind(value, as: type, at: parameter)
+    case .entryId: statement.bind(row.entryId, at: parameter)
+    case .lastModified: statement.bind(row.lastModified, at: parameter)
     }
   }
 
+  /// Writes the full-text rows of what is staged.
   private func writeFullText(
-    _ element: JSONSlice, entryId: Int64, lastModified: Int64,
     with statement: borrowing StoreStatement
   ) throws(SmartStoreError) {
-    statement.bind(entryId, at: 1)
-    for (offset, position) in soup.fullTextColumns.enumerated() {
-      bind(
-        column: position, of: element, to: statement, at: 2 + offset, entryId: entryId,
-        lastModified: lastModified)
+    for row in staged {
+      statement.bind(row.entryId, at: 1)
+      for (offset, column) in soup.fullTextColumns.enumerated() {
+        bind(column: column, of: row, to: statement, at: 2 + offset)
+      }
+      try statement.run()
     }
-    try statement.run()
   }
 
   private func checkObject(_ element: JSONSlice) throws(SmartStoreError) {
@@ -163,6 +239,12 @@ struct ElementWriter: ~Copyable {
       throw SmartStoreError(
         .invalidEntry, "Invalid entry: an element of soup \(soup.name) must be a JSON object.")
     }
+  }
+
+  /// The id of the element that is to be replaced, if the element tells and, by an external id, there is one.
+  private func knownEntryId(of element: JSONSlice) throws(SmartStoreError) -> Int64? {
+    if let externalId { return try externalId.entryId(of: element, on: access) }
+    return try entryId(in: element)
   }
 
   /// The id that an element names: an integer, an integral double or a decimal string.

@@ -23,9 +23,7 @@ extension StoreTransaction {
       var writer = try ElementWriter(
         soup, setting: setting, removing: removing, externalIdPath: externalIdPath,
         on: access)
-      var ids: [Int64] = []
-      ids.reserveCapacity(slices.count)
-      for slice in slices { ids.append(try writer.upsert(slice)) }
+      let ids = try writer.upsert(slices)
       access.didChange(soup)
       return ids
     }

@@ -23,6 +23,9 @@ final class Soup: Sendable {
   let isExternal: Bool
   /// The index columns, without json1 paths, in the order of registration.
   let columns: [Column]
+  /// The number of values that an inserted row takes, and of rows that one statement inserts.
+  let parametersPerRow: Int
+  let rowsPerInsert: Int
   /// Positions in `columns` of the full-text ones.
   let fullTextColumns: [Int]
   /// The spec that answers for a path; of two specs for one path the last.
@@ -31,6 +34,8 @@ final class Soup: Sendable {
   /// Both take the id, the time, the columns' values and, unless the soup is external, the text.
   let insertStatement: String
   let updateStatement: String
+  /// Takes the same, ``rowsPerInsert`` times.
+  let insertRowsStatement: String
   let fullTextInsertStatement: String
   let fullTextReplaceStatement: String
 
@@ -63,12 +68,24 @@ final class Soup: Sendable {
     let valued = isExternal ? names : names + [SmartStore.soupColumn]
     let inserted = ["id", "created", "lastModified"] + valued
     let values = valued.indices.map { "?\($0 + Soup.firstColumnParameter)" }
-    self.insertStatement =
-      "INSERT INTO \(table) (\(inserted.joined(separator: ", "))) "
-      + "VALUES (\((["?1", "?2", "?2"] + values).joined(separator: ", ")))"
-    let updated = ["lastModified = ?2"] + zip(valued, values).map { "\($0) = \($1)" }
+    let parameters = Soup.firstColumnParameter - 1 + valued.count
+    func row(_ number: Int) -> String {
+      let before = number * parameters
+      let time = "?\(before + Soup.timeParameter)"
+      let rest = valued.indices.map { "?\(before + Soup.firstColumnParameter + $0)" }
+      let all = ["?\(before + Soup.entryIdParameter)", time, time] + rest
+      return "(\(all.joined(separator: ", ")))"
+    }
+    let insertHead = "INSERT INTO \(table) (\(inserted.joined(separator: ", "))) VALUES "
+    self.parametersPerRow = parameters
+    self.rowsPerInsert = isExternal ? 1 : Soup.mostRowsPerInsert
+    self.insertStatement = insertHead + row(0)
+    self.insertRowsStatement = insertHead + (0..<rowsPerInsert).map(row).joined(separator: ", ")
+    let updated =
+      ["lastModified = ?\(Soup.timeParameter)"] + zip(valued, values).map { "\($0) = \($1)" }
     self.updateStatement =
-      "UPDATE \(table) SET \(updated.joined(separator: ", ")) WHERE id = ?1"
+      "UPDATE \(table) SET \(updated.joined(separator: ", ")) "
+      + "WHERE id = ?\(Soup.entryIdParameter)"
     let fullText = ["rowid"] + columns.filter(\.isFullText).map(\.name)
     let fullTextTail =
       "INTO \(table)_fts (\(fullText.joined(separator: ", "))) "
@@ -77,6 +94,10 @@ final class Soup: Sendable {
     self.fullTextReplaceStatement = "INSERT OR REPLACE \(fullTextTail)"
   }
 
+  /// How many elements one statement inserts, if so many come at once. More make it no faster.
+  private static let mostRowsPerInsert = 16
+  static let entryIdParameter = 1
+  static let timeParameter = 2
   /// The parameter of the first column's value.
   static let firstColumnParameter = 3
   /// The parameter of the element's text.
