@@ -125,7 +125,6 @@ private final class PageWindow: @unchecked Sendable {
 
   /// Has the pages from `first` on opened.
   func fill(from first: UInt32, _ opener: PageOpener) {
-    filling.wait()
     self.first = first
     opener.queue.async(group: filling) {
       self.isOpen = opener.open(from: first, into: self.plaintext)

@@ -90,6 +90,11 @@ struct ReadAheadTests {
     // What was opened ahead of one transaction is not there for the next.
     try store.writer.write { try $0.execute(sql: "UPDATE entry SET rank = -id") }
     try store.checkpoint()
+    // Backwards nothing is read ahead: pages from before would still be at hand.
+    let areChanged = try store.writer.read { database in
+      try Bool.fetchAll(database, sql: "SELECT rank = -id FROM entry ORDER BY id DESC")
+    }
+    #expect(areChanged.count == 20_000 && areChanged.allSatisfy { $0 })
     let changed = try store.writer.writeWithoutTransaction { database in
       try database.readingAhead { try rows(database) }
     }

@@ -55,6 +55,37 @@ struct StoreOpeningFailureTests {
     try store.close()
   }
 
+  @Test(arguments: [
+    "store_external_soup_blobs.old", "store_external_soup_blobs.sealed",
+    "store.key.pending",
+  ])
+  func `SS-34 what cannot be looked at is not taken for missing`(name: String) throws {
+    let directory = try makeStore()
+    let link = directory.appending(path: name).path
+    // A link to itself exists, but nobody can follow it.
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
+    let error = #expect(throws: SmartStoreError.self) { _ = try folder.open() }
+    #expect(error?.code == .io, "\(String(describing: error))")
+    try FileManager.default.removeItem(atPath: link)
+    let store = try folder.open()
+    #expect(try store.count() == 200)
+    try store.close()
+  }
+
+  @Test func `SS-34 a key file that cannot be looked at is not replaced`() throws {
+    let directory = try makeStore()
+    let key = directory.appending(path: "store.key").path
+    try FileManager.default.moveItem(atPath: key, toPath: key + ".pending")
+    try FileManager.default.createSymbolicLink(atPath: key, withDestinationPath: key)
+    let error = #expect(throws: SmartStoreError.self) { _ = try folder.open() }
+    #expect(error?.code == .io, "\(String(describing: error))")
+    #expect(FileManager.default.fileExists(atPath: key + ".pending"))
+    try FileManager.default.removeItem(atPath: key)
+    let store = try folder.open()
+    #expect(try store.count() == 200)
+    try store.close()
+  }
+
   @Test(arguments: [false, true])
   func `SS-34 an encrypted store does not open without a key`(withLog: Bool) throws {
     try expectFailure(.wrongKey, at: makeStore(withLog: withLog), .plaintext)
