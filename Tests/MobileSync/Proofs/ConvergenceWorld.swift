@@ -280,15 +280,14 @@ final class ConvergenceWorld: Sendable {
 
   /// Lets everybody sync until nothing moves, and looks at what came out.
   private func calmDown() async throws -> String? {
-    for device in devices {
-      for row in try await device.rows() where row[ConvergenceDevice.lookup]?.string != nil {
-        _ = try await device.edit(row, ConvergenceDevice.lookup, .null)
-      }
-    }
     for round in 0..<8 {
       for (number, device) in devices.enumerated() {
         while try await !device.store.conflicts().isEmpty {
           try await resolve(device, (round + number) % 2 == 0 ? .mine : .theirs)
+        }
+        // Only now: a decision may bring back a record that was deleted here.
+        for row in try await device.rows() where row[ConvergenceDevice.lookup]?.string != nil {
+          _ = try await device.edit(row, ConvergenceDevice.lookup, .null)
         }
         for sync in [ConvergenceScript.Sync.up, .down, .ghosts] { try await device.sync(sync) }
       }
