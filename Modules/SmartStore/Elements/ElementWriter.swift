@@ -142,14 +142,13 @@ struct ElementWriter: ~Copyable {
 
   // MARK: Parts
 
-  /// Inserts as many elements as the statement takes.
+  /// Inserts as many elements as the statement takes, into a soup without full text.
   private mutating func insert(
     _ elements: ArraySlice<JSONSlice>, with statement: borrowing StoreStatement
   ) throws(SmartStoreError) -> [Int64] {
     clearStage()
     for element in elements { try stage(element, entryId: try access.takeEntryId(of: soup)) }
     _ = try run(statement)
-    if let fullText { try writeFullText(with: fullText.insertStatement) }
     return staged.map(\.entryId)
   }
 
@@ -221,17 +220,16 @@ struct ElementWriter: ~Copyable {
     }
   }
 
-  /// Writes the full-text rows of what is staged.
+  /// Writes the full-text row of the element that is staged.
   private func writeFullText(
     with statement: borrowing StoreStatement
   ) throws(SmartStoreError) {
-    for row in staged {
-      statement.bind(row.entryId, at: 1)
-      for (offset, column) in soup.fullTextColumns.enumerated() {
-        bind(column: column, of: row, to: statement, at: 2 + offset)
-      }
-      try statement.run()
+    let row = staged[0]
+    statement.bind(row.entryId, at: 1)
+    for (offset, column) in soup.fullTextColumns.enumerated() {
+      bind(column: column, of: row, to: statement, at: 2 + offset)
     }
+    try statement.run()
   }
 
   private func checkObject(_ element: JSONSlice) throws(SmartStoreError) {

@@ -78,7 +78,10 @@ final class Soup: Sendable {
     }
     let insertHead = "INSERT INTO \(table) (\(inserted.joined(separator: ", "))) VALUES "
     self.parametersPerRow = parameters
-    self.rowsPerInsert = isExternal ? 1 : Soup.mostRowsPerInsert
+    // FTS5 writes down what it has gathered whenever a statement of several rows begins, in segments so
+    // small that searching them takes half as long again.
+    let isAlone = isExternal || !fullTextColumns.isEmpty
+    self.rowsPerInsert = isAlone ? 1 : Soup.mostRowsPerInsert
     self.insertStatement = insertHead + row(0)
     self.insertRowsStatement = insertHead + (0..<rowsPerInsert).map(row).joined(separator: ", ")
     let updated =
