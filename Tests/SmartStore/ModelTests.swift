@@ -165,18 +165,26 @@ import Testing
   ) throws {
     var after = model
     var isAmbiguous = false
+    var ids: [Int64] = []
     for entry in entries {
       let known = after.ids(soup) { $0["key"] == entry["key"] }
       isAmbiguous = isAmbiguous || known.count > 1
       if let id = known.first {
         after.elements[soup]?[id] = entry
+        ids.append(id)
       } else {
-        _ = after.insert(entry, soup)
+        ids.append(after.insert(entry, soup))
       }
     }
     let slices = try entries.map { try JSONSlice(parsing: $0.serialized()) }
     do throws(SmartStoreError) {
-      try transaction.upsert(slices: slices, soup: soup, externalIdPath: "key")
+      let saved =
+        entries.count % 2 == 0
+        ? try transaction.upsert(slices: slices, soup: soup, externalIdPath: "key")
+        : try transaction.upsert(
+          entries: entries, forSoupNamed: soup, withExternalIdPath: "key"
+        ).compactMap { $0["_soupEntryId"]?.int64 }
+      #expect(saved == ids, "\(hint)")
       #expect(!isAmbiguous, "\(hint)")
       model = after
     } catch {
@@ -224,12 +232,15 @@ import Testing
       #expect(ids(found) == expected, "\(hint)")
       #expect(count == Int64(expected.count), "\(hint)")
     }
-    let matching = try reader.query(
-      using: .buildMatchQuerySpec(
-        soupName: soup, selectPaths: select, path: random.pick([nil, "word"]),
-        matchKey: "red OR blue", orderPath: "_soupEntryId", pageSize: 100))
-    let reddish = model.ids(soup) { ["red", "Red", "dark blue"].contains($0["word"]?.string) }
-    #expect(ids(matching) == reddish, "\(hint)")
+    // The other soup has no full text: its elements are written many at a time.
+    if soup == "a" {
+      let matching = try reader.query(
+        using: .buildMatchQuerySpec(
+          soupName: soup, selectPaths: select, path: random.pick([nil, "word"]),
+          matchKey: "red OR blue", orderPath: "_soupEntryId", pageSize: 100))
+      let reddish = model.ids(soup) { ["red", "Red", "dark blue"].contains($0["word"]?.string) }
+      #expect(ids(matching) == reddish, "\(hint)")
+    }
     let like = try reader.query(
       using: .buildLikeQuerySpec(
         soupName: soup, selectPaths: select, path: "word", likeKey: "%R_d%",
@@ -294,17 +305,17 @@ import Testing
           \(table)_1 is not json_extract(soup, '$.word') or \
           \(table)_2 is not json_extract(soup, '$.n')
           """) == [], "\(hint)")
-      #expect(
-        try await store.column(
-          """
-          select id from \(table) left join \(table)_fts on id = \(table)_fts.rowid \
-          where \(table).\(table)_1 is not \(table)_fts.\(table)_1
-          """) == [], "\(hint)")
-      #expect(
-        try await store.rows(
-          "select (select count(*) from \(table)) = (select count(*) from \(table)_fts)")
-          == [[1]], "\(hint)")
     }
+    #expect(
+      try await store.column(
+        """
+        select id from TABLE_1 left join TABLE_1_fts on id = TABLE_1_fts.rowid \
+        where TABLE_1.TABLE_1_1 is not TABLE_1_fts.TABLE_1_1
+        """) == [], "\(hint)")
+    #expect(
+      try await store.rows(
+        "select (select count(*) from TABLE_1) = (select count(*) from TABLE_1_fts)") == [[1]],
+      "\(hint)")
   }
 
   // MARK: Sequences
@@ -346,7 +357,8 @@ import Testing
           try await store.registerSoup(
             withName: soup,
             withIndices: [SoupIndex](
-              "key:string", "word:full_text", "n:integer", "nested.n:json1"))
+              "key:string", soup == "a" ? "word:full_text" : "word:string", "n:integer",
+              "nested.n:json1"))
         }
         var model = Model()
         for step in 0..<40 {

@@ -109,6 +109,29 @@ import Testing
     #expect(together.last?.count == (hasFullText ? 16 : 83))
   }
 
+  @Test func `SS-96 SS-101 new elements and known ones are written in their order`() async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specsWithoutFullText)
+      var texts = (0..<50).map { #"{"n":\#($0)}"# }
+      // The first names the id that the element before it gets, the other one that there is not.
+      texts[40] = #"{"n":40,"_soupEntryId":40}"#
+      texts[45] = #"{"n":45,"_soupEntryId":999}"#
+      let slices = try texts.map { try JSONSlice(parsing: $0) }
+      try await store.inTransaction { transaction in
+        let ids = try transaction.upsert(slices: slices, soup: "a")
+        #expect(ids == Array(1...40) + [40] + Array(41...49))
+        // A savepoint that fails takes its elements and its ids back, and nothing else.
+        let wrong = try slices + [JSONSlice(parsing: "[1]")]
+        #expect(throws: SmartStoreError.self) {
+          try transaction.upsert(slices: wrong, soup: "a")
+        }
+        #expect(try transaction.upsert(slices: [slices[0]], soup: "a") == [50])
+      }
+      let numbers = try await store.column("select {a:n} from {a} order by {a:_soupEntryId}")
+      #expect(numbers == (Array(0...38) + Array(40...49) + [0]).map { .integer($0) })
+    }
+  }
+
   @Test func `SS-95 a batch is one segment of the full-text index, however many elements it has`()
     async throws
   {
@@ -130,6 +153,10 @@ import Testing
       try await store.registerSoup(withName: "a", withIndices: specsWithoutFullText)
       await #expect(throws: SmartStoreError.self) {
         try await store.upsert(slices: slices, soup: "a")
+      }
+      // What is appended is looked at when it is its turn, behind those that are written.
+      try await store.bulkLoad(intoSoupNamed: "a") { load in
+        await #expect(throws: SmartStoreError.self) { try await load.append(slices) }
       }
       #expect(try await store.column("select count(*) from TABLE_1") == [0])
       let ids = try await store.upsert(slices: [JSONSlice(parsing: "{}")], soup: "a")

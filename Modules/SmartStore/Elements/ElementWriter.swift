@@ -15,7 +15,7 @@ struct ElementWriter: ~Copyable {
     let text: Range<Int>
   }
 
-  /// The most text that is put together for one statement of several rows, in bytes.
+  /// The most text that comes to be put together for one statement of several rows, in bytes.
   private static let mostTextForRows = 256 << 10
 
   private let access: StoreAccess
@@ -65,45 +65,53 @@ struct ElementWriter: ~Copyable {
   mutating func upsert(_ elements: [JSONSlice]) throws(SmartStoreError) -> [Int64] {
     var ids: [Int64] = []
     ids.reserveCapacity(elements.count)
-    // The elements from here on are new, and not written yet.
+    guard externalId == nil else {
+      // A look-up must find the elements before it: each is written at once.
+      for element in elements { ids.append(try upsert(element)) }
+      return ids
+    }
+    // From here to the element that is looked at, all are new and wait to be written together.
     var start = elements.startIndex
     for (position, element) in elements.enumerated() {
       try checkObject(element)
-      // A look-up must find the elements before this one.
-      if externalId != nil {
-        ids += try insert(elements[start..<position])
-        start = position
-      }
-      guard let known = try knownEntryId(of: element) else { continue }
+      guard let known = try entryId(in: element) else { continue }
       ids += try insert(elements[start..<position])
-      start = position + 1
       ids.append(try update(element, entryId: known) ? known : try insert(element))
+      start = position + 1
     }
     return ids + (try insert(elements[start...]))
   }
 
   /// Inserts or updates one element.
   mutating func upsert(_ element: JSONSlice) throws(SmartStoreError) -> Int64 {
-    try upsert([element])[0]
+    try checkObject(element)
+    let known =
+      if let externalId {
+        try externalId.entryId(of: element, on: access)
+      } else {
+        try entryId(in: element)
+      }
+    if let known, try update(element, entryId: known) { return known }
+    return try insert(element)
   }
 
   /// Inserts in order under new ids, whatever ids the elements name.
   ///
-  /// A row of a statement that inserts several takes SQLite three quarters of the time of one alone.
+  /// SQLite takes less time for a row of a statement that inserts several (Docs/Benchmarks.md).
   mutating func insert(_ elements: ArraySlice<JSONSlice>) throws(SmartStoreError) -> [Int64] {
     var ids: [Int64] = []
     ids.reserveCapacity(elements.count)
     var rest = elements
-    if soup.rowsPerInsert > 1, rest.count >= soup.rowsPerInsert {
-      let statement = try StoreStatement(access.database, soup.insertRowsStatement)
-      while rest.count >= soup.rowsPerInsert {
-        let rows = rest.prefix(soup.rowsPerInsert)
+    if let rowsStatement = soup.insertRowsStatement, rest.count >= Soup.rowsPerInsert {
+      let statement = try StoreStatement(access.database, rowsStatement)
+      while rest.count >= Soup.rowsPerInsert {
+        let rows = rest.prefix(Soup.rowsPerInsert)
         if rows.reduce(0, { $0 + $1.utf8.count }) <= Self.mostTextForRows {
           ids += try insert(rows, with: statement)
         } else {
           for element in rows { ids.append(try insert(element)) }
         }
-        rest = rest.dropFirst(soup.rowsPerInsert)
+        rest = rest.dropFirst(Soup.rowsPerInsert)
       }
     }
     for element in rest { ids.append(try insert(element)) }
@@ -142,7 +150,7 @@ struct ElementWriter: ~Copyable {
 
   // MARK: Parts
 
-  /// Inserts as many elements as the statement takes, into a soup without full text.
+  /// Inserts as many elements as the statement takes.
   private mutating func insert(
     _ elements: ArraySlice<JSONSlice>, with statement: borrowing StoreStatement
   ) throws(SmartStoreError) -> [Int64] {
@@ -185,6 +193,7 @@ struct ElementWriter: ~Copyable {
       }
     }
     guard !soup.isExternal else {
+      precondition(staged.count == 1, "a soup with element files is written row by row")
       try statement.run()
       guard statement.changes > 0 else { return false }
       try access.writeExternal(buffer, entryId: staged[0].entryId, table: soup.table)
@@ -220,7 +229,7 @@ struct ElementWriter: ~Copyable {
     }
   }
 
-  /// Writes the full-text row of the element that is staged.
+  /// Writes the full-text row of the one element that is staged.
   private func writeFullText(
     with statement: borrowing StoreStatement
   ) throws(SmartStoreError) {
@@ -237,12 +246,6 @@ struct ElementWriter: ~Copyable {
       throw SmartStoreError(
         .invalidEntry, "Invalid entry: an element of soup \(soup.name) must be a JSON object.")
     }
-  }
-
-  /// The id of the element that is to be replaced, if the element tells and, by an external id, there is one.
-  private func knownEntryId(of element: JSONSlice) throws(SmartStoreError) -> Int64? {
-    if let externalId { return try externalId.entryId(of: element, on: access) }
-    return try entryId(in: element)
   }
 
   /// The id that an element names: an integer, an integral double or a decimal string.

@@ -23,9 +23,8 @@ final class Soup: Sendable {
   let isExternal: Bool
   /// The index columns, without json1 paths, in the order of registration.
   let columns: [Column]
-  /// The number of values that an inserted row takes, and of rows that one statement inserts.
+  /// The number of values that an inserted row takes.
   let parametersPerRow: Int
-  let rowsPerInsert: Int
   /// Positions in `columns` of the full-text ones.
   let fullTextColumns: [Int]
   /// The spec that answers for a path; of two specs for one path the last.
@@ -34,8 +33,8 @@ final class Soup: Sendable {
   /// Both take the id, the time, the columns' values and, unless the soup is external, the text.
   let insertStatement: String
   let updateStatement: String
-  /// Takes the same, ``rowsPerInsert`` times.
-  let insertRowsStatement: String
+  /// Takes the same, ``rowsPerInsert`` times; nil if elements must be inserted one by one.
+  let insertRowsStatement: String?
   let fullTextInsertStatement: String
   let fullTextReplaceStatement: String
 
@@ -67,25 +66,27 @@ final class Soup: Sendable {
     let names = columns.map(\.name)
     let valued = isExternal ? names : names + [SmartStore.soupColumn]
     let inserted = ["id", "created", "lastModified"] + valued
-    let values = valued.indices.map { "?\($0 + Soup.firstColumnParameter)" }
-    let parameters = Soup.firstColumnParameter - 1 + valued.count
-    func row(_ number: Int) -> String {
-      let before = number * parameters
+    let parametersPerRow = Soup.firstColumnParameter - 1 + valued.count
+    func values(ofRow row: Int) -> [String] {
+      valued.indices.map { "?\(row * parametersPerRow + Soup.firstColumnParameter + $0)" }
+    }
+    func row(_ row: Int) -> String {
+      let before = row * parametersPerRow
       let time = "?\(before + Soup.timeParameter)"
-      let rest = valued.indices.map { "?\(before + Soup.firstColumnParameter + $0)" }
-      let all = ["?\(before + Soup.entryIdParameter)", time, time] + rest
+      let all = ["?\(before + Soup.entryIdParameter)", time, time] + values(ofRow: row)
       return "(\(all.joined(separator: ", ")))"
     }
     let insertHead = "INSERT INTO \(table) (\(inserted.joined(separator: ", "))) VALUES "
-    self.parametersPerRow = parameters
-    // FTS5 writes down what it has gathered whenever a statement of several rows begins, in segments so
-    // small that searching them takes half as long again.
-    let isAlone = isExternal || !fullTextColumns.isEmpty
-    self.rowsPerInsert = isAlone ? 1 : Soup.mostRowsPerInsert
+    self.parametersPerRow = parametersPerRow
     self.insertStatement = insertHead + row(0)
-    self.insertRowsStatement = insertHead + (0..<rowsPerInsert).map(row).joined(separator: ", ")
+    // A statement of several rows begins with a savepoint, at which FTS5 writes down what it has gathered:
+    // elements with full text would leave an index of many small segments, which is slow to search.
+    self.insertRowsStatement =
+      isExternal || !fullTextColumns.isEmpty
+      ? nil : insertHead + (0..<Soup.rowsPerInsert).map(row).joined(separator: ", ")
     let updated =
-      ["lastModified = ?\(Soup.timeParameter)"] + zip(valued, values).map { "\($0) = \($1)" }
+      ["lastModified = ?\(Soup.timeParameter)"]
+      + zip(valued, values(ofRow: 0)).map { "\($0) = \($1)" }
     self.updateStatement =
       "UPDATE \(table) SET \(updated.joined(separator: ", ")) "
       + "WHERE id = ?\(Soup.entryIdParameter)"
@@ -97,8 +98,8 @@ final class Soup: Sendable {
     self.fullTextReplaceStatement = "INSERT OR REPLACE \(fullTextTail)"
   }
 
-  /// How many elements one statement inserts, if so many come at once. More make it no faster.
-  private static let mostRowsPerInsert = 16
+  /// How many elements one statement inserts, if so many come at once.
+  static let rowsPerInsert = 16
   static let entryIdParameter = 1
   static let timeParameter = 2
   /// The parameter of the first column's value.

@@ -282,11 +282,14 @@ final class ConvergenceWorld: Sendable {
   private func calmDown() async throws -> String? {
     for round in 0..<8 {
       for (number, device) in devices.enumerated() {
+        // Of lookups into nowhere only those are mended later that a decision brings back.
+        var mayMisdirect = round == 0
         while try await !device.store.conflicts().isEmpty {
           try await resolve(device, (round + number) % 2 == 0 ? .mine : .theirs)
+          mayMisdirect = true
         }
-        // Only now: a decision may bring back a record that was deleted here.
-        for row in try await device.rows() where row[ConvergenceDevice.lookup]?.string != nil {
+        for row in try await device.rows()
+        where mayMisdirect && row[ConvergenceDevice.lookup]?.string != nil {
           _ = try await device.edit(row, ConvergenceDevice.lookup, .null)
         }
         for sync in [ConvergenceScript.Sync.up, .down, .ghosts] { try await device.sync(sync) }
