@@ -60,9 +60,10 @@ private struct ConflictResolution {
     for field in conflict.fields { newBase[field.name] = field.theirs }
     // What the date stands for has been decided upon, also where a sync up did not bring it.
     newBase[conflict.names.dateField] = conflict.theirs?[conflict.names.dateField]
+    // A row in conflict may have been deleted since: then the deletion is what was decided upon.
     switch conflict.kind {
     case .deletedThere: try settleDeletedThere(row, in: transaction)
-    case .deletedHere:
+    case .fields where RecordFlags(of: row).deleted, .deletedHere:
       try settleDeletedHere(row, in: transaction)
       try store.save([conflict.recordId: newBase], in: transaction)
     default:
@@ -85,7 +86,7 @@ private struct ConflictResolution {
         case .values(let values): (field.name, values[field.name] ?? field.theirs)
         }
       }
-      .map { (key: $0.0, value: $0.1 ?? .null) } + others
+      .map { (key: $0.0, value: $0.1 ?? .null) } + values(besides: conflict.fields)
     flags.local = true
     flags.updated = true
     var settled = try row.setting(members)
@@ -103,7 +104,7 @@ private struct ConflictResolution {
     case .mine: return
     case .theirs: members += RecordFlags.clean.members
     case .values(let values):
-      members = members.filter { values[$0.key] == nil } + others
+      members = members.filter { values[$0.key] == nil } + self.values()
       members += RecordFlags(local: true, created: false, updated: true, deleted: false).members
     }
     try transaction.upsert(
@@ -114,26 +115,28 @@ private struct ConflictResolution {
     _ row: JSONSlice, in transaction: borrowing StoreTransaction
   ) throws {
     try BaseStore(soupName: conflict.soupName).remove([conflict.recordId], in: transaction)
-    if choice == .theirs {
+    if choice == .theirs || (choice == .mine && RecordFlags(of: row).deleted) {
       try transaction.remove(entryIds: [conflict.entryId], forSoupNamed: conflict.soupName)
       return
     }
     let localId = SyncKeys.localIdPrefix + String(UInt64.random(in: .min ... .max))
     var members = RecordFlags(local: true, created: true, updated: false, deleted: false).members
     members.append((conflict.names.idField, .string(localId)))
-    if case .values = choice { members = others + members }
+    if case .values = choice { members = values() + members }
     try transaction.upsert(
       slices: [
         try row.setting(members, removing: [SyncKeys.lastError, conflict.names.dateField])
       ], soup: conflict.soupName)
   }
 
-  /// Values that were given for fields outside of the conflict, or for a record that comes back.
-  private var others: [(key: String, value: JSONValue)] {
+  /// The values that were given, but for those of fields that are settled already.
+  private func values(
+    besides fields: [SyncConflict.Field] = []
+  ) -> [(key: String, value: JSONValue)] {
     guard case .values(let values) = choice else { return [] }
-    let inConflict = conflict.kind == .fields ? Set(conflict.fields.map(\.name)) : []
+    let settled = Set(fields.map(\.name))
     return values.filter {
-      !inConflict.contains($0.key) && !SyncKeys.neverSent.contains($0.key)
+      !settled.contains($0.key) && !SyncKeys.neverSent.contains($0.key)
         && $0.key != conflict.names.idField
     }
     .map { (key: $0.key, value: $0.value) }

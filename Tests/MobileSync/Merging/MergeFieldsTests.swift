@@ -193,6 +193,49 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
+  @Test(arguments: [SyncResolution.mine, .theirs, .values(["Name": "given", "Phone": "3"])])
+  func `a record that was deleted after its conflict was noticed goes or comes back, as is decided`(
+    resolution: SyncResolution
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine", "Phone": "mine"])
+    org.update("Account", id, ["Name": "theirs"])
+    try await run(device, "up")
+    let conflict = try #require(try await device.store.conflicts().first)
+    #expect(conflict.kind == .fields)
+    try await device.delete(id)
+    try await device.store.resolve(conflict, resolution)
+    for name in ["up", "down"] { try await run(device, name) }
+    let expected: JSONValue =
+      switch resolution {
+      case .mine: .null
+      case .theirs: "theirs"
+      default: "given"
+      }
+    #expect(org.record("Account", id)?["Name"] ?? .null == expected)
+    #expect(try await device.row("Id", id)?["Name"] ?? .null == expected)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(arguments: [SyncResolution.mine, .theirs, .values(["Phone": "3"])])
+  func `a record that both sides have deleted comes back with values only`(
+    resolution: SyncResolution
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "mine"])
+    org.delete("Account", id)
+    try await run(device, "up")
+    let conflict = try #require(try await device.store.conflicts().first)
+    #expect(conflict.kind == .deletedThere)
+    try await device.delete(id)
+    try await device.store.resolve(conflict, resolution)
+    for name in ["up", "down"] { try await run(device, name) }
+    let isBack = resolution != .mine && resolution != .theirs
+    #expect(org.records("Account").contains { $0["Name"] == "mine" } == isBack)
+    #expect(try await device.rows().count == org.records("Account").count)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
   @Test func `a deletion goes up when nobody has changed the record, also after an edit of ours`()
     async throws
   {
