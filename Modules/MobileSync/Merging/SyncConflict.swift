@@ -152,7 +152,7 @@ public struct SyncResolution: Sendable, Equatable {
   let choice: Choice
 
   /// What stands here goes to the server: the values of the row as they are now, the deletion, or, if
-  /// the server's record was deleted, the record made anew under a new id.
+  /// the server's record was deleted and the row was not, the record made anew under a new id.
   public static let mine = SyncResolution(choice: .mine)
   /// What the server has stays: the row takes its values, comes back, or goes.
   public static let theirs = SyncResolution(choice: .theirs)
