@@ -32,6 +32,9 @@ package struct CrashScript: Sendable {
     case upsertNormally([Int])
     /// New elements, those of the second list after the indexes were built.
     case bulkLoad([Int], [Int])
+    /// Other elements for the soup without full text: all are removed, and these inserted, several to
+    /// a statement.
+    case refill([Int])
 
     /// Whether it rewrites the store's files past SQLite.
     package var isMaintenance: Bool {
@@ -47,11 +50,13 @@ package struct CrashScript: Sendable {
     }
   }
 
-  /// The two soups that the steps write to: each element is in both, so that a transaction over
+  /// The two soups that most steps write to: each element is in both, so that a transaction over
   /// rows and files is seen whole or not at all.
   package static let soup = "entries"
   package static let externalSoup = SoupSpec(
     name: "files", features: [SoupSpec.featureExternalStorage])
+  /// A soup without full text, which one step fills.
+  package static let plainSoup = "rows"
   /// The index specs before and after an alter.
   package static let indexes = [
     [
@@ -66,13 +71,16 @@ package struct CrashScript: Sendable {
   package static let externalIndexes = [
     SoupIndex(path: "key", type: .integer), SoupIndex(path: "text", type: .fullText),
   ]
+  package static let plainIndexes = [
+    SoupIndex(path: "key", type: .integer), SoupIndex(path: "key2", type: .string),
+  ]
   /// A short session with every kind of work on files. Each step leaves something that no later one
   /// takes away.
   package static let fileSteps: [Action] = [
     .upsert([0, 1, 2, 3]), .replace(delete: [0], upsert: [1, 10]), .alterFiles, .upsert([2, 11]),
     .alterFiles, .changeKey, .upsert([3, 12]), .reencrypt, .delete([12]), .convert,
     .upsertNormally([4, 13]), .alter, .convert, .bulkLoad([1001, 1002], [1003]), .checkpoint,
-    .upsert([5, 14]),
+    .refill(Array(0..<20)), .upsert([5, 14]),
   ]
   private static let keys = 40
   /// Where the keys of elements from bulk loads begin, which the first soup alone has.
@@ -92,8 +100,9 @@ package struct CrashScript: Sendable {
       let count = random.next(6)
       return .bulkLoad(
         Array(first..<first + 4), random.next(2) == 0 ? [] : Array(first + 4..<first + 4 + count))
-    case 17..<22: return .upsertNormally(random.keys(upTo: 10, of: Self.keys))
-    case 22..<36: return .delete(random.keys(upTo: 6, of: Self.keys))
+    case 17..<21: return .refill(Array(0..<12 + random.next(40)))
+    case 21..<24: return .upsertNormally(random.keys(upTo: 10, of: Self.keys))
+    case 24..<36: return .delete(random.keys(upTo: 6, of: Self.keys))
     case 36..<50:
       return .replace(
         delete: random.keys(upTo: 5, of: Self.keys), upsert: random.keys(upTo: 8, of: Self.keys))
@@ -129,6 +138,8 @@ package struct CrashScript: Sendable {
 package struct CrashModel: Equatable, Sendable {
   /// The step that wrote each element.
   package var elements: [Int: Int] = [:]
+  /// The same of the soup without full text.
+  package var plainElements: [Int: Int] = [:]
   /// Which of the two lists of index specs the first soup has.
   package var indexes = 0
   /// Which of the two keys opens the store, or ``CrashScript/plaintext``.
@@ -148,6 +159,8 @@ package struct CrashModel: Equatable, Sendable {
       for key in upserted { model.elements[key] = step }
     case .bulkLoad(let first, let second):
       for key in first + second { model.elements[key] = step }
+    case .refill(let keys):
+      model.plainElements = Dictionary(uniqueKeysWithValues: keys.map { ($0, step) })
     case .checkpoint, .alterFiles: break
     case .alter: model.indexes = 1 - model.indexes
     case .changeKey, .reencrypt:

@@ -39,6 +39,8 @@ package struct CrashWriter {
     do {
       try await store.registerSoup(
         withName: CrashScript.soup, withIndices: CrashScript.indexes[0])
+      try await store.registerSoup(
+        withName: CrashScript.plainSoup, withIndices: CrashScript.plainIndexes)
       if usesFiles {
         try await store.registerSoup(
           withSpec: CrashScript.externalSoup, withIndices: CrashScript.externalIndexes)
@@ -75,9 +77,7 @@ package struct CrashWriter {
         indexSpecs: CrashScript.externalIndexes, reIndexData: true)
     case .bulkLoad(let first, let second):
       // One append changes what is stored, so that the load happens completely or not at all.
-      let slices = try (first + second).map {
-        try JSONSlice(parsing: script.element($0, step: step).serialized())
-      }
+      let slices = try self.slices(first + second, step)
       try await store.bulkLoad(intoSoupNamed: CrashScript.soup) { load in
         if !second.isEmpty { try await load.buildIndexes() }
         try await load.append(slices)
@@ -88,6 +88,12 @@ package struct CrashWriter {
       try await store.alterSoup(
         named: CrashScript.soup, indexSpecs: CrashScript.indexes[isFirst ? 1 : 0],
         reIndexData: true)
+    case .refill(let keys):
+      let slices = try self.slices(keys, step)
+      try await store.inTransaction { transaction in
+        try transaction.clearSoup(CrashScript.plainSoup)
+        try transaction.upsert(slices: slices, soup: CrashScript.plainSoup)
+      }
     case .checkpoint:
       _ = try await store.databaseSize()
     case .upsert(let keys):
@@ -99,6 +105,10 @@ package struct CrashWriter {
     case .replace(let deleted, let upserted):
       try await replace(deleted, upserted, step, in: store)
     }
+  }
+
+  private func slices(_ keys: [Int], _ step: Int) throws -> [JSONSlice] {
+    try keys.map { try JSONSlice(parsing: script.element($0, step: step).serialized()) }
   }
 
   /// Works on the files of the store, which is closed.

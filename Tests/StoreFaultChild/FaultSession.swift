@@ -14,7 +14,7 @@ import StoreCrashScript
   /// - `failed STEP CODE`: it threw, as it may once the disk failed;
   /// - `met STEP`: its call has returned, although the disk failed meanwhile;
   /// - `opened KEY`: the store was opened again, with this of the keys, and with none else;
-  /// - `read KEY:STEP,…|KEY:STEP,…`: the elements in rows and those in files;
+  /// - `read KEY:STEP,…|KEY:STEP,…|KEY:STEP,…`: the elements of the three soups;
   /// - `wrong TEXT`: what must not happen.
   struct FaultSession {
     private let script: CrashScript
@@ -24,7 +24,7 @@ import StoreCrashScript
     private var failures = 0
 
     /// After these steps all is read.
-    private static let readings: Set = [1, 4, 8, 10, 15]
+    private static let readings: Set = [1, 4, 8, 10, 16]
 
     /// How a store refuses another key, and one that it has no use for.
     private static let refusals: Set<SmartStoreError.Code> = [.wrongKey, .keyMissing]
@@ -117,7 +117,9 @@ import StoreCrashScript
     private func readOnce() async throws {
       guard let store = writer.store else { throw Unexpected("the store is closed") }
       var soups: [String] = []
-      for soup in [CrashScript.soup, CrashScript.externalSoup.name] {
+      for soup in [
+        CrashScript.soup, CrashScript.externalSoup.name, CrashScript.plainSoup,
+      ] {
         let elements = try await store.query(
           using: .buildAllQuerySpec(
             soupName: soup, orderPath: SmartStore.soupEntryId, pageSize: 1000))

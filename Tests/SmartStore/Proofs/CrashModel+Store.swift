@@ -47,6 +47,10 @@ extension CrashModel {
       model.indexes = CrashScript.indexes.firstIndex { $0.map(\.path) == indexes } ?? -1
       model.elements = try await elements(of: CrashScript.soup, in: store, script: script)
     }
+    if soups.contains(CrashScript.plainSoup) {
+      model.plainElements = try await elements(
+        of: CrashScript.plainSoup, in: store, script: script)
+    }
     if soups.contains(CrashScript.externalSoup.name) {
       let external = try await elements(
         of: CrashScript.externalSoup.name, in: store, script: script)

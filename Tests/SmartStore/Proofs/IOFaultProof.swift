@@ -117,8 +117,10 @@ import Testing
     #expect(told > 0 || failure.operation == .truncate)
   }
 
-  /// The step without a change of keys, which goes past the VFS and is the other proof's.
+  /// The step without a change of keys, which goes past the VFS and is the other proof's, and with
+  /// elements for the soup without full text in the place of files, which this session has not.
   private func plain(_ action: CrashScript.Action) -> CrashScript.Action {
-    action.isMaintenance ? .checkpoint : action
+    if action.isMaintenance { return .checkpoint }
+    return action == .alterFiles ? .refill(Array(0..<20)) : action
   }
 }
