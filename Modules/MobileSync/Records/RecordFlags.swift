@@ -17,6 +17,12 @@ struct RecordFlags: Sendable, Equatable {
     self.deleted = deleted
   }
 
+  /// The flags of a row whose record is to be sent.
+  init(toSend record: SyncUpRecord) {
+    let isNew = record.makesRecord
+    self.init(local: true, created: isNew, updated: !isNew, deleted: false)
+  }
+
   /// Reads the flags of a soup entry: true, 1, "1" and "true" are true, everything else is false.
   init(of record: JSONSlice) {
     self.init(

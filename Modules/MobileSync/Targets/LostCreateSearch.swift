@@ -51,23 +51,15 @@ public enum LostCreateSearch: Sendable {
   private static func records(
     _ query: String, in context: SyncContext
   ) async throws -> [JSONSlice] {
-    var records: [JSONSlice] = []
-    var request: RestRequest? = .query(query)
-    while let next = request {
-      let page: SyncPage<String>
-      do {
-        page = try await SyncPage(next, in: context)
-      } catch let error as SyncError
-        where error.code == .server && (error.status == 400 || error.status == 404)
-      {
-        // An object without these fields: the record is sent again. Any other failure says nothing
-        // about the record, so it ends the run instead of making a double.
-        return []
-      }
-      records += page.records
-      request = page.next.map { .queryMore(nextRecordsURL: $0) }
+    do {
+      return try await IdQuery.allRecords(of: .query(query), in: context)
+    } catch let error as SyncError
+      where error.code == .server && (error.status == 400 || error.status == 404)
+    {
+      // An object without these fields: the record is sent again. Any other failure says nothing
+      // about the record, so it ends the run instead of making a double.
+      return []
     }
-    return records
   }
 }
 

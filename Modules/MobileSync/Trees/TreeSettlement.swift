@@ -22,7 +22,9 @@ struct TreeSettlement: Sendable {
   func write(
     _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)], waiting: [TreeWork.Step]
   ) async throws -> (outcomes: [SyncRecordOutcome], waiting: [TreeWork.Step]) {
-    let outcomes = settled.map { outcome(of: $0.step, $0.settlement) }
+    let outcomes = settled.map { step, settlement in
+      plan.run(isParent: step.isParent).outcome(of: step.record, settlement, time)
+    }
     let (current, dropped) = try await store.inTransaction { transaction in
       let unedited = try uneditedIds(waiting, in: transaction)
       var dropped: [SyncRecordOutcome] = []
@@ -47,56 +49,14 @@ struct TreeSettlement: Sendable {
     _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)], isParent: Bool,
     in transaction: borrowing StoreTransaction
   ) throws -> [SyncRecordOutcome] {
-    var dropped: [SyncRecordOutcome] = []
-    let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
-    let rows = try transaction.entries(
-      settled.map(\.step.record.entryId), of: run.context.soupName)
-    let rowById = Dictionary(
-      rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
-    var written: [JSONSlice] = []
-    var removed: [Int64] = []
-    var gone: [RowMerge.Pair] = []
-    for (step, settlement) in settled {
-      guard let row = rowById[step.record.entryId] else { continue }
-      let change: RowChange
-      switch settlement {
-      case .clean(let newId):
-        change = .accepted(
-          sent: step.record.record, now: row, newId: newId, isPartial: step.record.isPartial)
-      case .removeRow: change = .deleted(sent: step.record.record, now: row)
-      case .keepError(let error):
-        written.append(try failed(row, step, error))
-        continue
-      case .unanswered:
-        written.append(try failed(row, step, SyncUpRun.noAnswer))
-        continue
-      case .deletedThere:
-        guard let id = step.record.id else { continue }
-        gone.append(
-          RowMerge.Pair(entryId: step.record.entryId, id: id, row: row, theirs: .gone))
-        continue
-      case .conflict, .recreate: continue
-      }
-      switch change {
-      case .write(let flags, let id):
-        var members = flags.members
-        if let id { members.append((part.fields.idField, .string(id))) }
-        written.append(try row.setting(members, removing: [SyncKeys.lastError]))
-      case .remove:
-        removed.append(step.record.entryId)
-        // What was edited or made since then goes too, since nothing can be done with it any more.
-        if isParent, plan.rules.deletesChildren, let id = row[part.fields.idField]?.string {
-          dropped += editsSinceRead(try plan.removeChildren(of: id, in: transaction))
-        }
-      case .leave: break
-      }
+    let removed = try plan.run(isParent: isParent).writeRows(
+      of: settled.map { ($0.step.record, $0.settlement) }, plan.part(isParent: isParent),
+      in: transaction)
+    guard isParent, plan.rules.deletesChildren else { return [] }
+    // What was edited or made since then goes too, since nothing can be done with it any more.
+    return try removed.compactMap { $0[plan.rules.parent.idField]?.string }.flatMap { id in
+      editsSinceRead(try plan.removeChildren(of: id, in: transaction))
     }
-    try run.write(written, in: transaction)
-    try part.merge?.apply(gone, in: transaction)
-    try transaction.remove(entryIds: removed, forSoupNamed: run.context.soupName)
-    try BaseStore(soupName: run.context.soupName).remove(
-      removed.compactMap { rowById[$0]?[part.fields.idField]?.string }, in: transaction)
-    return dropped
   }
 
   /// The outcomes of those children, removed with their parent, that were edited or made since the tree
@@ -126,10 +86,8 @@ struct TreeSettlement: Sendable {
     in transaction: borrowing StoreTransaction
   ) throws {
     for isParent in [true, false] {
-      var taken: [(record: SyncUpRecord, newId: String?)] = []
-      for (step, settlement) in settled where step.isParent == isParent {
-        if case .clean(let newId) = settlement { taken.append((step.record, newId)) }
-      }
+      let taken = SyncUpRun.taken(
+        of: settled.filter { $0.step.isParent == isParent }.map { ($0.step.record, $0.settlement) })
       let part = plan.part(isParent: isParent)
       try plan.run(isParent: isParent).remember(taken, part, in: transaction)
       guard !isParent, part.keepsBases else { continue }
@@ -145,21 +103,6 @@ struct TreeSettlement: Sendable {
       }
       try store.save(bases, in: transaction)
     }
-  }
-
-  /// A row that the server refused: it keeps the error; a clean one becomes dirty, since the server
-  /// does not have what it says.
-  private func failed(
-    _ row: JSONSlice, _ step: TreeWork.Step, _ error: JSONValue
-  ) throws -> JSONSlice {
-    var members = [(SyncKeys.lastError, JSONValue.string(error.text))]
-    if !RecordFlags(of: row).local { members += Self.flags(of: step).members }
-    return try row.setting(members)
-  }
-
-  private static func flags(of step: TreeWork.Step) -> RecordFlags {
-    let isNew = step.record.makesRecord
-    return RecordFlags(local: true, created: isNew, updated: !isNew, deleted: false)
   }
 
   /// Gives the children of a parent that was made on the server its new id.
@@ -206,7 +149,7 @@ struct TreeSettlement: Sendable {
       let flags = RecordFlags(of: row)
       guard let step = steps[entryId], !flags.local || (step.record.makesRecord && !flags.created)
       else { continue }
-      written.append(try row.setting(Self.flags(of: step).members))
+      written.append(try row.setting(RecordFlags(toSend: step.record).members))
     }
     try plan.childRun.write(written, in: transaction)
   }
@@ -309,19 +252,6 @@ struct TreeSettlement: Sendable {
     return SyncRecordOutcome(
       syncId: context.syncId, soupName: context.soupName, entryId: row.entryId, recordId: row.id,
       action: nil, kind: kind, time: time, error: row.error)
-  }
-
-  private func outcome(
-    of step: TreeWork.Step, _ settlement: SyncUpSettlement
-  ) -> SyncRecordOutcome {
-    let id = step.record.id
-    return switch settlement {
-    case .clean(let newId): plan.outcome(of: step, .succeeded, id: newId ?? id, time)
-    case .removeRow: plan.outcome(of: step, .succeeded, id: id, time)
-    case .conflict, .deletedThere: plan.outcome(of: step, .conflict, id: id, time)
-    case .keepError(let error): plan.outcome(of: step, .rejected, id: id, time, error: error)
-    case .unanswered, .recreate: plan.outcome(of: step, .unanswered, id: id, time)
-    }
   }
 }
 

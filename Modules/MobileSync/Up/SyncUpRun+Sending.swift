@@ -148,7 +148,7 @@ extension SyncUpRun {
     _ sent: inout Sent
   ) async throws {
     let time = now()
-    var settled: [(record: SyncUpRecord, settlement: SyncUpSettlement)] = []
+    var settled: SettledRecords = []
     for (index, record) in group.enumerated() {
       let settlement = SyncUpSettlement(
         index < answers.count ? answers[index] : .unanswered, of: record,
@@ -163,92 +163,11 @@ extension SyncUpRun {
     let outcomes = settled.map { outcome(of: $0.record, $0.settlement, time) }
     let changes = settled
     try await context.store.inTransaction { transaction in
-      let rows = try transaction.entries(changes.map(\.record.entryId), of: context.soupName)
-      let rowById = Dictionary(
-        rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
-      var written: [JSONSlice] = []
-      var removed: [Int64] = []
-      var taken: [(record: SyncUpRecord, newId: String?)] = []
-      var gone: [RowMerge.Pair] = []
-      for (record, settlement) in changes {
-        if case .clean(let newId) = settlement { taken.append((record, newId)) }
-        guard let row = rowById[record.entryId] else { continue }
-        switch settlement {
-        case .clean(let newId):
-          try apply(
-            .accepted(
-              sent: record.record, now: row, newId: newId, isPartial: record.isPartial), to: row,
-            record.entryId, plan, &written, &removed)
-        case .removeRow:
-          try apply(
-            .deleted(sent: record.record, now: row), to: row, record.entryId, plan, &written,
-            &removed)
-        case .keepError(let error):
-          written.append(try row.setting([(SyncKeys.lastError, .string(error.text))]))
-        case .unanswered:
-          written.append(
-            try row.setting([(SyncKeys.lastError, .string(Self.noAnswer.text))]))
-        case .deletedThere:
-          guard let id = record.id else { continue }
-          gone.append(
-            RowMerge.Pair(entryId: record.entryId, id: id, row: row, theirs: .gone))
-        case .recreate, .conflict:
-          break
-        }
-      }
-      try write(written, in: transaction)
-      try remember(taken, plan, in: transaction)
-      try plan.merge?.apply(gone, in: transaction)
-      try transaction.remove(entryIds: removed, forSoupNamed: context.soupName)
-      try BaseStore(soupName: context.soupName).remove(
-        removed.compactMap { rowById[$0]?[plan.fields.idField]?.string }, in: transaction)
+      _ = try writeRows(of: changes, plan, in: transaction)
+      try remember(Self.taken(of: changes), plan, in: transaction)
       try save(
         zip(changes, outcomes).map { (record: $0.0.record, outcome: $0.1) }, in: transaction)
     }
     outcomes.forEach(reportOutcome)
-  }
-
-  private func apply(
-    _ change: RowChange, to row: JSONSlice, _ entryId: Int64, _ plan: Plan,
-    _ written: inout [JSONSlice], _ removed: inout [Int64]
-  ) throws {
-    switch change {
-    case .write(let flags, let id):
-      var members = flags.members
-      if let id { members.append((plan.fields.idField, .string(id))) }
-      written.append(try row.setting(members, removing: [SyncKeys.lastError]))
-    case .remove: removed.append(entryId)
-    case .leave: break
-    }
-  }
-
-  /// What a row keeps whose record the answer does not name.
-  static let noAnswer = SyncUpDecision.clientError(
-    "NO_ANSWER", "The server's answer says nothing about this record. It will be sent again.")
-
-  private func outcome(
-    of record: SyncUpRecord, _ settlement: SyncUpSettlement, _ time: Int64
-  ) -> SyncRecordOutcome {
-    switch settlement {
-    case .clean(let newId):
-      outcome(of: record, .succeeded, id: newId ?? record.id, time)
-    case .removeRow:
-      outcome(of: record, .succeeded, id: record.id, time)
-    case .keepError(let error):
-      outcome(of: record, .rejected, id: record.id, time, error: error)
-    case .conflict, .deletedThere:
-      outcome(of: record, .conflict, id: record.id, time)
-    case .unanswered, .recreate:
-      outcome(of: record, .unanswered, id: record.id, time)
-    }
-  }
-
-  private func outcome(
-    of record: SyncUpRecord, _ kind: SyncRecordOutcome.Kind, id: String?, _ time: Int64,
-    error: JSONValue? = nil
-  ) -> SyncRecordOutcome {
-    SyncRecordOutcome(
-      syncId: context.syncId, soupName: context.soupName, entryId: record.entryId, recordId: id,
-      action: record.action, kind: kind, time: time, error: error)
   }
 }

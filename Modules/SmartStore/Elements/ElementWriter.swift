@@ -73,10 +73,9 @@ struct ElementWriter: ~Copyable {
     // From here to the element that is looked at, all are new and wait to be written together.
     var start = elements.startIndex
     for (position, element) in elements.enumerated() {
-      try checkObject(element)
       guard let known = try entryId(in: element) else { continue }
       ids += try insert(elements[start..<position])
-      ids.append(try update(element, entryId: known) ? known : try insert(element))
+      ids.append(try upsert(element, entryId: known))
       start = position + 1
     }
     return ids + (try insert(elements[start...]))
@@ -91,8 +90,7 @@ struct ElementWriter: ~Copyable {
       } else {
         try entryId(in: element)
       }
-    if let known, try update(element, entryId: known) { return known }
-    return try insert(element)
+    return try upsert(element, entryId: known)
   }
 
   /// Inserts in order under new ids, whatever ids the elements name.
@@ -149,6 +147,14 @@ struct ElementWriter: ~Copyable {
   }
 
   // MARK: Parts
+
+  /// Replaces the element with this id, or inserts under a new one if there is none.
+  private mutating func upsert(
+    _ element: JSONSlice, entryId known: Int64?
+  ) throws(SmartStoreError) -> Int64 {
+    if let known, try update(element, entryId: known) { return known }
+    return try insert(element)
+  }
 
   /// Inserts as many elements as the statement takes.
   private mutating func insert(

@@ -62,6 +62,7 @@ struct SyncGhostsCommand: AsyncParsableCommand {
     }
   }
 }
+
 /// `fieldforce sync delete`: removes a sync.
 struct SyncDeleteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
