@@ -139,6 +139,24 @@ import Testing
     #expect(try await tree.dirtyCount() == 0)
   }
 
+  @Test func `a clean child that is refused with its new parent becomes dirty`() async throws {
+    let tree = try await TreeDevice()
+    let child = tree.serverTree("old", children: 1).children[0]
+    try await tree.syncDown()
+    let local = try await tree.localTree("", children: 0)
+    // Moved by somebody who sets no flags.
+    var moved = try #require(try await tree.device.row(child, in: TreeDevice.contacts))
+    moved["AccountId"] = .string(local)
+    try await tree.device.store.upsert(entries: [moved], forSoupNamed: TreeDevice.contacts)
+    try await tree.syncUp()
+    let row = try #require(try await tree.device.dirtyRows(in: TreeDevice.contacts).first)
+    #expect(row["Id"]?.string == child && row[SyncKeys.locallyUpdated] == true)
+    try await tree.device.edit(local, ["Name": "corrected"])
+    try await tree.syncUp()
+    #expect(tree.serverTrees() == ["old": [], "corrected": ["old 0"]])
+    #expect(try await tree.dirtyCount() == 0)
+  }
+
   // MARK: Lost on the server
 
   @Test func `MS-248 a lost master is made anew with all its children`() async throws {
