@@ -187,11 +187,32 @@ struct SyncsConfigReader {
         }
         built = target.json
       }
+      if let value { noteUnreadKeys(of: value, in: built, "\(path).target") }
       return isUsable ? built : nil
     } catch {
       let message = (error as? SyncError)?.message ?? "The target cannot be built: \(error)"
       note(.invalidTarget, value ?? sync, "\(path).target", message)
       return nil
+    }
+  }
+
+  /// Names the keys of a target that it did not read: what it reads stands in its own form, too.
+  ///
+  /// Left out are a page's size and what is null or false, which targets need not write down.
+  private mutating func noteUnreadKeys(
+    of given: JSONSlice, in built: JSONObject, _ path: String
+  ) {
+    let read = Dictionary(
+      built.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+    for (key, value) in given.members where !value.isNull && value.bool != false {
+      if ["type", "androidImpl", "iOSImpl", "maxBatchSize"].contains(key) { continue }
+      guard let own = read[key.lowercased()] else {
+        note(
+          .unknownKey, value, "\(path).\(key)",
+          "The key '\(key)' means nothing to the target. Correct or remove it.")
+        continue
+      }
+      if let own = own.object { noteUnreadKeys(of: value, in: own, "\(path).\(key)") }
     }
   }
 

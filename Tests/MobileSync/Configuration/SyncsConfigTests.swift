@@ -143,6 +143,14 @@ import Testing
       "unknownKey", "syncs[0].option"
     ),
     (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"type": "collection", "maxBatchSise": 9}, "options": {"fieldlist": []}}]}"#,
+      "unknownKey", "syncs[0].target.maxBatchSise"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a", "target": {"type": "parent_children", "relationshipType": "LOOKUP", "parent": {"sObjectType": "Account", "soupName": "a", "idfield": "X"}, "parentFieldlist": [], "parentSoqlFilter": "", "children": {"sobjectType": "Contact", "sobjectTypePlural": "Contacts", "soupName": "c", "parentIdFieldName": "AccountId"}, "childrenFieldlist": []}}]}"#,
+      "unknownKey", "syncs[0].target.parent.idfield"
+    ),
+    (
       #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"fieldlist": ["Name", "__local__"]}}]}"#,
       "bookkeepingField", "syncs[0].options.fieldlist"
     ),
