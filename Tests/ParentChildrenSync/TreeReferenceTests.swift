@@ -115,6 +115,30 @@ import Testing
     #expect(try await tree.dirtyCount() == 0)
   }
 
+  @Test func `a circle of records of two syncs of trees is closed`() async throws {
+    let tree = try await makeTree()
+    let tasks = "tasks"
+    try await tree.device.registerSoup(tasks, "Project__c")
+    let projects = ParentInfo(sobjectType: "Project", soupName: Self.projects)
+    let children = ChildrenInfo(
+      sobjectType: "Task", sobjectTypePlural: "Tasks", soupName: tasks,
+      parentIdFieldName: "Project__c")
+    let fields = ["Name", "Account__c"]
+    _ = try await tree.device.manager.createSyncUp(
+      target: ParentChildrenSyncUpTarget(
+        parent: projects, children: children, relationshipType: .lookup, createFieldlist: fields,
+        updateFieldlist: fields, childrenCreateFieldlist: [], childrenUpdateFieldlist: []),
+      soupName: Self.projects, syncName: "project trees")
+    try await make("local_p", ["Main__c": "local_7"], tree)
+    try await make("local_7", ["Account__c": "local_p"], type: "Project", in: Self.projects, tree)
+    try await tree.device.manager.reSyncRelated(named: ["trees", "project trees"])
+    #expect(try await tree.device.manager.unsyncedRecords().isEmpty)
+    let (account, project) = (tree.org.records("Account"), tree.org.records("Project"))
+    #expect(account.count == 1 && project.count == 1)
+    #expect(account.first?["Main__c"] == project.first?["Id"])
+    #expect(project.first?["Account__c"] == account.first?["Id"])
+  }
+
   @Test(arguments: [false, true])
   func `circles within a tree and between trees are closed in one run`(isBetween: Bool) async throws
   {

@@ -188,7 +188,33 @@ struct TreeSender: Sendable {
       }
       throw error
     }
-    try await settle(steps, outcomes, &course, entryId)
+    let isParentLost = await saysParentIsLost(steps, outcomes, course, target)
+    try await settle(
+      steps, verdict(steps, outcomes, course, isParentLost: isParentLost), &course, entryId)
+  }
+
+  /// Whether the parent is what the server misses when it refuses children.
+  ///
+  /// It says the same if another lookup of a child leads to a deleted record, and a parent that is there
+  /// must not be made a second time.
+  private func saysParentIsLost(
+    _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ course: Course,
+    _ target: some TreeSyncUpTarget
+  ) async -> Bool {
+    let isRefused = zip(steps, outcomes).contains { step, outcome in
+      step.isLinked && Self.saysParentIsGone(outcome)
+    }
+    guard isRefused, plan.parents.mayRecreate, course.parentRetries > 0,
+      !course.taken.contains(where: \.isParent)
+    else { return false }
+    switch zip(steps, outcomes).first(where: \.0.isParent)?.1 {
+    case .gone: return true
+    case .succeeded: return false
+    default: break
+    }
+    guard let id = course.parentId else { return false }
+    // If the server cannot say, the children stay as they are for the next run.
+    return (try? await target.remoteDates(ofTreeWithParent: id, in: run.context))?.parent == .gone
   }
 
   /// What the answers mean for the rest of the tree.
@@ -199,15 +225,15 @@ struct TreeSender: Sendable {
   }
 
   private func verdict(
-    _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ course: Course
+    _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ course: Course, isParentLost: Bool
   ) -> Verdict {
     var verdict = Verdict()
     for (index, step) in steps.enumerated() {
       let outcome = index < outcomes.count ? outcomes[index] : .unanswered
       let retries = step.isParent ? course.parentRetries : course.childRetries
-      if step.isLinked, case .rejected(let error) = outcome, Self.saysParentIsGone(error) {
+      if step.isLinked, Self.saysParentIsGone(outcome), case .rejected(let error) = outcome {
         // The parent's row decides: it is made anew, or left as it is for the next sync down.
-        if plan.parents.mayRecreate, course.parentRetries > 0 {
+        if isParentLost {
           verdict.isParentLost = true
         } else {
           verdict.settled.append(
@@ -233,16 +259,15 @@ struct TreeSender: Sendable {
     return verdict
   }
 
-  private static func saysParentIsGone(_ error: JSONValue) -> Bool {
-    (error["errorCode"] ?? error["statusCode"])?.string == "ENTITY_IS_DELETED"
+  private static func saysParentIsGone(_ outcome: SyncUpOutcome) -> Bool {
+    guard case .rejected(let error) = outcome else { return false }
+    return (error["errorCode"] ?? error["statusCode"])?.string == "ENTITY_IS_DELETED"
   }
 
   /// Brings the answers into the soups and finds out what is left to do.
   private func settle(
-    _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ course: inout Course,
-    _ entryId: Int64
+    _ steps: [TreeWork.Step], _ verdict: Verdict, _ course: inout Course, _ entryId: Int64
   ) async throws {
-    let verdict = verdict(steps, outcomes, course)
     for (step, settlement) in verdict.settled {
       guard case .clean(let newId) = settlement else { continue }
       let record = step.record.taken(as: newId)

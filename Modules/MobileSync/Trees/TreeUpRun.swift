@@ -219,7 +219,8 @@ extension SyncUpRun {
     var context = context
     context.soupName = soupName
     return SyncUpRun(
-      context: context, uses: uses, now: now, report: report, reportOutcome: reportOutcome)
+      context: context, uses: uses, now: now, report: report, reportOutcome: reportOutcome,
+      leavesOutReferences: leavesOutReferences)
   }
 
   /// The ids of those rows that are flagged as deleted, by entry id.
