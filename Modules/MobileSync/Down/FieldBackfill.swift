@@ -39,20 +39,32 @@ struct FieldBackfill: Sendable {
     let found = Dictionary(zip(part.ids, part.entries), uniquingKeysWith: { _, last in last })
     let entryIds = try records.entryIds(of: part.ids, in: transaction)
     var bases =
-      uses.keepsBases(records.soupName) ? try store.bases(of: part.ids, in: transaction) : [:]
+      try uses.keepsBases(records.soupName, in: transaction)
+      ? store.bases(of: part.ids, in: transaction) : [:]
     var written: [JSONSlice] = []
     for (_, row) in try transaction.entries(Array(entryIds.values), of: records.soupName) {
       guard let id = row[records.idField]?.string, let record = found[id] else { continue }
       let isEdited = RecordFlags(of: row).local
       var members: [(key: String, value: JSONValue)] = []
-      for (name, value) in record.members where isAdded(name, place) {
-        if !isEdited || row[name] == nil { members.append((name, value.value)) }
-        if bases[id] != nil { bases[id]?[name] = value.value }
+      for (name, slice) in record.members where isAdded(name, place) {
+        let (value, mine) = (slice.value, row[name]?.value)
+        let filled = isEdited ? Self.fill(value, into: mine) : Self.fill(mine, into: value)
+        if let filled, filled != mine { members.append((name, filled)) }
+        if let base = bases[id] { bases[id]?[name] = Self.fill(base[name], into: value) }
       }
       if !members.isEmpty { written.append(try row.setting(members)) }
     }
     if !written.isEmpty { try transaction.upsert(slices: written, soup: records.soupName) }
     try store.save(bases, in: transaction)
+  }
+
+  /// What stands there, with what it lacks: another record's object gets the members of both sides, since
+  /// one was brought with the fields of before and one with those that were added.
+  private static func fill(_ value: JSONValue?, into there: JSONValue?) -> JSONValue? {
+    guard let there else { return value }
+    guard var joined = there.object, let members = value?.object else { return there }
+    for (name, member) in members { joined[name] = fill(member, into: joined[name]) }
+    return .object(joined)
   }
 
   /// Whether a member was asked for: the rest comes with every record.

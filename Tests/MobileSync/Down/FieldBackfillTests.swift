@@ -1,6 +1,7 @@
 import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
+import SmartStore
 import SoqlSyncDown
 import Testing
 
@@ -105,6 +106,40 @@ import Testing
     try await run(device)
     #expect(org.requests.count == 1)
     #expect(try await device.row("Id", ids[0])?["Name"] == "changed")
+  }
+
+  @Test(arguments: [false, true])
+  func `a field of a related record comes beside those that are there`(isEdited: Bool) async throws
+  {
+    let org = InMemoryOrg()
+    org.intervene { _, request in
+      let query = request.query["q"] ?? ""
+      let owner = ["Name", "Email"].filter { query.contains("Owner.\($0)") }
+        .map { #""\#($0)": "x""# }.joined(separator: ", ")
+      let record =
+        query.contains(" > ")
+        ? ""
+        : #"{"Id": "001a", "Name": "n", "LastModifiedDate": "2026-01-01T00:00:00.000+0000", "#
+          + #""Owner": {\#(owner)}}"#
+      return .answer(status: 200, body: #"{"done": true, "records": [\#(record)]}"#)
+    }
+    let device = try await Device.open(org)
+    let query = "select Id, Name, Owner.Name, LastModifiedDate from Account"
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: query), options: SyncOptions(mergeMode: .mergeFields),
+      soupName: Device.soup, syncName: "down")
+    try await run(device)
+    if isEdited { try await device.edit("001a", ["Name": "mine"]) }
+    try await widen(
+      device, to: "select Id, Name, Owner.Name, Owner.Email, LastModifiedDate from Account")
+    try await run(device)
+    let row = try #require(try await device.row("001a"))
+    #expect(row["Owner"] == ["Name": "x", "Email": "x"])
+    #expect(row["Name"]?.string == (isEdited ? "mine" : "n"))
+    let base = try await device.store.query(
+      using: .buildAllQuerySpec(soupName: "syncs_bases", pageSize: 1)
+    ).first
+    #expect(base?["base"]?["Owner"] == row["Owner"])
   }
 
   @Test func `a query that is changed twice before it runs brings all that is new`() async throws {
