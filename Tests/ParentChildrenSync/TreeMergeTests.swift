@@ -116,6 +116,22 @@ import Testing
     #expect(tree.serverTrees() == ["acme": ["acme 1", "mine"]])
   }
 
+  @Test func `a parent that was deleted there and comes back by decision keeps its children`()
+    async throws
+  {
+    let (tree, parent, children) = try await synced()
+    try await tree.device.edit(parent, ["Name": "mine"])
+    try await tree.device.edit(children[0], ["LastName": "mine"], in: TreeDevice.contacts)
+    tree.org.delete("Account", parent)
+    try await run(tree, "up")
+    let conflict = try #require(try await tree.device.store.conflicts(in: Device.soup).first)
+    #expect(conflict.kind == .deletedThere)
+    try await tree.device.store.resolve(conflict, .mine)
+    for _ in 0..<2 { try await run(tree, "up") }
+    #expect(tree.serverTrees() == ["mine": ["acme 1", "mine"]])
+    #expect(try await tree.dirtyCount() == 0)
+  }
+
   @Test func `a child that somebody moved to another parent is not moved back`() async throws {
     let (tree, _, children) = try await synced()
     let other = tree.serverTree("other", children: 0).parent

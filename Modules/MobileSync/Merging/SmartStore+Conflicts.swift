@@ -119,9 +119,8 @@ private struct ConflictResolution {
       try transaction.remove(entryIds: [conflict.entryId], forSoupNamed: conflict.soupName)
       return
     }
-    let localId = SyncKeys.localIdPrefix + String(UInt64.random(in: .min ... .max))
+    // Its id stays until the server gives it another, so that rows which refer to it follow.
     var members = RecordFlags(local: true, created: true, updated: false, deleted: false).members
-    members.append((conflict.names.idField, .string(localId)))
     if case .values = choice { members = values() + members }
     try transaction.upsert(
       slices: [
