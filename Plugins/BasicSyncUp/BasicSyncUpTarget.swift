@@ -67,7 +67,7 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
     let outcome = SyncUpOutcome(
       status: response.status, body: body, error: body?.value, of: record.action)
     if record.action == .upsert, outcome == .succeeded(id: nil) {
-      return [.succeeded(id: try await record.idAfterUpsert(idFieldName: names.id, in: context))]
+      return [.succeeded(id: await record.idAfterUpsert(idFieldName: names.id, in: context))]
     }
     return [outcome]
   }

@@ -68,7 +68,7 @@ public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
     for (index, record) in group.enumerated()
     where record.action == .upsert && outcomes[index] == .succeeded(id: nil) {
       outcomes[index] = .succeeded(
-        id: try await record.idAfterUpsert(idFieldName: names.id, in: context))
+        id: await record.idAfterUpsert(idFieldName: names.id, in: context))
     }
     return outcomes
   }

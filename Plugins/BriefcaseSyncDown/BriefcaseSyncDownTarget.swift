@@ -88,7 +88,7 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     /// How many ids have come so far.
     fileprivate let total: Int
     /// The newest stamp of the first page of ids. Records are fetched after they were listed: what changed
-    /// in between was perhaps not listed, although newer records came.
+    /// in between was perhaps not listed, although newer records came. -1 once a page was incomplete.
     fileprivate let listedUntil: Int64?
   }
 
@@ -99,7 +99,7 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       of: types, since: maxTimeStamp, relayToken: nil, in: context)
     let cursor = Cursor(
       waiting: first.items[...], relayToken: first.relayToken, since: maxTimeStamp,
-      total: first.items.count, listedUntil: first.latest)
+      total: first.items.count, listedUntil: first.isComplete ? first.latest : -1)
     return try await page(cursor, tellsTotal: true, in: context)
   }
 
@@ -112,7 +112,8 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       of: types, since: cursor.since, relayToken: token, in: context)
     let following = Cursor(
       waiting: next.items[...], relayToken: next.relayToken, since: cursor.since,
-      total: cursor.total + next.items.count, listedUntil: cursor.listedUntil)
+      total: cursor.total + next.items.count,
+      listedUntil: next.isComplete ? cursor.listedUntil : -1)
     return try await page(following, tellsTotal: true, in: context)
   }
 
@@ -172,6 +173,8 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       try context.checkStop()
       let page = try await PrimingPage(
         of: types, since: -1, relayToken: token, in: context)
+      // What the server could not list is not gone.
+      guard page.isComplete else { return nil }
       for item in page.items { ids[item.object].insert(item.id) }
       token = page.relayToken
     } while token != nil

@@ -18,6 +18,8 @@ struct PrimingPage: Sendable {
   /// The newest stamp of its records, whatever their objects, in milliseconds since 1970; nil if it tells
   /// none, -1 if it has no records.
   let latest: Int64?
+  /// Whether every rule was applied. The records of one that was not are missing, and still in the briefcase.
+  let isComplete: Bool
 
   /// Asks for a page: `{"primingRecords": {"<type>": {"<record type>": [{"id": "…"}]}},
   /// "relayToken": "…" or null, "ruleErrors": […]}`.
@@ -56,8 +58,15 @@ struct PrimingPage: Sendable {
     // In the order of the target's objects.
     self.items = types.indices.flatMap { object in items.filter { $0.object == object } }
     latest = stamps.isEmpty ? -1 : stamps.compactMap(\.self).max()
-    self.relayToken = json["relayToken"]?.string
-    for error in json["ruleErrors"].map({ Array($0.elements) }) ?? [] {
+    let next = json["relayToken"]?.string
+    guard next != "", next == nil || next != relayToken else {
+      throw SyncContext.unexpectedForm(
+        json, of: request, expected: "a page that is the last or leads to another")
+    }
+    self.relayToken = next
+    let errors = json["ruleErrors"].map { Array($0.elements) } ?? []
+    isComplete = errors.isEmpty
+    for error in errors {
       MobileSyncLogger.log.error(
         "The briefcase rule \(error["ruleId"]?.string ?? "without id") could not be applied.")
     }

@@ -105,7 +105,7 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
     where step.record.action == .upsert && outcomes[index] == .succeeded(id: nil) {
       let names = step.link == nil ? parent.names : children.names
       outcomes[index] = .succeeded(
-        id: try await step.record.idAfterUpsert(idFieldName: names.id, in: context))
+        id: await step.record.idAfterUpsert(idFieldName: names.id, in: context))
     }
     return outcomes
   }

@@ -80,6 +80,22 @@ import Testing
     }
   }
 
+  @Test func `a foreign page in the place of a record does not pass for a deletion there`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let (device, ids) = try await device(org, "a")
+    try await device.delete(ids[0])
+    org.intervene { _, _ in .answer(status: 404, body: "<html>") }
+    let run = try await up(device, BasicSyncUpTarget(), .mergeFields)
+    let error = await #expect(throws: SyncError.self) { try await run.finished() }
+    #expect((error?.cause as? SyncError)?.code == .unexpectedResponse)
+    #expect(try await device.dirtyRows().count == 1)
+    org.intervene(nil)
+    _ = try await up(device, BasicSyncUpTarget(), .mergeFields).finished()
+    #expect(org.record("Account", ids[0]) == nil)
+  }
+
   @Test func `MS-184 MS-210 a record with an external id is upserted by it`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)

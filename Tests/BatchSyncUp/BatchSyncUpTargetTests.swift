@@ -60,6 +60,35 @@ import Testing
         == Set(org.records("Account").compactMap { $0["Id"]?.string }))
   }
 
+  @Test
+  func `MS-184 records that went with an upsert whose id cannot be asked for are not sent again`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    try await device.create([
+      ["Id": "local_1", "Name": "plain"], ["Id": "local_2", "Name": "keyed", "Ext__c": "e1"],
+    ])
+    let made = org.create("Account", ["Name": "plain"])
+    org.create("Account", ["Name": "keyed", "Ext__c": "e1"])
+    org.intervene { number, _ in
+      if number > 1 { return .answer(status: 429, body: "[]") }
+      let answers = [
+        #"{"referenceId":"local_1","httpStatusCode":201,"body":{"id":"\#(made)","success":true}}"#,
+        #"{"referenceId":"local_2","httpStatusCode":204,"body":null}"#,
+      ]
+      return .answer(
+        status: 200, body: #"{"compositeResponse":[\#(answers.joined(separator: ","))]}"#)
+    }
+    let target = BatchSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))
+    _ = try await up(device, target).finished()
+    #expect(try await device.row("Name", "plain")?["Id"]?.string == made)
+    org.intervene(nil)
+    _ = try await up(device, target).finished()
+    #expect(org.records("Account").count == 2)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
   @Test(arguments: [(1, 1), (25, 1), (26, 2), (500, 20)])
   func `MS-331 a batch has at most 25 records`(count: Int, requests: Int) async throws {
     let org = InMemoryOrg()

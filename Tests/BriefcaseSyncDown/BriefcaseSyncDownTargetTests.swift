@@ -32,6 +32,39 @@ import Testing
     return (device, org, accounts, contacts)
   }
 
+  @Test
+  func `MS-166 what a rule that could not be applied leaves out is not gone, and comes later`()
+    async throws
+  {
+    let (device, org, _, _) = try await device(accounts: 2, contacts: 1)
+    let sync = try await device.manager.syncDown(target: target(), soupName: Device.soup).finished()
+    let incomplete =
+      #"{"primingRecords": {}, "relayToken": null, "ruleErrors": [{"ruleId": "r1"}]}"#
+    org.intervene { _, _ in .answer(status: 200, body: incomplete) }
+    #expect(try await device.manager.cleanResyncGhostCounts(forId: sync.id).removed == 0)
+    #expect(try await device.rows().count == 2)
+    let again = try await device.manager.reSync(id: sync.id).finished()
+    #expect(again.status == .done && again.maxTimeStamp == sync.maxTimeStamp)
+  }
+
+  @Test(arguments: ["", "1"])
+  func `MS-168 a page of ids that leads to itself or nowhere ends the run`(token: String)
+    async throws
+  {
+    let (device, org, _, _) = try await device(accounts: 2, contacts: 0)
+    org.intervene { number, _ in
+      number > 5
+        ? .none
+        : .answer(
+          status: 200,
+          body: #"{"primingRecords": {}, "relayToken": "\#(token)", "ruleErrors": []}"#)
+    }
+    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let error = await #expect(throws: SyncError.self) { try await run.finished() }
+    #expect((error?.cause as? SyncError)?.code == .unexpectedResponse)
+    #expect(org.requests.count == (token.isEmpty ? 1 : 2))
+  }
+
   @Test(arguments: [(12, 0, 500, 1), (12, 0, 2, 6), (12, 12, 3, 8)])
   func `MS-175 slices of the page are the engine's pages`(
     accounts: Int, contacts: Int, count: Int, pages: Int

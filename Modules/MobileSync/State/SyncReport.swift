@@ -28,9 +28,11 @@ public struct SyncReport: Sendable {
     self.conflicts = conflicts
     self.counts = counts
     unsent = outcomes.filter { $0.kind != .succeeded && $0.kind != .nothingToDo }
+    // In two parts: the server may name any size.
+    let progress = max(state.progress, 0)
     moved =
       state.totalSize < 0
-      ? nil : Int(Int64(state.totalSize) * Int64(max(state.progress, 0)) / 100)
+      ? nil : state.totalSize / 100 * progress + state.totalSize % 100 * progress / 100
     let end = state.endTime > 0 ? state.endTime : now
     elapsed = state.startTime > 0 ? .milliseconds(max(end - state.startTime, 0)) : nil
   }

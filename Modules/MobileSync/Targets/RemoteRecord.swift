@@ -63,15 +63,23 @@ extension RemoteRecord {
 
   /// Asks for one record by its address.
   ///
-  /// - Throws: As ``SyncContext/response(to:)``.
+  /// - Throws: As ``SyncContext/response(to:)``; ``SyncError`` `unexpectedResponse` if it is not the
+  ///   platform that says that there is no such record.
   public static func ofOne(
     _ record: SyncUpRecord, fields: [String], in context: SyncContext
   ) async throws -> RemoteRecord {
-    let response = try await context.response(
-      to: .retrieve(object: record.objectType, id: record.id ?? "", fields: fields))
-    if response.status == 404 { return .gone }
-    guard (200..<300).contains(response.status), let json = try? JSONSlice(parsing: response.body)
-    else { return .unknown }
+    let request = RestRequest.retrieve(
+      object: record.objectType, id: record.id ?? "", fields: fields)
+    let response = try await context.response(to: request)
+    let json = try? JSONSlice(parsing: response.body)
+    if response.status == 404 {
+      // The page of something that stands before the platform must not remove a row.
+      guard response.body.isEmpty || json != nil else {
+        throw SyncContext.unexpectedAnswer(response, to: request, expected: "the platform's")
+      }
+      return .gone
+    }
+    guard response.isSuccess, let json, json.kind == .object else { return .unknown }
     return .record(json)
   }
 

@@ -64,16 +64,16 @@ extension SyncUpRecord {
   /// The id of a record that an upsert has changed without saying which: the external id's value if
   /// it is the id, else asked of the server.
   ///
-  /// - Returns: nil if the server does not say.
-  /// - Throws: As ``SyncContext/response(to:)``.
-  public func idAfterUpsert(idFieldName: String, in context: SyncContext) async throws -> String? {
+  /// - Returns: nil if the server does not say or cannot be asked: what was sent has arrived all the same,
+  ///   and so have the records that went with it.
+  public func idAfterUpsert(idFieldName: String, in context: SyncContext) async -> String? {
     guard action == .upsert, let externalId else { return nil }
     if externalId.field == idFieldName { return externalId.value }
     let key = [objectType, externalId.field, externalId.value].map(PercentEncoding.encode)
-    let response = try await context.response(
-      to: RestRequest(
-        path: "/{v}/sobjects/\(key.joined(separator: "/"))",
-        query: [RestQueryItem("fields", idFieldName)]))
+    let request = RestRequest(
+      path: "/{v}/sobjects/\(key.joined(separator: "/"))",
+      query: [RestQueryItem("fields", idFieldName)])
+    guard let response = try? await context.response(to: request) else { return nil }
     return try? JSONSlice(parsing: response.body)[idFieldName]?.string
   }
 }

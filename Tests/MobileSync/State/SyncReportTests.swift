@@ -42,6 +42,14 @@ import Testing
     #expect(early.recordsPerSecond == nil && early.remaining == nil)
   }
 
+  @Test(arguments: [1, 100]) func `a size that the server makes up is reported like others`(
+    progress: Int
+  ) {
+    let report = reported(sync(.running, progress: progress, total: .max, start: 1_000), now: 2_000)
+    #expect(report.moved == .max / 100 * progress + (progress == 100 ? 7 : 0))
+    #expect(report.remaining != nil)
+  }
+
   @Test func `what is dirty, in conflict or refused is told, with the reason`() async throws {
     let org = InMemoryOrg()
     let ids = (0..<3).map { org.create("Account", ["Name": .string("n\($0)"), "Phone": "1"]) }

@@ -84,8 +84,7 @@ public struct CustomersUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
     of records: [SyncUpRecord], in context: SyncContext
   ) async throws -> [RemoteDate] {
     let ids = records.map { $0.id ?? "" }
-    let json = try await context.json(
-      for: CustomersEndpoint.post("/dates", CustomersEndpoint.list("ids", ids)))
+    let json = try await answer("/dates", CustomersEndpoint.list("ids", ids), in: context)
     return ids.map { id in
       guard let date = json[id]?.string else { return .gone }
       return SalesforceDate.parse(date).map { .modified($0.milliseconds) } ?? .unknown
@@ -96,8 +95,21 @@ public struct CustomersUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
     for lost: [LostCreate], in context: SyncContext
   ) async throws -> [[String]] {
     let keys = lost.map { $0.record.id ?? "" }
-    let json = try await context.json(
-      for: CustomersEndpoint.post("/made", CustomersEndpoint.list("keys", keys)))
+    let json = try await answer("/made", CustomersEndpoint.list("keys", keys), in: context)
     return keys.map { key in json[key]?.string.map { [$0] } ?? [] }
+  }
+
+  /// An answer of the form `{"asked for": "answer", …}`. Any other must not pass for "there is none": a
+  /// customer would be taken for gone, or be made twice.
+  private func answer(
+    _ path: String, _ body: [UInt8], in context: SyncContext
+  ) async throws -> JSONSlice {
+    let request = CustomersEndpoint.post(path, body)
+    let json = try await context.json(for: request)
+    guard json.kind == .object else {
+      throw SyncContext.unexpectedForm(
+        json, of: request, expected: "an object with an answer for each")
+    }
+    return json
   }
 }

@@ -49,6 +49,53 @@ import Testing
   }
 }
 
+/// An answer of another form says nothing about any customer: the next run asks again.
+@Suite struct ForeignAnswerTests {
+  private func up(_ device: Device) async throws {
+    let options = SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Name"])
+    _ = try await device.manager.syncUp(
+      target: CustomersUpTarget(), options: options, soupName: Device.soup
+    ).finished()
+  }
+
+  private func device(_ org: InMemoryOrg) async throws -> Device {
+    org.playCustomers()
+    return try await Device.open(org) { try $0.register(CustomersUpTarget.self) }
+  }
+
+  @Test func `a list in the place of dates removes no customer`() async throws {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a"])
+    let device = try await device(org)
+    try await device.download([id])
+    try await device.delete(id)
+    org.intervene { _, request in
+      request.line.hasSuffix("/dates") ? .answer(status: 200, body: "[]") : .none
+    }
+    await #expect(throws: SyncError.self) { try await up(device) }
+    #expect(try await device.dirtyRows().count == 1)
+    org.intervene(nil)
+    try await up(device)
+    #expect(org.records("Account").isEmpty)
+  }
+
+  @Test func `a list in the place of what was made makes nothing twice`() async throws {
+    let org = InMemoryOrg()
+    let device = try await device(org)
+    try await device.create([["Id": "local_1", "Name": "a"]])
+    org.intervene { _, _ in .dropAnswer }
+    await #expect(throws: SyncError.self) { try await up(device) }
+    org.intervene { _, request in
+      request.line.hasSuffix("/made") ? .answer(status: 200, body: "[]") : .none
+    }
+    await #expect(throws: SyncError.self) { try await up(device) }
+    org.intervene(nil)
+    try await up(device)
+    #expect(org.records("Account").count == 1)
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+}
+
 extension InMemoryOrg {
   /// The endpoint, over accounts.
   func playCustomers() {
