@@ -172,22 +172,20 @@ struct SyncsConfigReader {
       isUsable = false
     }
     do {
-      let built: JSONObject
-      switch type {
-      case .syncDown: built = try registry.downTarget(from: json).json
-      case .syncUp:
-        let target = try registry.upTarget(from: json)
-        let fields = target.fields
-        if let options, options.fieldlist == nil,
-          fields.createFieldlist == nil || fields.updateFieldlist == nil
-        {
-          note(
-            .noFields, sync, path,
-            "Neither the options nor the target say which fields go up. Give a fieldlist.")
-        }
-        built = target.json
+      let built = try self.built(json, type)
+      if type == .syncUp, let options, options.fieldlist == nil,
+        let fields = try? registry.upTarget(from: json).fields,
+        fields.createFieldlist == nil || fields.updateFieldlist == nil
+      {
+        note(
+          .noFields, sync, path,
+          "Neither the options nor the target say which fields go up. Give a fieldlist.")
       }
-      if let value { noteUnreadKeys(of: value, in: built, "\(path).target") }
+      if let value {
+        noteUnreadKeys(of: value, in: built, "\(path).target") { [self] without in
+          (try? self.built(without, type)) == built
+        }
+      }
       return isUsable ? built : nil
     } catch {
       let message = (error as? SyncError)?.message ?? "The target cannot be built: \(error)"
@@ -196,23 +194,40 @@ struct SyncsConfigReader {
     }
   }
 
-  /// Names the keys of a target that it did not read: what it reads stands in its own form, too.
+  /// A target's own form.
+  private func built(_ json: JSONObject, _ type: SyncType) throws -> JSONObject {
+    switch type {
+    case .syncDown: try registry.downTarget(from: json).json
+    case .syncUp: try registry.upTarget(from: json).json
+    }
+  }
+
+  /// Names the keys of a target that mean nothing to it: they do not stand in its own form, and without
+  /// them the same target is built.
   ///
-  /// Left out are a page's size and what is null or false, which targets need not write down.
+  /// Left out are a page's size and what is null or false, which may say what holds without them.
   private mutating func noteUnreadKeys(
-    of given: JSONSlice, in built: JSONObject, _ path: String
+    of given: JSONSlice, in built: JSONObject, _ path: String,
+    isBuilt: (_ without: JSONObject) -> Bool
   ) {
-    let read = Dictionary(
-      built.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+    let whole = given.value.object ?? [:]
     for (key, value) in given.members where !value.isNull && value.bool != false {
       if ["type", "androidImpl", "iOSImpl", "maxBatchSize"].contains(key) { continue }
-      guard let own = read[key.lowercased()] else {
+      guard let own = built[key] else {
+        var without = whole
+        without[key] = nil
+        guard isBuilt(without) else { continue }
         note(
           .unknownKey, value, "\(path).\(key)",
           "The key '\(key)' means nothing to the target. Correct or remove it.")
         continue
       }
-      if let own = own.object { noteUnreadKeys(of: value, in: own, "\(path).\(key)") }
+      guard let own = own.object else { continue }
+      noteUnreadKeys(of: value, in: own, "\(path).\(key)") { part in
+        var without = whole
+        without[key] = .object(part)
+        return isBuilt(without)
+      }
     }
   }
 

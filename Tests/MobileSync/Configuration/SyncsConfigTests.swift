@@ -196,6 +196,27 @@ import Testing
     #expect(problems.allSatisfy { $0.isWarning == isWarning })
   }
 
+  @Test func `MS-239 keys that a target reads under a second name are not told as misspelled`()
+    throws
+  {
+    let config = try config(
+      """
+      {"syncs": [
+      {"syncName": "a", "syncType": "syncDown", "soupName": "one",
+       "target": {"type": "refresh", "soupName": "one", "sObjectType": "Account",
+         "fieldlist": ["Name"], "coundIdsPerSoql": 100}},
+      {"syncName": "b", "syncType": "syncUp", "soupName": "one", "options": {"fieldlist": []},
+       "target": {"iOSImpl": "SFParentChildrenSyncUpTarget", "relationshipType": "LOOKUP",
+         "parentCreateFieldlist": ["Name"], "parentUpdateFieldlist": ["Name"], "maxBatchSize": 5,
+         "childrenCreateFieldlist": [], "childrenUpdateFieldlist": [],
+         "parent": {"sobjectType": "Account", "soupName": "one"},
+         "children": {"sobjectType": "Contact", "sobjectTypePlural": "Contacts",
+           "soupName": "two", "parentIdFieldName": "AccountId"}}}]}
+      """)
+    #expect(config.problems.isEmpty, "\(config.problems)")
+    #expect(config.entries.count == 2)
+  }
+
   @Test func `a sync whose options are not understood is not made, and others are`() throws {
     let config = try config(
       """
