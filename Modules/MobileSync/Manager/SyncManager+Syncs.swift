@@ -269,10 +269,15 @@ extension SyncManager {
     let sync = SyncState(
       type: type, name: name, soupName: soupName, target: target, options: options)
     return try await writing {
-      let created = try await states.create(sync)
-      if options.mergeMode == .mergeFields {
-        for soup in registry.soups(of: created) { try await keepBases(of: soup) }
+      guard options.mergeMode == .mergeFields else { return try await states.create(sync) }
+      let soups = registry.soups(of: sync)
+      // Bases of a time in which a sync merged here say nothing of what has come down since.
+      let uses = try await soupUses()
+      for soup in soups where !uses.keepsBases(soup.soupName) {
+        try await BaseStore(soupName: soup.soupName).removeAll(in: store)
       }
+      let created = try await states.create(sync)
+      for soup in soups { try await keepBases(of: soup) }
       return created
     }
   }

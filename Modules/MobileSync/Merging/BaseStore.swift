@@ -64,6 +64,23 @@ struct BaseStore: Sendable {
     try SideSoup.bases.remove(ids.map(key), in: transaction)
   }
 
+  /// Forgets the bases of all records of the soup.
+  func removeAll(in store: SmartStore) async throws {
+    let name = SideSoup.bases.name
+    // Behind "/" comes "0". Another soup's name may begin like this one's keys; an id has no "/".
+    let query = try QuerySpec.buildSmartQuerySpec(
+      smartSql: "SELECT {\(name):_soupEntryId} AS id FROM {\(name)} WHERE {\(name):key} >= ? "
+        + "AND {\(name):key} < ? AND instr(substr({\(name):key}, ?), '/') = 0", pageSize: 1)
+    try await store.inTransaction(durability: .normal) { transaction in
+      try transaction.removeEntries(
+        usingQuerySpec: query, forSoupNamed: name,
+        whereArgs: [
+          .string("\(soupName)/"), .string("\(soupName)0"),
+          .integer(Int64(soupName.unicodeScalars.count + 2)),
+        ])
+    }
+  }
+
   /// Takes clean rows as bases, for a soup that was synced before bases were kept. Rows without a
   /// base that are dirty by now stay without.
   func adoptCleanRows(_ records: SoupRecords, in store: SmartStore) async throws {

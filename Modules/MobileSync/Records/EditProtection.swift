@@ -81,6 +81,36 @@ enum EditProtection: Sendable {
   }
 }
 
+extension EditProtection {
+  /// The ids of records that were brought before as they come now, and edited here since.
+  ///
+  /// They come again because of a late-commit window, or because a run goes on that was stopped: nobody
+  /// has changed them on the server, so there is nothing that could replace the edit.
+  func idsThatCameBefore(
+    _ part: PagePart, until seenUntil: Int64, dateField: String, _ records: SoupRecords,
+    in transaction: borrowing StoreTransaction
+  ) throws -> Set<String> {
+    guard case .editsSince = self, seenUntil > 0 else { return [] }
+    var dates: [String: Int64] = [:]
+    for (id, entry) in zip(part.ids, part.entries) {
+      guard let date = ServerDate.milliseconds(of: entry[dateField]), date <= seenUntil else {
+        continue
+      }
+      dates[id] = date
+    }
+    if dates.isEmpty { return [] }
+    let dirty = try records.dirty(with: records.idField, among: Array(dates.keys), in: transaction)
+    let rows = try transaction.entries(dirty.map(\.entryId), of: records.soupName)
+    return Set(
+      rows.compactMap { _, row in
+        guard let id = row[records.idField]?.string,
+          let date = ServerDate.milliseconds(of: row[dateField]), date == dates[id]
+        else { return nil }
+        return id
+      })
+  }
+}
+
 extension JSONSlice {
   /// A hash of the text as written, equal within one process only.
   fileprivate var contentHash: Int {

@@ -6,11 +6,12 @@ struct PageWriter: Sendable {
   /// How the records of one soup are saved.
   struct Place: Sendable {
     let records: SoupRecords
+    let dateField: String
     /// For children: the place of their parents and the field that holds a parent's id.
     let parent: (place: Int, field: String)?
     let protection: EditProtection
-    /// Whether the soup's records have bases.
-    let keepsBases: Bool
+    /// What tells whether the soup's records have bases; nil if nobody edits them.
+    let uses: SoupUses?
     /// Where it is kept that other syncs have brought a record too; nil if there are none that could.
     let owners: RecordOwners?
     /// What merges edited rows with what came; nil if they are left alone or replaced.
@@ -18,6 +19,8 @@ struct PageWriter: Sendable {
   }
 
   let syncId: Int64
+  /// Up to which date the sync has seen all records, in milliseconds since 1970.
+  let seenUntil: Int64
   let places: [Place]
 
   /// Prepares for a run.
@@ -35,13 +38,15 @@ struct PageWriter: Sendable {
         ? try await place.records.indexedPaths(in: store).contains(SyncKeys.syncId) : false
       places.append(
         Place(
-          records: place.records, parent: place.parent, protection: protection,
-          keepsBases: layout.isEditable && uses.keepsBases(soupName),
+          records: place.records, dateField: place.dateField, parent: place.parent,
+          protection: protection,
+          uses: layout.isEditable ? uses : nil,
           owners: isShared ? RecordOwners(soupName: soupName, syncId: sync.id) : nil,
           merge: merges
             ? RowMerge(soupName: soupName, names: place.names, syncId: sync.id, time: time) : nil))
     }
     syncId = sync.id
+    seenUntil = sync.maxTimeStamp
     self.places = places
   }
 
@@ -62,7 +67,10 @@ struct PageWriter: Sendable {
     for (place, part) in zip(places, page.parts) {
       edited.append(
         try place.protection.protectedValues(
-          among: part.ids, of: place.records.idField, place.records, in: transaction))
+          among: part.ids, of: place.records.idField, place.records, in: transaction
+        ).union(
+          try place.protection.idsThatCameBefore(
+            part, until: seenUntil, dateField: place.dateField, place.records, in: transaction)))
     }
     let heldBack = try recordsHeldBack(page, edited, in: transaction)
     for (index, place) in places.enumerated() where !page.parts[index].entries.isEmpty {
@@ -147,7 +155,7 @@ struct PageWriter: Sendable {
     let entryIds = try transaction.upsert(
       slices: entries, setting: members, removing: [SyncKeys.lastError],
       soup: place.records.soupName, externalIdPath: idField)
-    if place.keepsBases {
+    if let uses = place.uses, try uses.keepsBases(place.records.soupName, in: transaction) {
       try BaseStore(soupName: place.records.soupName).save(
         zip(ids, entries).map { (id: $0, base: $1) }, in: transaction)
     }

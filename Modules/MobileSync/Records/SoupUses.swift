@@ -1,4 +1,5 @@
 import SalesforceSDKCommon
+import SmartStore
 
 /// Which syncs of a store work on which soups.
 struct SoupUses: Sendable {
@@ -9,10 +10,12 @@ struct SoupUses: Sendable {
   }
 
   private let uses: [Use]
+  private let registry: SyncTargetRegistry
 
   /// Looks at the targets of all syncs.
   init(_ syncs: [SyncState], _ registry: SyncTargetRegistry) {
     uses = syncs.map { Use(sync: $0, soups: registry.soups(of: $0)) }
+    self.registry = registry
   }
 
   private func uses(of soupName: String) -> some Sequence<Use> {
@@ -22,6 +25,16 @@ struct SoupUses: Sendable {
   /// Whether the soup's records have bases: a sync works on it that merges fields.
   func keepsBases(_ soupName: String) -> Bool {
     uses(of: soupName).contains { $0.sync.options.mergeMode == .mergeFields }
+  }
+
+  /// As ``keepsBases(_:)``, with the syncs that were made since the uses were looked at.
+  ///
+  /// A run that did not know of them would leave bases behind that do not fit the rows that it writes.
+  func keepsBases(
+    _ soupName: String, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Bool {
+    try keepsBases(soupName)
+      || SoupUses(try SyncStateStore.merging(in: reader), registry).keepsBases(soupName)
   }
 
   /// The syncs that bring records into the soup.

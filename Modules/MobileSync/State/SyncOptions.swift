@@ -23,7 +23,8 @@ public struct SyncOptions: Sendable, Equatable {
   ///
   /// A transaction that takes long to commit leaves records whose dates lie before those of records
   /// that could be read earlier: a sync down that asks only for newer ones never sees them. It costs
-  /// that the records of the window come again with every run.
+  /// that the records of the window come again with every run. Those that nobody has changed there since
+  /// replace no edit, in any merge mode.
   public var lateCommitWindow: Duration
 
   /// Makes options; nothing given means ``SyncMergeMode/overwrite`` and no field list.

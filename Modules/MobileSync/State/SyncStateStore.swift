@@ -75,6 +75,16 @@ struct SyncStateStore: Sendable {
     }
   }
 
+  /// The syncs that merge fields; those that cannot be read are left out.
+  static func merging(in reader: borrowing some StoreReading & ~Copyable) throws -> [SyncState] {
+    let rows = try reader.rows(
+      "SELECT {syncs_soup:_soupEntryId} FROM {syncs_soup} "
+        + "WHERE json_extract({syncs_soup:_soup}, '$.options.mergeMode') = ?",
+      [.string(SyncMergeMode.mergeFields.rawValue)], limit: nil)
+    return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: soupName)
+      .compactMap { try? SyncState(json: $0.record) }
+  }
+
   // MARK: Writing
 
   /// Stores a new sync.

@@ -90,7 +90,9 @@ struct TreeSettlement: Sendable {
         of: settled.filter { $0.step.isParent == isParent }.map { ($0.step.record, $0.settlement) })
       let part = plan.part(isParent: isParent)
       try plan.run(isParent: isParent).remember(taken, part, in: transaction)
-      guard !isParent, part.keepsBases else { continue }
+      guard !isParent,
+        try plan.childRun.uses.keepsBases(part.records.soupName, in: transaction)
+      else { continue }
       let store = BaseStore(soupName: part.records.soupName)
       var bases = try store.bases(
         of: taken.compactMap { $0.newId ?? $0.record.id }, in: transaction)

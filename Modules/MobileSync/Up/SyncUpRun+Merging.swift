@@ -165,7 +165,7 @@ extension SyncUpRun {
     of taken: [(record: SyncUpRecord, newId: String?)], _ plan: Plan,
     in transaction: borrowing StoreTransaction
   ) throws {
-    guard plan.keepsBases else { return }
+    guard try uses.keepsBases(context.soupName, in: transaction) else { return }
     let store = BaseStore(soupName: context.soupName)
     let known = try store.bases(of: taken.compactMap(\.record.id), in: transaction)
     var bases: [String: JSONObject] = [:]

@@ -29,8 +29,6 @@ struct SyncUpRun: Sendable {
     var unclear: [Int64: SyncRecordOutcome] = [:]
     /// What merges records with the server's before they are sent; nil in the other merge modes.
     var merge: RowMerge?
-    /// Whether the soup's records have bases.
-    var keepsBases = false
     /// Who refers to whom by local ids; nil if nobody does.
     var references: References?
 
@@ -127,8 +125,7 @@ struct SyncUpRun: Sendable {
         : RowMerge(
           soupName: soupName,
           names: RecordNames(idField: fields.idField, dateField: fields.dateField),
-          syncId: context.syncId, time: now()),
-      keepsBases: uses.keepsBases(soupName))
+          syncId: context.syncId, time: now()))
   }
 
   /// Stores how far the run has come, then reports each of the batch's records.

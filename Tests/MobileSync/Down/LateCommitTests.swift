@@ -25,6 +25,24 @@ import Testing
     #expect(again.options == options)
   }
 
+  @Test func `MS-91 records of the window replace an edit only if somebody has changed them there`()
+    async throws
+  {
+    let org = InMemoryOrg()
+    let ids = (0..<2).map { org.create("Account", ["Name": .string("n\($0)")]) }
+    let device = try await Device.open(org)
+    let sync = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(lateCommitWindow: .seconds(30)), soupName: Device.soup
+    ).finished()
+    for id in ids { try await device.edit(id, ["Name": "mine"]) }
+    org.update("Account", ids[1], ["Name": "theirs"])
+    _ = try await device.manager.reSync(id: sync.id).finished()
+    #expect(try await device.row(ids[0])?["Name"] == "mine")
+    #expect(try await device.row(ids[1])?["Name"] == "theirs")
+    #expect(try await device.dirtyRows().compactMap { $0["Id"]?.string } == [ids[0]])
+  }
+
   @Test func `the window is off by default, stored when it is set, and never negative`() {
     #expect(SyncOptions().lateCommitWindow == .zero)
     #expect(SyncOptions().json["lateCommitWindowMilliseconds"] == nil)

@@ -314,6 +314,66 @@ import Testing
     #expect(try await device.store.conflicts().map(\.kind) == [.deletedThere])
   }
 
+  /// A device whose sync down replaces, so that only a sync up that is made later merges.
+  private func replacing() async throws -> (InMemoryOrg, Device, [String]) {
+    let org = InMemoryOrg()
+    org.pageSize = 1
+    let ids = (0..<2).map { _ in org.create("Account", ["Name": "a", "Phone": "1"]) }
+    let device = try await Device.open(org)
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), options: SyncOptions(),
+      soupName: Device.soup, syncName: "down")
+    try await run(device, "down")
+    return (org, device, ids)
+  }
+
+  private func makeMergingUp(_ device: Device) async throws {
+    _ = try await device.manager.createSyncUp(
+      target: CollectionSyncUpTarget(), options: Self.options, soupName: Device.soup,
+      syncName: "up")
+  }
+
+  /// Somebody turns a name back to what it was once, and another field is edited here.
+  private func isTakenBack(
+    _ org: InMemoryOrg, _ device: Device, _ id: String
+  ) async throws -> Bool {
+    try await device.edit(id, ["Phone": "2"])
+    org.update("Account", id, ["Name": "a"])
+    try await run(device, "up")
+    let record = org.record("Account", id)
+    return record?["Name"] == "a" && record?["Phone"] == "2"
+  }
+
+  @Test func `a merging sync that is made again does not compare with what was agreed on before`()
+    async throws
+  {
+    let (org, device, ids) = try await replacing()
+    try await makeMergingUp(device)
+    try await device.manager.deleteSync(forName: "up")
+    org.update("Account", ids[0], ["Name": "b"])
+    try await run(device, "down")
+    try await makeMergingUp(device)
+    #expect(try await isTakenBack(org, device, ids[0]))
+    #expect(try await device.store.conflicts().isEmpty)
+  }
+
+  @Test func `a merging sync that is made while records come down compares with those that came`()
+    async throws
+  {
+    let (org, device, ids) = try await replacing()
+    for id in ids { org.update("Account", id, ["Name": "b"]) }
+    org.forgetRequests()
+    org.intervene { number, _ in
+      if number == 2 { try? await self.makeMergingUp(device) }
+      return .none
+    }
+    try await run(device, "down")
+    org.intervene(nil)
+    #expect(try await device.manager.hasSync(forName: "up"))
+    #expect(try await isTakenBack(org, device, ids[1]))
+    #expect(try await device.store.conflicts().isEmpty)
+  }
+
   /// Whether the target fetches whole records, or dates alone.
   private static let fetches = [true, false]
 
