@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test
-  func `MS-184 records that went with an upsert whose id cannot be asked for are not sent again`()
+  func `MS-184 what went with an upsert whose id cannot be asked for is not sent again`()
     async throws
   {
     let org = InMemoryOrg()

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test
-  func `MS-166 what a rule that could not be applied leaves out is not gone, and comes later`()
+  func `MS-166 what a rule leaves out that could not be applied is not gone`()
     async throws
   {
     let (device, org, _, _) = try await device(accounts: 2, contacts: 1)

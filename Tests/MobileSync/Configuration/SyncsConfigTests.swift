@@ -196,7 +196,7 @@ import Testing
     #expect(problems.allSatisfy { $0.isWarning == isWarning })
   }
 
-  @Test func `MS-239 keys that a target reads under a second name are not told as misspelled`()
+  @Test func `MS-239 a key that a target reads under a second name is not misspelled`()
     throws
   {
     let config = try config(
