@@ -242,7 +242,7 @@ import Testing
       try await store.upsert(entries: [["v": "one two"]], forSoupNamed: "a")
       #expect(try await store.rows("select TABLE_1_0, TABLE_1_1, {a:v} from {a}")[0].count == 3)
       let plan = try await store.inTransaction { transaction in
-        transaction.access.catalog.soups["a"]?.expression(forPath: "v")
+        transaction.access.catalog.soup(named: "a")?.expression(forPath: "v")
       }
       #expect(plan == "TABLE_1_1")
       #expect(

@@ -7,11 +7,12 @@ import Testing
 /// What does Smart SQL become?
 @Suite struct SmartSQLConversionTests {
   /// Soup `cases` is TABLE_1, `sites` is TABLE_2.
-  private static let soups: [String: Soup] = [
-    "cases": Soup(
+  private static let soups: [MemberKey: Soup] = [
+    MemberKey("cases"): Soup(
       name: "cases", number: 1, indexes: [SoupIndex]("title:string", "owner:string", "site:json1")),
-    "sites": Soup(name: "sites", number: 2, indexes: [SoupIndex]("code:string", "zone:json1")),
-    "animals": Soup(
+    MemberKey("sites"): Soup(
+      name: "sites", number: 2, indexes: [SoupIndex]("code:string", "zone:json1")),
+    MemberKey("animals"): Soup(
       name: "animals", number: 3, indexes: [SoupIndex]("name:full_text", "color:full_text")),
   ]
 

@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// An alter under way: what it changes, and how far it has come.
 ///
 /// ``perform(_:on:)`` is called once for each step, in a transaction of the step's own that also
@@ -140,8 +142,10 @@ struct AlterOperation {
   /// The columns whose values stay: those of paths that keep their type.
   private var keptColumns: [(new: String, old: String)] {
     new.columns.compactMap { column in
-      old.columns.first { $0.pathText == column.pathText && $0.type == column.type }
-        .map { (column.name, $0.name) }
+      old.columns.first {
+        MemberKey.isSame($0.pathText, column.pathText) && $0.type == column.type
+      }
+      .map { (column.name, $0.name) }
     }
   }
 

@@ -45,7 +45,7 @@ struct BulkLoadOperation: Sendable {
 
   /// Builds the indexes, unless the soup was removed meanwhile, and forgets the operation.
   func finish(on access: StoreAccess) throws(SmartStoreError) {
-    if let soup = access.catalog.soups[soupName], soup.table == table {
+    if let soup = access.catalog.soup(named: soupName), soup.table == table {
       try access.createIndexes(of: soup)
     }
     try access.deleteOperation(id)

@@ -23,9 +23,9 @@ final class ExternalIdLookup {
     let value =
       type == .json1
       ? Soup.extraction(of: path).replacing("soup,", with: "?,", maxReplacements: 1) : "?"
-    statement = try StoreStatement(
-      access.database,
-      "SELECT id FROM \(soup.table) WHERE \(soup.expression(forPath: path)) = \(value) LIMIT 2")
+    let sql =
+      "SELECT id FROM \(soup.table) WHERE \(soup.expression(forPath: path)) = \(value) LIMIT 2"
+    statement = try StoreStatement(access.database, sql, cached: sql.isCacheableStatement)
   }
 
   /// The id of the one element with the external id of `element`; nil if there is none.

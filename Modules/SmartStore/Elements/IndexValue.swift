@@ -102,7 +102,7 @@ enum PathSource: Sendable {
             .invalidEntry, "Invalid entry: a member to set cannot be written as JSON.",
             cause: error)
         }
-      } else if removing.contains(first) {
+      } else if removing.contains(where: { MemberKey.isSame($0, first) }) {
         self = .constant(.missing)
       } else {
         self = .element

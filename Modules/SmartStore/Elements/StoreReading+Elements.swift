@@ -39,8 +39,8 @@ extension StoreReading where Self: ~Copyable {
     let column = soup.expression(forPath: fieldPath)
     let key = BoundValue(indexed: fieldValue ?? .null, type: type)
     let isNull = key == .null
-    let statement = try access.reading(
-      "SELECT id FROM \(soup.table) WHERE \(column) \(isNull ? "IS NULL" : "= ?") LIMIT 2")
+    let sql = "SELECT id FROM \(soup.table) WHERE \(column) \(isNull ? "IS NULL" : "= ?") LIMIT 2"
+    let statement = try access.reading(sql, cached: sql.isCacheableStatement)
     if !isNull { statement.bind(key, at: 1) }
     guard try statement.step() else { return nil }
     let id = statement.int64(0)

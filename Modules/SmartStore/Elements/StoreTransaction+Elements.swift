@@ -121,7 +121,7 @@ extension StoreTransaction {
   ) throws(SmartStoreError) -> Int {
     let soup = try access.soup(named: soupName)
     // Each soup counts its ids from 1: those of another would nearly always hit.
-    if let asked = querySpec.soupName, asked != soupName {
+    if let asked = querySpec.soupName, !MemberKey.isSame(asked, soupName) {
       throw SmartStoreError(
         .invalidQuerySpec,
         "Invalid query spec: it asks soup \(asked), but elements of \(soupName) are to be removed.")

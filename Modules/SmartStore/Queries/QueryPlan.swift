@@ -11,8 +11,8 @@ struct QueryPlan {
   let givesElements: Bool
   /// The names of the columns of a row, where the spec gives them.
   let columnNames: [String]
-  /// Whether the statements come from a bounded set, so that preparing them once pays.
-  let isCacheable: Bool
+  /// Whether GRDB may keep the prepared statements.
+  var isCacheable: Bool { statements.isCacheable }
 
   /// The statement that gives all results, without paging.
   var sql: String { statements.sql }
@@ -32,7 +32,6 @@ struct QueryPlan {
       bindings = (whereArgs ?? []).map(BoundValue.init(argument:))
       givesElements = false
       columnNames = []
-      isCacheable = false
       return
     }
     guard whereArgs == nil else {
@@ -47,7 +46,6 @@ struct QueryPlan {
     bindings = try QueryPlan.bindings(spec, statements, access)
     givesElements = spec.selectPaths == nil
     columnNames = spec.selectPaths ?? []
-    isCacheable = true
   }
 
   /// The statements of a query on one soup, from the snapshot's cache if they were asked for before.

@@ -1,3 +1,4 @@
+import SalesforceSDKCommon
 import Synchronization
 
 /// The statements of a kind of query on one version of the soups, without its keys.
@@ -17,6 +18,9 @@ final class QueryStatements: Sendable {
   let soup: Soup?
   /// How its keys are compared.
   let keyType: SoupIndexType
+  /// Whether the statements come from a bounded set that GRDB's cache tells apart, so that preparing
+  /// them once pays.
+  let isCacheable: Bool
   /// Whether the last run took longer than a caller's thread should wait, see ``ReadBudget``.
   let isLong = Atomic(false)
 
@@ -26,6 +30,7 @@ final class QueryStatements: Sendable {
   ) {
     self.soup = soup
     self.keyType = keyType
+    isCacheable = soup != nil && sql.isCacheableStatement
     self.sql = sql
     self.countSQL = countSQL
     self.idsSQL = idsSQL
@@ -62,26 +67,27 @@ final class QueryStatements: Sendable {
   }
 }
 
-/// What two specs have in common if they have the same statements.
+/// What two specs have in common if they have the same statements. Names and paths are told apart by
+/// their bytes.
 struct QueryShape: Hashable, Sendable {
   private let queryType: QuerySpec.QueryType
-  private let soupName: String?
-  private let indexPath: String?
+  private let soupName: MemberKey?
+  private let indexPath: MemberKey?
   private let hasBegin: Bool
   private let hasEnd: Bool
-  private let orderPath: String?
+  private let orderPath: MemberKey?
   private let order: QuerySpec.Order
-  private let selectPaths: [String]?
+  private let selectPaths: [MemberKey]?
 
   init(_ spec: QuerySpec) {
     queryType = spec.queryType
-    soupName = spec.soupName
-    indexPath = spec.indexPath
+    soupName = spec.soupName.map(MemberKey.init)
+    indexPath = spec.indexPath.map(MemberKey.init)
     hasBegin = spec.beginKey != nil
     hasEnd = spec.endKey != nil
-    orderPath = spec.orderPath
+    orderPath = spec.orderPath.map(MemberKey.init)
     order = spec.order
-    selectPaths = spec.selectPaths
+    selectPaths = spec.selectPaths?.map(MemberKey.init)
   }
 }
 

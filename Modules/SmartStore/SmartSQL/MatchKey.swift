@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// The text of a full-text search.
 enum MatchKey {
   /// Restricts every bare term of `key` to `field`.
@@ -32,7 +34,7 @@ enum MatchKey {
 
   /// The key with `{soup:path}` replaced by the names of full-text columns.
   static func resolved(
-    _ key: String, soups: [String: Soup]
+    _ key: String, soups: [MemberKey: Soup]
   ) throws(SmartStoreError) -> String {
     var output = ""
     var rest = key[...]
@@ -51,7 +53,7 @@ enum MatchKey {
       }
       let parts = rest[rest.index(after: rest.startIndex)..<end].split(
         separator: ":", omittingEmptySubsequences: false)
-      guard parts.count == 2, let soup = soups[String(parts[0])],
+      guard parts.count == 2, let soup = soups[MemberKey(String(parts[0]))],
         let column = soup.fullTextColumn(forPath: String(parts[1]))
       else {
         throw SmartStoreError(

@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// The conversions of the statements used last.
 ///
 /// Each knows the soups that it mentions, so that a change of one soup's mapping forgets exactly
@@ -9,7 +11,8 @@ struct SmartSQLCache: Sendable {
   }
 
   let capacity: Int
-  private var entries: [String: Entry] = [:]
+  /// By the bytes of the statement: literals that look alike find different elements.
+  private var entries: [MemberKey: Entry] = [:]
   private var clock = 0
 
   init(capacity: Int = 1024) {
@@ -20,7 +23,7 @@ struct SmartSQLCache: Sendable {
 
   /// The conversion of `smartSQL`, which thereby becomes the most recently used one.
   mutating func statement(for smartSQL: String) -> ConvertedStatement? {
-    guard let position = entries.index(forKey: smartSQL) else { return nil }
+    guard let position = entries.index(forKey: MemberKey(smartSQL)) else { return nil }
     clock += 1
     entries.values[position].lastUse = clock
     return entries.values[position].statement
@@ -30,7 +33,7 @@ struct SmartSQLCache: Sendable {
   /// the search for it is paid once in many calls; a cache of fewer than eight drops one at a time.
   mutating func put(_ statement: ConvertedStatement, for smartSQL: String) {
     clock += 1
-    entries[smartSQL] = Entry(statement: statement, lastUse: clock)
+    entries[MemberKey(smartSQL)] = Entry(statement: statement, lastUse: clock)
     guard entries.count > capacity else { return }
     let excess = max(1, capacity / 4)
     let oldest = entries.sorted { $0.value.lastUse < $1.value.lastUse }.prefix(excess)

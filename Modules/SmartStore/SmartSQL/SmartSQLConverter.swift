@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// Turns Smart SQL into SQL in one pass over its bytes.
 ///
 /// References stand in braces, `{soup}` and `{soup:path}`. They are resolved everywhere but in
@@ -6,7 +8,7 @@
 struct SmartSQLConverter {
   private let source: [UInt8]
   private let smartSQL: String
-  private let soups: [String: Soup]
+  private let soups: [MemberKey: Soup]
 
   private var output: [UInt8] = []
   private var mentioned: Set<String> = []
@@ -20,7 +22,7 @@ struct SmartSQLConverter {
   /// Where in `output` the last token ended.
   private var bodyEnd = 0
 
-  private init(_ smartSQL: String, soups: [String: Soup]) {
+  private init(_ smartSQL: String, soups: [MemberKey: Soup]) {
     self.smartSQL = smartSQL
     self.source = Array(smartSQL.utf8)
     self.soups = soups
@@ -29,7 +31,7 @@ struct SmartSQLConverter {
 
   /// Converts a statement against the soups of a store.
   static func convert(
-    _ smartSQL: String, soups: [String: Soup]
+    _ smartSQL: String, soups: [MemberKey: Soup]
   ) throws(SmartStoreError) -> ConvertedStatement {
     var converter = SmartSQLConverter(smartSQL, soups: soups)
     return try converter.run()
@@ -207,7 +209,7 @@ struct SmartSQLConverter {
     else {
       throw malformed(start, String(decoding: source[start...end], as: UTF8.self))
     }
-    guard let soup = soups[soupName] else {
+    guard let soup = soups[MemberKey(soupName)] else {
       throw SmartStoreError(
         .unknownSoup,
         "Unknown soup \(soupName) at character \(character(at: start)). "

@@ -28,7 +28,7 @@ final class Soup: Sendable {
   /// Positions in `columns` of the full-text ones.
   let fullTextColumns: [Int]
   /// The spec that answers for a path; of two specs for one path the last.
-  private let indexByPath: [String: SoupIndex]
+  private let indexByPath: [MemberKey: SoupIndex]
 
   /// Both take the id, the time, the columns' values and, unless the soup is external, the text.
   let insertStatement: String
@@ -54,7 +54,7 @@ final class Soup: Sendable {
     }
     self.indexes = named
     self.indexByPath = Dictionary(
-      named.map { ($0.path, $0) }, uniquingKeysWith: { _, last in last })
+      named.map { (MemberKey($0.path), $0) }, uniquingKeysWith: { _, last in last })
     let columns = named.compactMap { index -> Column? in
       guard index.type != .json1, let column = index.columnName else { return nil }
       return Column(
@@ -135,12 +135,13 @@ final class Soup: Sendable {
 
   /// The spec that a reference to `path` resolves to.
   func index(forPath path: String) -> SoupIndex? {
-    indexByPath[path]
+    indexByPath[MemberKey(path)]
   }
 
   /// The column that a match query on `path` searches, if the path is full-text indexed.
   func fullTextColumn(forPath path: String) -> String? {
-    fullTextColumns.lazy.map { self.columns[$0] }.last { $0.pathText == path }?.name
+    fullTextColumns.lazy.map { self.columns[$0] }
+      .last { MemberKey.isSame($0.pathText, path) }?.name
   }
 
   /// The table and column of a reserved path, or nil for an ordinary one.

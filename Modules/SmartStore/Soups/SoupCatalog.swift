@@ -1,4 +1,5 @@
 import GRDB
+import SalesforceSDKCommon
 import Synchronization
 
 /// The soups of a store as of one version of its schema.
@@ -8,7 +9,8 @@ import Synchronization
 /// also after a roll-back and next to another process.
 final class SoupCatalog: Sendable {
   let schemaVersion: Int64
-  let soups: [String: Soup]
+  /// By the bytes of their names, as SQLite tells them apart.
+  let soups: [MemberKey: Soup]
   /// Soups whose alter was interrupted: the table that it replaces is still there.
   let unfinished: Set<String>
   /// Conversions of Smart SQL that hold for these soups.
@@ -17,7 +19,7 @@ final class SoupCatalog: Sendable {
   let statements = Mutex(QueryStatementsCache())
 
   init(
-    schemaVersion: Int64, soups: [String: Soup], unfinished: Set<String> = [],
+    schemaVersion: Int64, soups: [MemberKey: Soup], unfinished: Set<String> = [],
     conversions: SmartSQLCache = SmartSQLCache()
   ) {
     self.schemaVersion = schemaVersion
@@ -26,10 +28,13 @@ final class SoupCatalog: Sendable {
     self.conversions = Mutex(conversions)
   }
 
+  /// The soup with this name.
+  func soup(named name: String) -> Soup? { soups[MemberKey(name)] }
+
   /// This catalogue with another mapping for one soup. Conversions that mention it are left behind.
   func replacing(_ soup: Soup?, named name: String) -> SoupCatalog {
     var soups = soups
-    soups[name] = soup
+    soups[MemberKey(name)] = soup
     var kept = conversions.withLock { $0 }
     kept.removeStatements(mentioning: name)
     return SoupCatalog(
@@ -56,17 +61,17 @@ final class SoupCatalog: Sendable {
   static func load(
     _ database: Database, schemaVersion: Int64
   ) throws(SmartStoreError) -> SoupCatalog {
-    var indexes: [String: [SoupIndex]] = [:]
+    var indexes: [MemberKey: [SoupIndex]] = [:]
     let map = try StoreStatement(
       database,
       "SELECT soupName, path, columnName, columnType FROM soup_index_map ORDER BY rowid")
     while try map.step() {
       let type = SoupIndexType(rawValue: map.string(3))
-      indexes[map.string(0), default: []].append(
+      indexes[MemberKey(map.string(0)), default: []].append(
         SoupIndex(
           path: map.string(1), type: type.isKnown ? type : .string, columnName: map.string(2)))
     }
-    var soups: [String: Soup] = [:]
+    var soups: [MemberKey: Soup] = [:]
     var unfinished: Set<String> = []
     let attributes = try StoreStatement(
       database,
@@ -83,8 +88,9 @@ final class SoupCatalog: Sendable {
         unfinished.insert(name)
         continue
       }
-      soups[name] = Soup(
-        name: name, number: attributes.int64(0), indexes: indexes[name, default: []],
+      let key = MemberKey(name)
+      soups[key] = Soup(
+        name: name, number: attributes.int64(0), indexes: indexes[key, default: []],
         isExternal: attributes.int64(2) != 0)
     }
     return SoupCatalog(schemaVersion: schemaVersion, soups: soups, unfinished: unfinished)

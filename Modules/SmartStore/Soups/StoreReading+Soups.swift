@@ -1,12 +1,12 @@
 extension StoreReading where Self: ~Copyable {
   /// Whether a soup of this name is registered.
   public borrowing func soupExists(forName soupName: String) -> Bool {
-    access.catalog.soups[soupName] != nil
+    access.catalog.soup(named: soupName) != nil
   }
 
   /// The names of all soups, in ascending order.
   public borrowing func allSoupNames() -> [String] {
-    access.catalog.soups.keys.sorted()
+    access.catalog.soups.values.map(\.name).sorted()
   }
 
   /// The index specs of a soup in the order in which they were registered, with their columns.

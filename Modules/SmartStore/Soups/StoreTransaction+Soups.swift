@@ -51,7 +51,7 @@ extension StoreTransaction {
   public borrowing func removeSoup(_ soupName: String) throws(SmartStoreError) {
     try access.checkUsable()
     try access.checkFinished(soupName)
-    guard let soup = access.catalog.soups[soupName] else { return }
+    guard let soup = access.catalog.soup(named: soupName) else { return }
     try access.atomically { () throws(SmartStoreError) in
       if soup.hasFullText { try access.execute("DROP TABLE \(soup.fullTextTable)") }
       try access.execute("DROP TABLE \(soup.table)")

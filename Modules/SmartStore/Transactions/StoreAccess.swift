@@ -62,7 +62,7 @@ public final class StoreAccess {
 
   /// The soup with this name.
   func soup(named name: String) throws(SmartStoreError) -> Soup {
-    guard let soup = catalog.soups[name] else {
+    guard let soup = catalog.soup(named: name) else {
       try checkFinished(name)
       throw SmartStoreError(
         .unknownSoup, "Soup: \(name) does not exist. Register it before using it.")

@@ -175,6 +175,12 @@ struct StoreStatement: ~Copyable {
   }
 }
 
+extension String {
+  /// Whether GRDB's cache tells this statement from all others: it compares texts as Unicode does, to
+  /// which paths of different bytes may be the same.
+  var isCacheableStatement: Bool { utf8.allSatisfy { $0 < 0x80 } }
+}
+
 extension Database {
   /// Runs a statement that begins or ends a transaction.
   ///

@@ -7,10 +7,10 @@ import Testing
 /// The conversion of Smart SQL on statements that nobody wrote.
 @Suite struct SmartSQLFuzzTests {
   private let soups = [
-    "cases": Soup(
+    MemberKey("cases"): Soup(
       name: "cases", number: 1,
       indexes: [SoupIndex]("title:string", "owner:full_text", "site:json1", "it's:json1")),
-    "odd name": Soup(name: "odd name", number: 2, indexes: [SoupIndex]("n:integer")),
+    MemberKey("odd name"): Soup(name: "odd name", number: 2, indexes: [SoupIndex]("n:integer")),
   ]
 
   /// A piece of a statement and what it becomes.
