@@ -116,4 +116,21 @@ import Testing
       #expect(try await store.query(using: values(at: two)) == [["x"]])
     }
   }
+
+  @Test(.timeLimit(.minutes(1))) func `a live query notices when only the bytes of a text change`()
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("n:string"))
+      func put(_ text: String) async throws {
+        try await store.upsert(
+          entries: [["_soupEntryId": 1, "n": .string(text)]], forSoupNamed: "s")
+      }
+      try await put(one)
+      var texts = store.observe(try values(at: "n")).makeAsyncIterator()
+      #expect(try await texts.next()?.first?[0]?.string?.utf8.elementsEqual(one.utf8) == true)
+      try await put(two)
+      #expect(try await texts.next()?.first?[0]?.string?.utf8.elementsEqual(two.utf8) == true)
+    }
+  }
 }

@@ -88,14 +88,14 @@ public enum JSONValue: Sendable {
 }
 
 extension JSONValue: Hashable {
-  /// Whether both mean the same: numbers compare by value (`1` equals `1.0`), objects without
-  /// regard to order.
+  /// Whether both mean the same: numbers compare by value (`1` equals `1.0`), strings byte for byte,
+  /// objects without regard to order.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
     case (.bool(let a), .bool(let b)): a == b
     case (.integer(let a), .integer(let b)): a == b
-    case (.string(let a), .string(let b)): a == b
+    case (.string(let a), .string(let b)): MemberKey.isSame(a, b)
     case (.array(let a), .array(let b)): a == b
     case (.object(let a), .object(let b)): a == b
     default:
