@@ -122,8 +122,10 @@ import Testing
     #expect(MatchKey.qualified(key, field: nil) == key)
   }
 
-  @Test func `SS-164 a phrase is searched as one in its path`() async throws {
-    try await withStore { store async throws in
+  @Test(arguments: [Version.fts5, .fts4])
+  private func `SS-164 a phrase is searched as one in its path`(version: Version) async throws {
+    try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
+      store async throws in
       try await store.registerSoup(
         withName: "a", withIndices: [SoupIndex]("x:full_text", "y:full_text"))
       try await store.upsert(
@@ -133,6 +135,29 @@ import Testing
       #expect(try await ids(store, "a", "x", #""united states""#) == [1])
       #expect(try await ids(store, "a", "x", "united states") == [1, 2])
       #expect(try await ids(store, "a", nil, #""united states""#) == [1, 3])
+      #expect(try await ids(store, "a", "x", #"the "united states""#) == [1])
+      #expect(try await ids(store, "a", "y", #"the "united states""#) == [])
+      #expect(try await ids(store, "a", "x", #""united states" OR {a:y}:united"#) == [1, 3])
+      #expect(try await ids(store, "a", "x", #"united NOT "united states""#) == [2])
+    }
+  }
+
+  @Test(arguments: [
+    #"{a:y}:"united states""#, #"the {a:y}:"united states""#, "{a:y}:(united states)",
+    #"{a:y}: "united states""#, "{a:y} :united", "{a:y}:",
+  ])
+  func `SS-164 SS-165 FTS4 refuses to aim anything but a term from within the key`(key: String)
+    async throws
+  {
+    try await withStore(options: SmartStoreOptions(fullTextVersion: .fts4)) { store async throws in
+      try await store.registerSoup(
+        withName: "a", withIndices: [SoupIndex]("x:full_text", "y:full_text"))
+      try await store.upsert(entries: [["x": "the", "y": "united states"]], forSoupNamed: "a")
+      for path in [nil, "x"] {
+        await expectFailure(.invalidQuerySpec, "Invalid query spec") {
+          _ = try await ids(store, "a", path, key)
+        }
+      }
     }
   }
 
@@ -156,6 +181,20 @@ import Testing
         }
       }
       #expect(try await store.elements(of: "a").count == 1)
+    }
+  }
+
+  @Test(arguments: ["AND", "\"open", "cat \"open", "cat AND", "(cat", "{", "{b:x}:cat"])
+  func `SS-165 a key that FTS4 cannot read fails and finds nothing`(key: String) async throws {
+    try await withStore(options: SmartStoreOptions(fullTextVersion: .fts4)) { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:full_text")])
+      try await store.upsert(entries: [["x": "cat"]], forSoupNamed: "a")
+      for path in [nil, "x"] {
+        let error = await #expect(throws: SmartStoreError.self) {
+          _ = try await ids(store, "a", path, key)
+        }
+        #expect(error?.code == .sql || error?.code == .invalidReference)
+      }
     }
   }
 

@@ -55,7 +55,10 @@ struct QueryPlan {
     let soup = try access.soup(named: spec.soupName ?? "")
     let shape = QueryShape(spec)
     if let known = access.catalog.statements.withLock({ $0[shape] }) { return known }
-    let made = try QueryStatements(spec, on: soup)
+    let made = try QueryStatements(
+      spec, on: soup,
+      fullTextVersion: spec.queryType == .match
+        ? try access.engine(ofFullTextTable: soup.fullTextTable) : nil)
     access.catalog.statements.withLock { $0[shape] = made }
     return made
   }
@@ -79,8 +82,11 @@ struct QueryPlan {
         }
         field = column
       }
-      let key = MatchKey.qualified(spec.matchKey?.string ?? "", field: field)
-      return [.text(try MatchKey.resolved(key, soups: access.catalog.soups))]
+      let version = statements.fullTextVersion
+      // In FTS4 the statement itself names the column.
+      let key = MatchKey.qualified(
+        spec.matchKey?.string ?? "", field: version == .fts4 ? nil : field)
+      return [.text(try MatchKey.resolved(key, soups: access.catalog.soups, version: version))]
     }
     let type = statements.keyType
     var bindings: [BoundValue] = []

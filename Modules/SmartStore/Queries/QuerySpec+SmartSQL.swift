@@ -6,6 +6,8 @@ struct QueryNames {
   let table: String
   /// The full-text table that belongs to it.
   let fullTextTable: String
+  /// What of it a match searches: all of it, or one column.
+  let matched: String
   /// A path of the soup.
   let path: (String) -> String
   /// The whole element.
@@ -44,8 +46,8 @@ extension QuerySpec {
   private var names: QueryNames? {
     soupName.map { soup in
       QueryNames(
-        table: "{\(soup)}", fullTextTable: "{\(soup)}_fts", path: { "{\(soup):\($0)}" },
-        element: "{\(soup):\(SmartStore.soupPath)}")
+        table: "{\(soup)}", fullTextTable: "{\(soup)}_fts", matched: "{\(soup)}_fts",
+        path: { "{\(soup):\($0)}" }, element: "{\(soup):\(SmartStore.soupPath)}")
     }
   }
 
@@ -76,9 +78,8 @@ extension QuerySpec {
       default: "WHERE \(value) >= ? AND \(value) <= ? "
       }
     case .match:
-      let table = names.fullTextTable
       return "WHERE \(names.path(SmartStore.soupEntryId)) IN "
-        + "(SELECT rowid FROM \(table) WHERE \(table) MATCH \(matchKey)) "
+        + "(SELECT rowid FROM \(names.fullTextTable) WHERE \(names.matched) MATCH \(matchKey)) "
     case .smart: return ""
     }
   }

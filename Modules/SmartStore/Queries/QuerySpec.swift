@@ -112,7 +112,8 @@ public struct QuerySpec: Sendable, Hashable {
   /// paths of the soup.
   ///
   /// `matchKey` knows terms, `term*`, `"a phrase"`, AND, OR, NOT, parentheses and
-  /// `{soup:path}:term`.
+  /// `{soup:path}:term`. On a soup that still has FTS4 a reference aims one term, no phrase: name the
+  /// path of a phrase by `path`.
   public static func buildMatchQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String? = nil, matchKey: String?,
     orderPath: String? = nil, order: Order = .ascending, pageSize: Int

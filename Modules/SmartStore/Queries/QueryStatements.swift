@@ -18,6 +18,8 @@ final class QueryStatements: Sendable {
   let soup: Soup?
   /// How its keys are compared.
   let keyType: SoupIndexType
+  /// The engine that a match asks; nil for other queries.
+  let fullTextVersion: SmartStoreOptions.FullTextVersion?
   /// Whether the statements come from a bounded set that GRDB's cache tells apart, so that preparing
   /// them once pays.
   let isCacheable: Bool
@@ -26,10 +28,11 @@ final class QueryStatements: Sendable {
 
   private init(
     sql: String, countSQL: String, idsSQL: String, soup: Soup? = nil,
-    keyType: SoupIndexType = .json1
+    keyType: SoupIndexType = .json1, fullTextVersion: SmartStoreOptions.FullTextVersion? = nil
   ) {
     self.soup = soup
     self.keyType = keyType
+    self.fullTextVersion = fullTextVersion
     isCacheable = soup != nil && sql.isCacheableStatement
     self.sql = sql
     self.countSQL = countSQL
@@ -46,24 +49,32 @@ final class QueryStatements: Sendable {
 
   /// The statements of a query on one soup.
   ///
+  /// - Parameter fullTextVersion: The engine of the soup's full-text table, for a match.
   /// - Throws: ``SmartStoreError`` `invalidReference` for a path that cannot be read.
-  convenience init(_ spec: QuerySpec, on soup: Soup) throws(SmartStoreError) {
+  convenience init(
+    _ spec: QuerySpec, on soup: Soup, fullTextVersion: SmartStoreOptions.FullTextVersion?
+  ) throws(SmartStoreError) {
     for path in [spec.indexPath, spec.orderPath].compactMap(\.self) {
       try soup.checkReadable(path)
     }
     for path in spec.selectPaths ?? [] where path != SmartStore.soupPath {
       try soup.checkReadable(path)
     }
+    // A key of FTS4 cannot aim a phrase at a column; the statement can restrict all of it to one.
+    let column =
+      fullTextVersion == .fts4 ? spec.indexPath.flatMap { soup.fullTextColumn(forPath: $0) } : nil
     let names = QueryNames(
-      table: soup.table, fullTextTable: soup.fullTextTable, path: soup.expression(forPath:),
-      element: soup.elementColumns)
+      table: soup.table, fullTextTable: soup.fullTextTable,
+      matched: column.map { "\(soup.fullTextTable).\($0)" } ?? soup.fullTextTable,
+      path: soup.expression(forPath:), element: soup.elementColumns)
     let predicate = spec.predicate(names, "?")
     let order = spec.orderText(names)
     self.init(
       sql: spec.selectText(names) + predicate + order,
       countSQL: "SELECT count(*) FROM \(soup.table) " + predicate,
       idsSQL: "SELECT id FROM \(soup.table) " + predicate + order, soup: soup,
-      keyType: spec.indexPath.flatMap { soup.keyType(forPath: $0) } ?? .json1)
+      keyType: spec.indexPath.flatMap { soup.keyType(forPath: $0) } ?? .json1,
+      fullTextVersion: fullTextVersion)
   }
 }
 

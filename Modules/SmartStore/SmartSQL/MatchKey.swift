@@ -33,8 +33,11 @@ enum MatchKey {
   }
 
   /// The key with `{soup:path}` replaced by the names of full-text columns.
+  ///
+  /// - Parameter version: The engine that reads the key. FTS4 aims nothing but a term: where anything
+  ///   else follows the colon it stops reading, or searches all columns, without an error.
   static func resolved(
-    _ key: String, soups: [MemberKey: Soup]
+    _ key: String, soups: [MemberKey: Soup], version: SmartStoreOptions.FullTextVersion?
   ) throws(SmartStoreError) -> String {
     var output = ""
     var rest = key[...]
@@ -62,8 +65,28 @@ enum MatchKey {
       }
       output.append(column)
       rest = rest[rest.index(after: end)...]
+      guard version != .fts4 || aimsTerm(rest.utf8) else {
+        throw SmartStoreError(
+          .invalidQuerySpec,
+          "Invalid query spec: in a match key of FTS4 a reference aims one term, {soup:path}:term. "
+            + "To search a phrase in one path, name the path in the query spec.")
+      }
     }
     return output
+  }
+
+  /// Whether what stands behind a reference is a colon and, close to it, something to search.
+  private static func aimsTerm(_ rest: Substring.UTF8View) -> Bool {
+    guard rest.first == UInt8(ascii: ":") else { return false }
+    return rest.dropFirst().prefix { !isSeparator($0) && $0 != UInt8(ascii: "\"") }
+      .contains { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...0xff:
+          true
+        default: false
+        }
+      }
   }
 
   /// Where the term that begins at `start` ends. A quoted phrase and a reference in braces may hold
