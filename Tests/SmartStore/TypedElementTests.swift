@@ -94,6 +94,26 @@ import Testing
     }
   }
 
+  @Test func `SS-214 an element that a join does not find decodes as nil`() async throws {
+    struct Item: Decodable, Equatable { let key: String }
+    for features in [[], [SoupSpec.featureExternalStorage]] {
+      try await withStore { store async throws in
+        try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("key:string"))
+        try await store.registerSoup(
+          withSpec: SoupSpec(name: "b", features: features),
+          withIndices: [SoupIndex]("key:string"))
+        try await store.upsert(entries: [["key": "x"], ["key": "y"]], forSoupNamed: "a")
+        try await store.upsert(entries: [["key": "x"]], forSoupNamed: "b")
+        let spec = try QuerySpec.buildSmartQuerySpec(
+          smartSql: """
+            select {b:_soup} from {a} left join {b} on {a}.{a:key} = {b}.{b:key} \
+            order by {a}.{a:_soupEntryId}
+            """, pageSize: 9)
+        #expect(try await store.query(using: spec, as: Item?.self) == [Item(key: "x"), nil])
+      }
+    }
+  }
+
   @Test func `an element that does not fit the type fails with the member's name`() async throws {
     struct Wrong: Decodable { let id: Int }
     try await withAccount { store async throws in

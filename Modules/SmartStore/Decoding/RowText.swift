@@ -5,8 +5,10 @@ extension ResultRow {
   /// with a member for each column.
   func slice(named names: [String]) throws(SmartStoreError) -> JSONSlice {
     if columnCount == 1 {
-      if isElement(0) { return try element(0) }
-      return try parse(SerializedRows.text(of: try column(0), isElement: false))
+      let value = try column(0)
+      // An element is null on the empty side of an outer join.
+      if isElement(0), case .text(let text) = value { return try parse(text) }
+      return try parse(SerializedRows.text(of: value, isElement: false))
     }
     var bytes: [UInt8] = [UInt8(ascii: "{")]
     for column in 0..<columnCount {
