@@ -192,6 +192,34 @@ import Testing
     }
   }
 
+  @Test func `SS-224 an answer that comes late replaces nothing that was asked for later`()
+    async throws
+  {
+    try await withManager { manager async throws in
+      _ = try await manager.sharedGlobal()
+      let inspector = try makeInspector(manager)
+      let slow = """
+        with recursive c(n) as (select 1 union all select n + 1 from c where n < 300000) \
+        select count(*) from c
+        """
+      func runSlow() async -> Task<Void, Never> {
+        let running = Task { await inspector.run(query: slow) }
+        while await inspector.contents.query != slow { await Task.yield() }
+        return running
+      }
+      var running = await runSlow()
+      await inspector.clear()
+      await running.value
+      #expect(await inspector.contents == SmartStoreInspector.Contents())
+
+      running = await runSlow()
+      await inspector.run(query: "select 1")
+      await running.value
+      #expect(await inspector.contents.query == "select 1")
+      #expect(await inspector.contents.rows == [[1]])
+    }
+  }
+
   @Test func `SS-225 words are offered for the language, the soups and their paths`() async throws {
     try await withManager { manager async throws in
       let inspector = try makeInspector(manager)

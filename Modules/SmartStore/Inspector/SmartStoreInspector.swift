@@ -55,6 +55,8 @@ public actor SmartStoreInspector {
 
   private let manager: SmartStoreManager
   private let currentUser: StoreOwner?
+  /// How many actions were begun. An answer that comes when there were more is not shown.
+  private var actions = 0
 
   /// Nil unless the manager's options say that developers are supported.
   ///
@@ -96,12 +98,12 @@ public actor SmartStoreInspector {
   ///   - pageSize: A number as text; anything else counts as ``defaultPageSize``.
   ///   - pageIndex: A number as text; anything else counts as 0.
   public func run(query: String, pageSize: String = "", pageIndex: String = "") async {
-    contents = Contents(query: query, pageSize: pageSize, pageIndex: pageIndex)
+    let action = begin(Contents(query: query, pageSize: pageSize, pageIndex: pageIndex))
     guard query.contains(where: { !$0.isWhitespace }) else {
       contents.message = "No query specified"
       return
     }
-    await show(whenEmpty: "No rows returned") { [contents] store in
+    await show(action, whenEmpty: "No rows returned") { [contents] store in
       let spec = try QuerySpec.buildSmartQuerySpec(
         smartSql: contents.query, pageSize: Int(contents.pageSize) ?? Self.defaultPageSize)
       return (
@@ -115,8 +117,8 @@ public actor SmartStoreInspector {
   /// Shows the soups with the number of their elements, sorted by name; of many soups only the
   /// names.
   public func showSoups() async {
-    contents = Contents()
-    await show(whenEmpty: "No soups found") { store in
+    let action = begin(Contents())
+    await show(action, whenEmpty: "No soups found") { store in
       let query = try await store.read { try $0.soupCountStatement() }
       return (query, query.isEmpty ? [] : try await store.query(query))
     }
@@ -124,8 +126,8 @@ public actor SmartStoreInspector {
 
   /// Shows the index specs of all soups in the order in which they were registered.
   public func showIndices() async {
-    contents = Contents()
-    await show(whenEmpty: "No rows returned") { store in
+    let action = begin(Contents())
+    await show(action, whenEmpty: "No rows returned") { store in
       let query = "select soupName, path, columnType from soup_index_map"
       return (query, try await store.query(query))
     }
@@ -133,7 +135,7 @@ public actor SmartStoreInspector {
 
   /// Empties the query, its page, the rows and the messages. The store stays as it is.
   public func clear() {
-    contents = Contents()
+    _ = begin(Contents())
   }
 
   /// The words to offer while a query is typed: those of the language, then for each soup its name
@@ -165,12 +167,19 @@ public actor SmartStoreInspector {
       withName: selected.storeName, forUserAccount: selected.owner)
   }
 
-  /// Asks the selected store and shows the statement and its rows, or what went wrong.
+  /// Shows `contents` and gives the action its number.
+  private func begin(_ contents: Contents) -> Int {
+    self.contents = contents
+    actions += 1
+    return actions
+  }
+
+  /// Asks the selected store and shows the statement and its rows, or what went wrong, unless another
+  /// action was begun meanwhile.
   private func show(
-    whenEmpty: String,
+    _ action: Int, whenEmpty: String,
     _ ask: @Sendable (SmartStore) async throws -> (query: String, rows: [JSONValue])
   ) async {
-    let asked = selected
     var answer = contents
     do {
       if let store = try await store() {
@@ -184,8 +193,7 @@ public actor SmartStoreInspector {
     } catch {
       (answer.title, answer.message) = ("\(type(of: error))", "\(error)")
     }
-    // Somebody may have turned to another store or query meanwhile.
-    if asked == selected { contents = answer }
+    if action == actions { contents = answer }
   }
 }
 
