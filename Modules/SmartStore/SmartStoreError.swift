@@ -75,7 +75,7 @@ public struct SmartStoreError: Error, Sendable {
     public static let invalidEntry = Code(kind: .invalidEntry)
     /// No element has this entry id.
     public static let noSuchEntry = Code(kind: .noSuchEntry)
-    /// An entry exceeds what SQLite stores in one value.
+    /// An entry exceeds what SQLite stores in one value, or what can be read again as JSON, 256 MiB.
     public static let entryTooLarge = Code(kind: .entryTooLarge)
     /// An alter of the soup was interrupted. Finish it with `resumeLongOperations()`, or open the
     /// store again.

@@ -35,7 +35,13 @@ struct ElementSplicer {
         tail.append(UInt8(ascii: ","))
         tail += try JSONValue.string(member.key).serialized()
         tail.append(UInt8(ascii: ":"))
-        tail += try member.value.serialized()
+        let value = try member.value.serialized()
+        // Most are scalars, which have no depth to check. The element itself is a level, too.
+        if member.value.array != nil || member.value.object != nil {
+          _ = try JSONSlice(
+            parsing: value, limits: JSONLimits(maxDepth: JSONLimits.written.maxDepth - 1))
+        }
+        tail += value
       }
     } catch {
       throw SmartStoreError(

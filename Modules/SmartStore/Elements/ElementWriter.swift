@@ -177,8 +177,9 @@ struct ElementWriter: ~Copyable {
     let now = access.now()
     let start = buffer.count
     try splicer.splice(element, entryId: entryId, lastModified: now, into: &buffer)
-    guard buffer.count - start <= Int32.max else {
-      throw SmartStoreError(.entryTooLarge, "Invalid entry: it has more than 2 GB of text.")
+    guard buffer.count - start <= JSONLimits.greatestSize else {
+      throw SmartStoreError(
+        .entryTooLarge, "Invalid entry: with the store's members it has 256 MiB of text or more.")
     }
     staged.append(
       StagedRow(

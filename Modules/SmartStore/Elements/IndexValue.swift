@@ -96,7 +96,7 @@ enum PathSource: Sendable {
       if let member = setting.last(where: { MemberKey.isSame($0.key, first) }) {
         do throws(JSONError) {
           let text = try JSONValue.object([first: member.value]).serialized()
-          self = .constant(try JSONSlice(parsing: text).project(path))
+          self = .constant(try JSONSlice(parsing: text, limits: .written).project(path))
         } catch {
           throw SmartStoreError(
             .invalidEntry, "Invalid entry: a member to set cannot be written as JSON.",

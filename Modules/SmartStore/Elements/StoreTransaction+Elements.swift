@@ -12,7 +12,7 @@ extension StoreTransaction {
   ///     `_soupEntryId` does; an id that no element has is replaced by a new one.
   /// - Returns: The entry ids, in the order of `slices`.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed`, `externalIdMissing`,
-  ///   `ambiguousMatch`, `invalidEntry`, `diskFull`, `io`.
+  ///   `ambiguousMatch`, `invalidEntry`, `entryTooLarge`, `diskFull`, `io`.
   @discardableResult
   public borrowing func upsert(
     slices: [JSONSlice], setting: [(key: String, value: JSONValue)] = [],
@@ -77,7 +77,7 @@ extension StoreTransaction {
   /// Replaces the element with this id by a JSON text, with members set and removed as in
   /// ``upsert(slices:setting:removing:soup:externalIdPath:)``.
   ///
-  /// - Throws: ``SmartStoreError`` `unknownSoup`, `noSuchEntry`, `invalidEntry`.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `noSuchEntry`, `invalidEntry`, `entryTooLarge`.
   public borrowing func update(
     slice: JSONSlice, setting: [(key: String, value: JSONValue)] = [], removing: [String] = [],
     soup soupName: String, entryId: Int64
