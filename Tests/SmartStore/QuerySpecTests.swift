@@ -51,6 +51,26 @@ import Testing
     #expect(error?.number == 999)
   }
 
+  @Test(arguments: [
+    (#"{"queryType":"range","selectPaths":["name",5]}"#, "selectPaths"),
+    (#"{"queryType":"range","selectPaths":["name",null]}"#, "selectPaths"),
+    (#"{"queryType":"range","selectPaths":"name"}"#, "selectPaths"),
+    (#"{"queryType":"range","orderPath":5}"#, "orderPath"),
+    (#"{"queryType":"range","indexPath":5}"#, "indexPath"),
+    (#"{"queryType":"match","indexPath":["x"],"matchKey":"y"}"#, "indexPath"),
+    (#"{"queryType":"range","pageSize":"20"}"#, "pageSize"),
+    (#"{"queryType":"range","pageSize":2.5}"#, "pageSize"),
+    (#"{"queryType":"smart","smartSql":5}"#, "smartSql"),
+  ])
+  func `SS-2 SS-121 a member of the wrong type is refused by its name`(text: String, name: String)
+    async
+  {
+    let error = await expectFailure(.invalidQuerySpec, "Invalid query spec: \(name) ") {
+      _ = try QuerySpec(json: json(text), soupName: "a")
+    }
+    #expect(error?.number == 999)
+  }
+
   @Test func `SS-121 a builder refuses a page size below one`() async {
     await expectFailure(.invalidQuerySpec, "Invalid query spec") {
       _ = try QuerySpec.buildAllQuerySpec(soupName: "a", pageSize: 0)

@@ -138,8 +138,8 @@ public struct QuerySpec: Sendable, Hashable {
   /// ascending, a null member counts as missing.
   ///
   /// - Parameter soupName: The soup to ask; not needed for a smart query.
-  /// - Throws: ``SmartStoreError`` `invalidQuerySpec` for a missing or unknown `queryType`, or a
-  ///   missing key.
+  /// - Throws: ``SmartStoreError`` `invalidQuerySpec` for a missing or unknown `queryType`, a missing
+  ///   key, or a path, a statement or a page size of the wrong type.
   public init(json: JSONValue, soupName: String?) throws(SmartStoreError) {
     guard let type = json["queryType"]?.string.flatMap(QueryType.init(rawValue:)) else {
       throw SmartStoreError(
@@ -147,23 +147,38 @@ public struct QuerySpec: Sendable, Hashable {
         "Invalid query spec: queryType is missing or unknown. "
           + "Use exact, range, like, match or smart.")
     }
-    let pageSize = json["pageSize"]?.int64.flatMap { Int(exactly: $0) } ?? 0
     func key(_ name: String) -> JSONValue? {
       guard let value = json[name], !value.isNull else { return nil }
       return value
     }
+    func text(_ name: String) throws(SmartStoreError) -> String? {
+      guard let value = key(name) else { return nil }
+      guard let text = value.string else { throw Self.invalid("\(name) must be a string") }
+      return text
+    }
     let isSmart = type == .smart
+    var selectPaths: [String]?
+    if !isSmart, let paths = key("selectPaths") {
+      selectPaths = paths.array?.compactMap(\.string)
+      guard let selectPaths, selectPaths.count == paths.array?.count else {
+        throw Self.invalid("selectPaths must be a list of strings")
+      }
+    }
+    var pageSize = QuerySpec.defaultPageSize
+    if let value = key("pageSize") {
+      guard let size = value.int64 else { throw Self.invalid("pageSize must be a whole number") }
+      if size > 0 { pageSize = Int(clamping: size) }
+    }
     try self.init(
-      type, soupName: isSmart ? nil : soupName, indexPath: isSmart ? nil : key("indexPath")?.string,
+      type, soupName: isSmart ? nil : soupName, indexPath: isSmart ? nil : text("indexPath"),
       matchKey: type == .exact || type == .match ? key("matchKey") : nil,
       likeKey: type == .like ? key("likeKey").map { $0.string ?? $0.text } : nil,
       beginKey: type == .range ? key("beginKey") : nil,
       endKey: type == .range ? key("endKey") : nil,
-      statement: isSmart ? key("smartSql")?.string : nil,
-      orderPath: isSmart ? nil : key("orderPath")?.string,
+      statement: isSmart ? text("smartSql") : nil,
+      orderPath: isSmart ? nil : text("orderPath"),
       order: key("order")?.string == Order.descending.rawValue ? .descending : .ascending,
-      pageSize: pageSize > 0 ? pageSize : QuerySpec.defaultPageSize,
-      selectPaths: isSmart ? nil : key("selectPaths")?.array?.compactMap(\.string))
+      pageSize: pageSize, selectPaths: selectPaths)
   }
 
   /// The JSON form: the members that apply to this kind of query. Reading it gives an equal spec.
@@ -186,34 +201,34 @@ public struct QuerySpec: Sendable, Hashable {
   // MARK: Checks
 
   private func validate() throws(SmartStoreError) {
-    guard pageSize >= 1 else { throw invalid("the page size is \(pageSize). Use at least 1") }
+    guard pageSize >= 1 else { throw Self.invalid("the page size is \(pageSize). Use at least 1") }
     if queryType == .smart {
-      guard statement != nil else { throw invalid("a smart query needs smartSql") }
+      guard statement != nil else { throw Self.invalid("a smart query needs smartSql") }
       return
     }
-    guard let soupName, !soupName.isEmpty else { throw invalid("the soup's name is missing") }
+    guard let soupName, !soupName.isEmpty else { throw Self.invalid("the soup's name is missing") }
     switch queryType {
     case .exact:
       guard let matchKey, !matchKey.isNull else {
-        throw invalid("an exact query needs a matchKey; ask for null with a smart query")
+        throw Self.invalid("an exact query needs a matchKey; ask for null with a smart query")
       }
     case .like:
-      guard likeKey != nil else { throw invalid("a like query needs a likeKey") }
+      guard likeKey != nil else { throw Self.invalid("a like query needs a likeKey") }
     case .match:
       guard let key = matchKey?.string, key.contains(where: { !$0.isWhitespace }) else {
-        throw invalid("a match query needs a matchKey with at least one term")
+        throw Self.invalid("a match query needs a matchKey with at least one term")
       }
     case .range, .smart: break
     }
     let needsPath = queryType == .exact || queryType == .like || beginKey != nil || endKey != nil
-    if needsPath, indexPath?.isEmpty != false { throw invalid("the indexPath is missing") }
+    if needsPath, indexPath?.isEmpty != false { throw Self.invalid("the indexPath is missing") }
     let paths = [indexPath, orderPath].compactMap(\.self) + (selectPaths ?? [])
     if paths.contains(where: { $0.isEmpty || $0.utf8.contains(0) }) {
-      throw invalid("a path is empty or holds a NUL")
+      throw Self.invalid("a path is empty or holds a NUL")
     }
   }
 
-  private func invalid(_ reason: String) -> SmartStoreError {
+  private static func invalid(_ reason: String) -> SmartStoreError {
     SmartStoreError(.invalidQuerySpec, "Invalid query spec: \(reason).")
   }
 }
