@@ -68,6 +68,27 @@ import Testing
     }
   }
 
+  @Test func `SS-112 SS-125 a key with a fraction does not find integers that lost theirs`()
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(
+        withName: "a", withIndices: [SoupIndex]("i:integer", "f:floating", "s:string", "j:json1"))
+      try await store.upsert(
+        entries: ([5, 5.5, 1e300] as [JSONValue]).map { ["i": $0, "f": $0, "s": $0, "j": $0] },
+        forSoupNamed: "a")
+      func count(_ path: String, _ key: JSONValue) async throws -> Int64 {
+        try await store.count(
+          using: .buildExactQuerySpec(soupName: "a", path: path, matchKey: key, pageSize: 9))
+      }
+      for key in [5.5, 1e300] as [JSONValue] {
+        #expect(try await count("i", key) == 0)
+        for path in ["f", "s", "j"] { #expect(try await count(path, key) == 1, "\(path)") }
+      }
+      #expect(try await count("i", 5) == 2)
+    }
+  }
+
   @Test func `SS-72 every control character survives in one value`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("s:string"))

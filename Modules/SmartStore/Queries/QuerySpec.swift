@@ -78,7 +78,8 @@ public struct QuerySpec: Sendable, Hashable {
   /// The elements whose value at `path` equals `matchKey`.
   ///
   /// A Boolean or number finds the elements that hold the equal JSON value, whatever the index
-  /// type.
+  /// type. But an integer index keeps numbers without their fraction and within 64 bits: a number
+  /// beyond that finds nothing there, rather than all elements that are kept as the same integer.
   public static func buildExactQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String, matchKey: JSONValue?,
     orderPath: String? = nil, order: Order = .ascending, pageSize: Int
