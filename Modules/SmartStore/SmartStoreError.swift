@@ -78,7 +78,8 @@ public struct SmartStoreError: Error, Sendable {
     /// An entry exceeds what SQLite stores in one value, or what can be read again as JSON, 256 MiB.
     public static let entryTooLarge = Code(kind: .entryTooLarge)
     /// An alter of the soup was interrupted. Finish it with `resumeLongOperations()`, or open the
-    /// store again.
+    /// store again. Of maintenance: a re-encryption came past the point at which the new key opens
+    /// the store. Repeat it.
     public static let unfinishedOperation = Code(kind: .unfinishedOperation)
     /// The file of an externally stored element is missing or damaged. Restore it from a backup.
     public static let externalFileUnreadable = Code(kind: .externalFileUnreadable)

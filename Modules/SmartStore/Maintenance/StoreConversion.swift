@@ -117,7 +117,9 @@ struct StoreConversion {
     try settleExternalFiles(of: database)
     let lock = try database.closeKeepingLock()
     try lock.whileHeld { () throws(SmartStoreError) in
-      try settling { () throws(SmartStoreError) in try sealAnew(from: old, to: new) }
+      // Once the new key opens the store nothing is left that could not wait for the next opening.
+      defer { try? StoreLeftovers(paths).settle() }
+      try sealAnew(from: old, to: new)
     }
     _ = consume readers
   }
@@ -126,9 +128,8 @@ struct StoreConversion {
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
     try checkCopies()
-    let keys = try StoreKeyring.addEpoch(paths, from: old, to: new)
-    try take(.keyWritten)
-    let sealer = PageSealer(keys: keys, cipher: options.cipher)
+    let epoch = try StoreKeyring.nextEpoch(paths, from: old, to: new)
+    let sealer = PageSealer(keys: epoch.keys, cipher: options.cipher)
     try copy(paths.database, to: paths.reencrypted) { page, number in
       sealer.pageBytes.copyMemory(from: page, byteCount: PageFormat.pageSize)
       guard sealer.open(number: number, into: page) != nil, sealer.seal(page, number: number)
@@ -136,19 +137,47 @@ struct StoreConversion {
       page.copyMemory(from: sealer.pageBytes, byteCount: PageFormat.pageSize)
       return true
     }
-    let store = SealedStore(keys: keys, cipher: options.cipher)
+    let store = SealedStore(keys: epoch.keys, cipher: options.cipher)
     try verify(paths.reencrypted, store: store)
-    try replace(with: paths.reencrypted)
-    // One by one: until all are sealed anew, the key file holds both keys.
     do {
+      try exchange(epoch)
+      // One by one: until all are sealed anew, the key file holds both keys.
       try ExternalFiles(database: paths.database, sealer: ExternalFileSealer(store: store)).reseal()
+      try StoreKeyring.dropOlderEpochs(paths, provider: new)
     } catch {
+      // The copy is there until it has taken the database's place, whether or not that was told.
+      if DurableFile(path: paths.reencrypted).exists, let failure = error as? SmartStoreError {
+        throw failure
+      }
       throw SmartStoreError(
-        .exportFailed,
-        "A file of an externally stored element could not be sealed anew. Run a check, and then "
-          + "this again; the store can be used.", cause: error)
+        .unfinishedOperation,
+        "The new key opens the store at \(paths.directory), but sealing it anew did not end. The "
+          + "store can be used. Run a check, and then this again.", cause: error)
     }
-    try StoreKeyring.dropOlderEpochs(paths, provider: new)
+  }
+
+  /// Puts the new key file and then the new database in the place of the old ones.
+  ///
+  /// Nothing but the new database needs the new key file. Should that not take its place, the old
+  /// key file returns: who is told of a failure may forget the new key.
+  private func exchange(_ epoch: StoreKeyring.NextEpoch) throws(SmartStoreError) {
+    do throws(SmartStoreError) {
+      try StoreKeyring.write(epoch.file, paths)
+      try take(.keyWritten)
+      try replace(with: paths.reencrypted)
+    } catch {
+      guard DurableFile(path: paths.reencrypted).exists else { throw error }
+      do throws(SmartStoreError) {
+        try StoreKeyring.putBack(epoch.before, paths)
+      } catch let second {
+        throw SmartStoreError(
+          .backupFailed,
+          "The store at \(paths.directory) stays as it is, but its key file could not be put back: "
+            + "if the old key does not open it, the new one does. Keep both, and try again.",
+          cause: second)
+      }
+      throw error
+    }
   }
 
   // MARK: Steps

@@ -6,8 +6,9 @@ import SalesforceSDKCommon
 /// Every call takes the store's write lock and fails with `busyOtherProcess` while somebody has the
 /// store open for writing, with `busy` while another process reads it. A call that fails leaves the
 /// store as it was; so does the end of the process or of the power at any instant, or else the call
-/// is complete. Calls block until the disk has done its work: run them off the threads that tasks
-/// share, or through ``SmartStoreManager/withClosedStore(named:owner:_:)``.
+/// is complete. What ``reencrypt(from:to:)`` says of itself is the one exception. Calls block until
+/// the disk has done its work: run them off the threads that tasks share, or through
+/// ``SmartStoreManager/withClosedStore(named:owner:_:)``.
 ///
 /// The database is rewritten beside its place, so its size must be free on the disk.
 public struct StoreMaintenance: Sendable {
@@ -44,10 +45,15 @@ public struct StoreMaintenance: Sendable {
   /// Seals every page with a new data key, which is wrapped by the key of `new`.
   ///
   /// A call that was interrupted may have left the store to be opened by `new`; repeated, it goes on.
+  /// So keep both keys until a call has returned. One that throws has left the store to the key that
+  /// opened it before, with two exceptions: `unfinishedOperation` says that `new` opens the store,
+  /// which can be used, and `backupFailed` that either may.
   ///
   /// - Parameter new: May be the same as `old`. Makes its key if it has none.
   /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged, or a copy of a
-  ///   damaged log is kept, which nobody could read afterwards; `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`.
+  ///   damaged log is kept, which nobody could read afterwards; `verificationOpenFailed`,
+  ///   `verificationReadFailed`, `replaceFailed`; `unfinishedOperation` if an element file could not
+  ///   be sealed anew or the older data key not be forgotten; `backupFailed` if the disk failed twice.
   public func reencrypt(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {

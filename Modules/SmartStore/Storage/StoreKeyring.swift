@@ -51,21 +51,41 @@ enum StoreKeyring {
     try write(opened.dataKeys, of: file, with: try newKey(of: new), paths)
   }
 
-  /// Adds a data key for a new epoch, wrapped like the others by the new key, unless an earlier
-  /// re-encryption was not completed: then its key is the newest one.
-  ///
-  /// - Returns: The keys, of which the newest is the one to re-encrypt with.
-  static func addEpoch(
+  /// What a re-encryption needs before it begins.
+  struct NextEpoch {
+    /// The keys, of which the newest is the one to re-encrypt with.
+    let keys: StoreKeys
+    /// The key file of the store as it is.
+    let before: StoreKeyFile
+    /// The key file that opens the store before and after its pages are sealed anew.
+    let file: StoreKeyFile
+  }
+
+  /// Makes a data key for a new epoch, wrapped like the others by the new key, unless an earlier
+  /// re-encryption was not completed: then its key is the newest one. Nothing is written yet.
+  static func nextEpoch(
     _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
-  ) throws(SmartStoreError) -> StoreKeys {
+  ) throws(SmartStoreError) -> NextEpoch {
     let file = try read(paths)
     var dataKeys = try open(file, paths, from: old, to: new).dataKeys
     if dataKeys.count == 1 {
       let newest = dataKeys.map(\.epoch).max() ?? 0
       dataKeys.append((newest + 1, SymmetricKey(size: .bits256)))
     }
-    try write(dataKeys, of: file, with: try newKey(of: new), paths)
-    return try keys(file.storeID, dataKeys, paths)
+    return NextEpoch(
+      keys: try keys(file.storeID, dataKeys, paths), before: file,
+      file: try wrap(dataKeys, storeID: file.storeID, with: try newKey(of: new), paths))
+  }
+
+  /// Replaces the key file of the store at `paths`.
+  static func write(_ file: StoreKeyFile, _ paths: StorePaths) throws(SmartStoreError) {
+    try write(file, to: paths.keyFile)
+  }
+
+  /// Puts a former key file back, unless it is there still: the disk may have no room for another.
+  static func putBack(_ file: StoreKeyFile, _ paths: StorePaths) throws(SmartStoreError) {
+    if let present = try? read(paths), present == file { return }
+    try write(file, paths)
   }
 
   /// Forgets all data keys but the newest, which seals every page now.
@@ -98,7 +118,7 @@ enum StoreKeyring {
   private static func write(
     _ dataKeys: [DataKey], of file: StoreKeyFile, with key: SymmetricKey, _ paths: StorePaths
   ) throws(SmartStoreError) {
-    try write(try wrap(dataKeys, storeID: file.storeID, with: key, paths), to: paths.keyFile)
+    try write(try wrap(dataKeys, storeID: file.storeID, with: key, paths), paths)
   }
 
   private static func keys(

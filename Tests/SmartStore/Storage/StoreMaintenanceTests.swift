@@ -323,10 +323,63 @@ struct StoreMaintenanceTests {
       guard isReached else { continue }
       let ways: [StoreEncryption] = [.plaintext, .encrypted(old), .encrypted(new)]
       #expect(ways.filter { (try? count($0, at: folder.store)) == 50 }.count == 1, "\(step)")
-      if step != .replaced, work != .reencrypt {
+      if step != .replaced {
         #expect(try count(before, at: folder.store) == 50, "\(step)")
       }
     }
+  }
+
+  @Test func `SS-35 a re-encryption that fails late says that the new key opens the store`() throws
+  {
+    struct Interruption: Error {}
+    try makeStore()
+    let size = try Data(contentsOf: folder.file("store.key")).count
+    var failing = files
+    failing.didTake = { if $0 == .replaced { throw Interruption() } }
+    #expect(failure { try failing.reencrypt(from: old, to: new) } == .unfinishedOperation)
+    #expect(failure { _ = try count(.encrypted(old)) } == .wrongKey)
+    #expect(try count(.encrypted(new)) == 270)
+    #expect(try Data(contentsOf: folder.file("store.key")).count > size)
+    // The older data key is forgotten when the call is repeated.
+    try files.reencrypt(from: old, to: new)
+    #expect(try count(.encrypted(new)) == 270)
+    #expect(try Data(contentsOf: folder.file("store.key")).count == size)
+  }
+
+  @Test func `SS-35 a re-encryption that goes on and fails again keeps both data keys`() throws {
+    struct Interruption: Error {}
+    try makeStore()
+    for step in [StoreConversion.Step.replaced, .keyWritten, .copied] {
+      var failing = files
+      failing.didTake = { if $0 == step { throw Interruption() } }
+      #expect(failure { try failing.reencrypt(from: old, to: new) } != nil, "\(step)")
+      #expect(try count(.encrypted(new)) == 270, "\(step)")
+    }
+  }
+
+  @Test func `SS-35 a key file that cannot be written or put back is told`() throws {
+    struct Interruption: Error {}
+    try makeStore()
+    // Where the new key file is written first; root may write anywhere, but not a file to a folder.
+    let place = folder.file("store.key.new")
+    @Sendable func block() throws {
+      try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+    }
+    var failing = files
+    failing.didTake = { if $0 == .verified { try block() } }
+    #expect(failure { try failing.reencrypt(from: old, to: new) } == .io)
+    #expect(try count(.encrypted(old)) == 270)
+    try FileManager.default.removeItem(at: place)
+    failing.didTake = { step in
+      guard step == .keyWritten else { return }
+      try block()
+      throw Interruption()
+    }
+    #expect(failure { try failing.reencrypt(from: old, to: new) } == .backupFailed)
+    try FileManager.default.removeItem(at: place)
+    #expect(try count(.encrypted(new)) == 270)
+    try files.reencrypt(from: old, to: new)
+    #expect(try count(.encrypted(new)) == 270)
   }
 
   @Test func `SS-41 each failure of maintenance has its number`() throws {
@@ -465,7 +518,7 @@ struct StoreMaintenanceTests {
   @Test func `pages of two epochs are read side by side, in the database and in the log`() throws {
     try makeStore()
     let paths = StorePaths(directory: folder.store)
-    _ = try StoreKeyring.addEpoch(paths, from: old, to: old)
+    try StoreKeyring.write(try StoreKeyring.nextEpoch(paths, from: old, to: old).file, paths)
     // New pages are sealed in the new epoch, the others stay.
     let store = try folder.open()
     try store.fill(30)
