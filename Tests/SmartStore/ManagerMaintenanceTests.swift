@@ -41,6 +41,50 @@ struct ManagerMaintenanceTests {
     }
   }
 
+  @Test func `SS-35 a store that fails keeps no other from its new key, plaintext needs none`()
+    async throws
+  {
+    try await TemporaryFolder.with { folder in
+      guard case .encrypted(let old) = testEncryption else { return }
+      let before = SmartStoreManager(root: folder.url, encryption: testEncryption)
+      // The app's stores come first.
+      _ = try await before.sharedGlobal(withName: "bad")
+      _ = try await before.shared(withName: "good", forUserAccount: user)
+      try await before.close()
+      try await SmartStore.open(
+        at: folder.url.appending(path: "stores/plain"), encryption: .plaintext
+      ).close()
+      let keyFile = folder.url.appending(path: "stores/bad/store.key")
+      let whole = try Data(contentsOf: keyFile)
+      try Data("no key file".utf8).write(to: keyFile)
+
+      let after = SmartStoreManager(root: folder.url, encryption: .encrypted(new))
+      await expectFailure(.corruptKeyFile) { try await after.changeKey(from: old) }
+      #expect(try await after.shared(withName: "good", forUserAccount: user) != nil)
+      try whole.write(to: keyFile)
+      #expect(try await after.changeKey(from: old) == 3)
+      _ = try await after.sharedGlobal(withName: "bad")
+      try await after.close()
+      let plain = try await SmartStore.open(
+        at: folder.url.appending(path: "stores/plain"), encryption: .plaintext)
+      try await plain.close()
+    }
+  }
+
+  @Test func `SS-35 a sealed store without its key file is no plaintext store`() async throws {
+    try await TemporaryFolder.with { folder in
+      guard case .encrypted(let old) = testEncryption else { return }
+      let before = SmartStoreManager(root: folder.url, encryption: testEncryption)
+      _ = try await before.sharedGlobal(withName: "bad")
+      try await before.close()
+      try FileManager.default.removeItem(
+        at: folder.url.appending(path: "stores/bad/store.key"))
+      let after = SmartStoreManager(root: folder.url, encryption: .encrypted(new))
+      await expectFailure(.keyMissing) { try await after.changeKey(from: old) }
+      try await after.close()
+    }
+  }
+
   @Test func `who asks for a store while its files are worked on waits for a new instance`()
     async throws
   {

@@ -84,6 +84,12 @@ public struct StoreMaintenance: Sendable {
     StoreConversion(paths: paths, options: options, didTake: didTake)
   }
 
+  /// Whether the store has a key, or must have had one: it is not plaintext, or has a key file.
+  func hasKey() throws(SmartStoreError) -> Bool {
+    if DurableFile(path: paths.keyFile).exists { return true }
+    return try StoreLeftovers(paths).header()?.kind != .plaintext
+  }
+
   /// Refuses to make a store where there is none.
   func checkExists() throws(SmartStoreError) {
     guard DurableFile(path: paths.database).exists else {

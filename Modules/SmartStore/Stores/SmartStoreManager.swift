@@ -186,11 +186,12 @@ public actor SmartStoreManager {
   /// store meanwhile waits and gets a new one.
   ///
   /// - Parameter work: Blocks a thread of its own; it must not ask for this store.
-  /// - Throws: What `work` throws; ``SmartStoreError`` `invalidStoreName`, `io`.
+  /// - Throws: What `work` throws; ``SmartStoreError`` `invalidStoreName`, `io`, `readOnly`.
   public func withClosedStore<Result: Sendable>(
     named name: String = SmartStore.defaultStoreName, owner: StoreOwner,
     _ work: @escaping @Sendable (StoreMaintenance) throws -> Result
   ) async throws -> Result {
+    try checkWritable("lend the files of \(name)")
     let key = Key(name: name, owner: owner)
     let files = StoreMaintenance(at: try folders.folder(of: name, owner: owner))
     return try await ended(key, end(key) { try work(files) })
@@ -200,19 +201,21 @@ public actor SmartStoreManager {
   /// key of `old` opens so far (SS-35). No page is rewritten.
   ///
   /// Each store is changed completely or not at all, and one that this manager's key opens already
-  /// is passed over: after an interruption or a failure the call can be repeated. To change the key
-  /// of an app, make its manager with the new key and call this before any store is used.
+  /// is passed over, as is a plaintext one: after an interruption or a failure the call can be
+  /// repeated. A store that fails keeps its key, and the others are changed all the same. To change
+  /// the key of an app, make its manager with the new key and call this before any store is used.
   ///
   /// - Returns: How many stores there are.
   /// - Throws: ``SmartStoreError`` as ``StoreMaintenance/changeKey(from:to:)``, of the first store
-  ///   that fails.
+  ///   that fails, after all others were changed; `readOnly`.
   @discardableResult
   public func changeKey(from old: some StoreKeyProvider) async throws -> Int {
     guard case .encrypted(let new) = encryption else { return 0 }
+    try checkWritable("change their key")
     let all = try folders.allStores()
-    for (name, owner) in all {
+    try await forEach(all) { name, owner in
       try await withClosedStore(named: name, owner: owner) { files in
-        try files.changeKey(from: old, to: new)
+        if try files.hasKey() { try files.changeKey(from: old, to: new) }
       }
     }
     return all.count
@@ -294,11 +297,14 @@ public actor SmartStoreManager {
   private func remove(_ key: Key) async throws {
     // Checked before anything is closed.
     _ = try folders.folder(of: key.name, owner: key.owner)
-    guard !options.isReadOnly else {
-      throw SmartStoreError(
-        .readOnly, "This manager only reads stores; it does not remove \(key.name).")
-    }
+    try checkWritable("remove \(key.name)")
     try await ended(key, end(key) { [folders] in try folders.delete(key.name, owner: key.owner) })
+  }
+
+  /// Refuses what changes files, if this manager only reads them.
+  private func checkWritable(_ work: String) throws(SmartStoreError) {
+    guard options.isReadOnly else { return }
+    throw SmartStoreError(.readOnly, "This manager only reads stores; it does not \(work).")
   }
 
   /// The end of a store that has begun.

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import SalesforceSDKCommon
 import TestSupport
@@ -64,6 +65,8 @@ import Testing
         { try await store.clearSoup("a") }, { try await store.inTransaction { _ in } },
         { _ = try await store.verify() }, { try await readers.removeSharedGlobal() },
         { try await readers.removeAllGlobal() },
+        { try await readers.changeKey(from: FixedKeyProvider(SymmetricKey(size: .bits256))) },
+        { try await readers.withClosedStore(owner: .global) { _ in } },
       ]
       for call in calls { await expectFailure(.readOnly, "", call) }
       #expect(try await store.query("select count(*) from {a}") == [[2]])
