@@ -41,6 +41,17 @@ struct AlterOperation {
     new = details.newSoup
   }
 
+  /// Whether the operation has changed nothing, and its soup meanwhile is another or gone. While
+  /// nothing but its record is there the soup can be used, and altered again.
+  func isOutdated(by catalog: SoupCatalog) -> Bool {
+    guard completed == .starting else { return false }
+    guard let soup = catalog.soup(named: old.name) else { return true }
+    let hasSameIndexes = soup.indexes.elementsEqual(old.indexes) {
+      MemberKey.isSame($0.path, $1.path) && $0.type == $1.type && $0.columnName == $1.columnName
+    }
+    return soup.number != old.number || !hasSameIndexes || soup.isExternal != old.isExternal
+  }
+
   var oldTable: String { old.table + "_old" }
   var oldFullTextTable: String { old.fullTextTable + "_old" }
 

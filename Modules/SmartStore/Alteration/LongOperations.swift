@@ -127,7 +127,13 @@ extension SmartStore {
     for operation in try StoreAccess.operations(database) {
       do {
         if var alter = AlterOperation(operation) {
-          try run(&alter, on: database)
+          if try alter.isOutdated(by: catalogs.current(database)) {
+            try commit(database, isSingleCall: true) {
+              try $0.access.deleteOperation(operation.id)
+            }
+          } else {
+            try run(&alter, on: database)
+          }
         } else if let load = BulkLoadOperation(operation) {
           try finish(load, on: database)
         } else {

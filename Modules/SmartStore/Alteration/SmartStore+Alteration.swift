@@ -85,6 +85,14 @@ extension SmartStore {
     let newSpec = SoupSpec(name: soupName, features: (spec ?? soup.spec).features)
     try access.check(indexSpecs, for: newSpec)
     try access.checkExtractable(indexSpecs)
+    // An earlier one that did not get further than its record: this one is what is wanted now.
+    for operation in try StoreAccess.operations(access.database) {
+      if let alter = AlterOperation(operation), alter.completed == .starting,
+        alter.old.number == soup.number
+      {
+        try access.deleteOperation(operation.id)
+      }
+    }
     let details = AlterDetails(
       soup, to: indexSpecs, newSpec: newSpec, reIndexData: reIndexData)
     return try AlterOperation(details, on: access)
