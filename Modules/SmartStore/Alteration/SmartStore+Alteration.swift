@@ -11,7 +11,8 @@ extension SmartStore {
   ///
   /// - Parameter reIndexData: Whether new paths, and paths whose type changes, are indexed for the
   ///   elements that are there. Without it those are not found by these paths until they are
-  ///   written again or ``reIndexSoup(named:indexPaths:)`` is called; json1 paths find them anyway.
+  ///   written again or ``reIndexSoup(named:indexPaths:)`` is called, and ``verify()`` names the
+  ///   paths as ``StoreReport/Finding/Kind/notIndexed``; json1 paths find them anyway.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `noIndexSpecs`, `invalidIndexSpec`, with nothing
   ///   begun; `diskFull`, `io`; `unfinishedOperation` if a failure could not be undone either, and
   ///   the soup waits for ``resumeLongOperations()``.

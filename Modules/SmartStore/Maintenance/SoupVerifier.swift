@@ -95,6 +95,8 @@ struct SoupVerifier {
       ? RowComparison(
         soup.fullTextTable, soup.fullTextColumns.map { soup.columns[$0] }, of: soup, id: "rowid",
         on: access) : nil
+    // An alter without re-indexing leaves columns empty: as many findings would hide the others.
+    var notIndexed: [MemberKey: Int] = [:]
     while try rows.step() {
       report.elements += 1
       let id = rows.int64(0)
@@ -121,18 +123,31 @@ struct SoupVerifier {
           .init(
             kind: place, soup: soup.name, entryId: id, detail: "it names another time of change"))
       }
-      for path in try columns.differences(element, entryId: id, lastModified: modified) {
+      var empty: Set<MemberKey> = []
+      for (path, isEmpty) in try columns.differences(element, entryId: id, lastModified: modified) {
+        guard !isEmpty else {
+          empty.insert(MemberKey(path))
+          notIndexed[MemberKey(path), default: 0] += 1
+          continue
+        }
         report.add(
           .init(
             kind: .indexColumn, soup: soup.name, entryId: id, path: path,
             detail: "the index holds another value than the element"))
       }
-      for path in try fullText?.differences(element, entryId: id, lastModified: modified) ?? [] {
+      let texts = try fullText?.differences(element, entryId: id, lastModified: modified) ?? []
+      for (path, isEmpty) in texts where !(isEmpty && empty.contains(MemberKey(path))) {
         report.add(
           .init(
             kind: .fullText, soup: soup.name, entryId: id, path: path,
             detail: "the full-text row is missing or holds another text than the element"))
       }
+    }
+    for (path, count) in notIndexed.sorted(by: { $0.key.text < $1.key.text }) {
+      report.add(
+        .init(
+          kind: .notIndexed, soup: soup.name, path: path.text,
+          detail: "the values of \(count) elements are not indexed; reIndexSoup puts them in"))
     }
   }
 
@@ -193,18 +208,26 @@ private struct RowComparison {
     self.sources = sources
   }
 
-  /// The paths whose columns hold another value than the element.
+  /// The paths whose columns hold another value than the element, and whether they hold none.
   func differences(
     _ element: JSONSlice, entryId: Int64, lastModified: Int64
-  ) throws(SmartStoreError) -> [String] {
+  ) throws(SmartStoreError) -> [(path: String, isEmpty: Bool)] {
     let all = columns.indices
     if try agrees(all, element, entryId, lastModified) { return [] }
-    var paths: [String] = []
+    var found: [(path: String, isEmpty: Bool)] = []
     for position in all
     where try !agrees(position..<position + 1, element, entryId, lastModified) {
-      paths.append(columns[position].pathText)
+      found.append((columns[position].pathText, try isEmpty(position, entryId)))
     }
-    return paths
+    return found
+  }
+
+  private func isEmpty(_ position: Int, _ entryId: Int64) throws(SmartStoreError) -> Bool {
+    let statement = try StoreStatement(
+      access.database,
+      "SELECT 1 FROM \(table) WHERE \(id) = ? AND \(columns[position].name) IS NULL")
+    statement.bind(entryId, at: 1)
+    return try statement.step()
   }
 
   /// SQLite compares, so that a value is the same here exactly if it is in the index.

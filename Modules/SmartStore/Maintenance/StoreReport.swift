@@ -21,6 +21,10 @@ public struct StoreReport: Sendable {
       public static let element = Kind(rawValue: "element")
       /// A column of an index holds something else than the element.
       public static let indexColumn = Kind(rawValue: "indexColumn")
+      /// Elements of a soup have a value at a path and none in its column, as an alter without
+      /// re-indexing leaves them: queries by this path do not find them. `reIndexSoup` puts it right.
+      /// One finding for all elements of a path.
+      public static let notIndexed = Kind(rawValue: "notIndexed")
       /// A full-text row is missing, too many, or holds something else than the element.
       public static let fullText = Kind(rawValue: "fullText")
     }
@@ -62,7 +66,7 @@ public struct StoreReport: Sendable {
   /// How many findings are kept.
   public static let findingLimit = 1000
 
-  /// Whether nothing is wrong.
+  /// Whether nothing was found, not even a path that is not indexed.
   public var isClean: Bool { findingCount == 0 }
 
   init() {}

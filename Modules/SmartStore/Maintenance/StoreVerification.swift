@@ -7,6 +7,9 @@ extension StoreMaintenance {
   /// agree with the elements. What is wrong is in the report, not thrown, and stays as
   /// it is; what a crash left in the log is folded into the database.
   ///
+  /// What ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` did not index, as it was told, is a
+  /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is no damage.
+  ///
   /// - Throws: ``SmartStoreError`` if the check could not be made: `keyMissing`, `keyLocked`,
   ///   `wrongKey`, `corruptKeyFile`, `busyOtherProcess`, `io`.
   public func verify(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreReport {

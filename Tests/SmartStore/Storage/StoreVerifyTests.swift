@@ -111,6 +111,33 @@ struct StoreVerifyTests {
     }
   }
 
+  @Test(arguments: [SmartStoreOptions.FullTextVersion.fts4, .fts5])
+  func `SS-177 values that an alter did not index are told from damage`(
+    version: SmartStoreOptions.FullTextVersion
+  ) async throws {
+    try await withVisits(version) { store in
+      let new = [SoupIndex]("note:full_text", "name:full_text", "count:string", "ratio:floating")
+      try await store.alterSoup(named: soup, indexSpecs: new, reIndexData: false)
+      let report = try await store.verify()
+      #expect(report.findings.map(\.kind) == [.notIndexed, .notIndexed], "\(report.findings)")
+      // Two elements have neither value.
+      #expect(
+        report.findings.map(\.description)
+          == ["count", "name"].map {
+            "soup visits, path \($0): the values of 40 elements are not indexed; reIndexSoup puts "
+              + "them in"
+          })
+      // A text that is missing in the full-text row alone is damage all the same.
+      try await store.unsafelyExecute("UPDATE TABLE_1_fts SET TABLE_1_0 = NULL WHERE rowid = 4")
+      #expect(
+        try await store.verify().findings.filter { $0.kind != .notIndexed }.map(\.kind)
+          == [.fullText])
+      try await store.reIndexSoup(named: soup, indexPaths: ["note"])
+      try await store.reIndexSoup(named: soup, indexPaths: ["name", "count"])
+      #expect(try await store.verify().isClean)
+    }
+  }
+
   @Test func `damaged pages are named, and the others are checked all the same`() async throws {
     try await TemporaryFolder.with { folder in
       let directory = folder.file("store")

@@ -45,8 +45,10 @@ extension StoreReport {
 
   fileprivate var summary: String {
     let checked = "\(pages) pages, \(soups) soups, \(elements) elements"
-    return isClean
-      ? "nothing is wrong in \(checked)"
-      : "\(findingCount) findings in \(checked); restore the store from a backup or sync it anew"
+    if isClean { return "nothing is wrong in \(checked)" }
+    let remedy =
+      findings.allSatisfy { $0.kind == .notIndexed }
+      ? "nothing is damaged" : "restore the store from a backup or sync it anew"
+    return "\(findingCount) findings in \(checked); \(remedy)"
   }
 }
