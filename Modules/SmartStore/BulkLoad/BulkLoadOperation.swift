@@ -29,7 +29,6 @@ struct BulkLoadOperation: Sendable {
     let kept = soup.indexes.indices.filter { keptPaths.contains(soup.indexes[$0].path) }
     try access.dropIndexes(
       ofTable: soup.table, keeping: Set(soup.timeIndexNames + kept.map(soup.indexName)))
-    try access.database.setPageCache(bytes: cacheBytes)
   }
 
   /// Takes up a recorded operation; nil if it is none of this kind, or damaged.
@@ -41,6 +40,11 @@ struct BulkLoadOperation: Sendable {
     self.soupName = soupName
     self.table = table
     cacheBytes = SoupLoad.defaultCacheBytes
+  }
+
+  /// Gives the writing connection the memory for the load.
+  func beginCaching(_ database: Database) throws(SmartStoreError) {
+    try database.setPageCache(bytes: cacheBytes)
   }
 
   /// Builds the indexes, unless the soup was removed meanwhile, and forgets the operation.
@@ -55,7 +59,7 @@ struct BulkLoadOperation: Sendable {
 extension SmartStore {
   /// Ends a bulk load on the writing connection.
   func finish(_ load: BulkLoadOperation, on database: Database) throws {
-    try database.setPageCache(bytes: load.cacheBytes)
+    try load.beginCaching(database)
     defer {
       do throws(SmartStoreError) {
         try database.setPageCache(bytes: self.database.writerCacheBytes)
@@ -72,10 +76,12 @@ extension SmartStore {
 }
 
 extension Database {
-  /// Sets how many bytes of pages the connection may keep. A smaller cache gives memory back at once.
+  /// Sets how many bytes of pages the connection may keep, at least none and at most what SQLite can
+  /// count. A smaller cache gives memory back at once.
   fileprivate func setPageCache(bytes: Int) throws(SmartStoreError) {
     do {
-      try execute(sql: "PRAGMA cache_size = -\(bytes >> 10)")
+      let kibibytes = min(max(bytes >> 10, 0), Int(Int32.max))
+      try execute(sql: "PRAGMA cache_size = -\(kibibytes)")
     } catch {
       throw SmartStoreError(grdb: error)
     }

@@ -3,8 +3,8 @@ public import SalesforceSDKCommon
 
 /// Adds elements to a soup whose indexes are built afterwards.
 ///
-/// Given to the closure of ``SmartStore/bulkLoad(intoSoupNamed:_:)`` and meant for use there; what
-/// is appended later is stored as well, with the indexes kept up.
+/// Given to the closure of ``SmartStore/bulkLoad(intoSoupNamed:keepingIndexesOn:cacheBytes:_:)`` and
+/// meant for use there; what is appended later is stored as well, with the indexes kept up.
 public struct SoupLoad: Sendable {
   /// Enough for 100,000 elements of usual size.
   public static let defaultCacheBytes = 128 << 20
@@ -48,7 +48,8 @@ public struct SoupLoad: Sendable {
   /// Builds the indexes now, before the closure ends: for whoever finds that the rest is better written
   /// with the indexes kept up. Doing so twice is harmless.
   ///
-  /// - Throws: ``SmartStoreError`` `diskFull`, `io`, as ``SmartStore/bulkLoad(intoSoupNamed:_:)``.
+  /// - Throws: ``SmartStoreError`` `diskFull`, `io`, as
+  ///   ``SmartStore/bulkLoad(intoSoupNamed:keepingIndexesOn:cacheBytes:_:)``.
   public func buildIndexes() async throws { try await store.end(operation) }
 }
 
@@ -73,8 +74,8 @@ extension SmartStore {
   ///   all elements have the same value, or come in the order of their values. Default: none.
   /// - Parameter cacheBytes: The memory for what was written or read last. Each index is built by a walk
   ///   through all elements. They are read from the disk each time unless all have room here, which takes
-  ///   longer, so that a cache that is a little too small is of no use: 8 MB do as well then. Default:
-  ///   ``SoupLoad/defaultCacheBytes``.
+  ///   longer, so that a cache that is a little too small is of no use: 8 MB do as well then. What is
+  ///   below 0 counts as 0. Default: ``SoupLoad/defaultCacheBytes``.
   /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `unknownSoup`, with nothing begun;
   ///   `diskFull`, `io` if the indexes could not be built: the elements are stored, and
   ///   ``resumeLongOperations()`` builds the indexes.
@@ -90,6 +91,7 @@ extension SmartStore {
         on: access)
     }
     do {
+      try await beginCaching(operation)
       let value = try await body(SoupLoad(store: self, operation: operation))
       try await end(operation)
       return value
@@ -100,16 +102,25 @@ extension SmartStore {
     }
   }
 
+  /// Gives the writing connection the memory for a load that has begun: the statement that does so
+  /// would outlive a transaction that is rolled back.
+  private func beginCaching(_ operation: BulkLoadOperation) async throws {
+    try await onWriter { try operation.beginCaching($0) }
+  }
+
   /// Builds the indexes, even if the task was cancelled meanwhile.
   fileprivate func end(_ operation: BulkLoadOperation) async throws {
+    try await onWriter { database in
+      try self.setDurability(.full, database)
+      try self.finish(operation, on: database)
+    }
+  }
+
+  /// Runs `work` on the writing connection, even if the task was cancelled meanwhile.
+  private func onWriter(_ work: @escaping @Sendable (Database) throws -> Void) async throws {
     try checkOpen()
     let result = await StoreQueue.run { [database] in
-      Result {
-        try database.writer.writeWithoutTransaction { database in
-          try self.setDurability(.full, database)
-          try self.finish(operation, on: database)
-        }
-      }
+      Result { try database.writer.writeWithoutTransaction(work) }
     }
     try await delivering { try result.get() }
   }

@@ -1,3 +1,4 @@
+import GRDB
 import SalesforceSDKCommon
 import TestSupport
 import Testing
@@ -102,6 +103,47 @@ import Testing
         try await store.column(
           "select count(*) from pragma_integrity_check where integrity_check <> 'ok'") == [0])
       try await store.close()
+    }
+  }
+
+  /// Pages, or kibibytes if negative, that the writing connection keeps.
+  private func cacheSize(_ store: SmartStore) async throws -> Int? {
+    try await store.inTransaction {
+      try Int.fetchOne($0.access.database, sql: "PRAGMA cache_size")
+    }
+  }
+
+  @Test(arguments: [
+    (Int.min, 0), (-5 << 20, 0), (0, 0), (1 << 20, -1024), (Int.max, -Int(Int32.max)),
+  ])
+  func `the page cache of a load is what was asked for, as far as there is such a one`(
+    bytes: Int, size: Int
+  ) async throws {
+    try await withStore { store in
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      let before = try await cacheSize(store)
+      try await store.bulkLoad(intoSoupNamed: "s", cacheBytes: bytes) { load in
+        #expect(try await cacheSize(store) == size)
+        try await load.append(try slices())
+      }
+      #expect(try await cacheSize(store) == before)
+      #expect(try await store.picture(of: "s").rows.count == 6)
+    }
+  }
+
+  @Test func `a load that could not begin leaves the page cache as it was`() async throws {
+    struct Stop: Error {}
+    try await withStore { store in
+      try await store.registerSoup(withName: "s", withIndices: specs)
+      let before = try await cacheSize(store)
+      await #expect(throws: Stop.self) {
+        try await store.write { transaction in
+          _ = try BulkLoadOperation(
+            try transaction.access.soup(named: "s"), on: transaction.access)
+          throw Stop()
+        }
+      }
+      #expect(try await cacheSize(store) == before)
     }
   }
 
