@@ -60,9 +60,9 @@ extension SmartStoreManager {
       do {
         try await store.registerSoup(withName: soup.name, withIndices: soup.indexes)
       } catch let error as SmartStoreError
-        where error.code == .invalidIndexSpec || error.code == .sql
+        where [.invalidIndexSpec, .sql, .unfinishedOperation].contains(error.code)
       {
-        // SQLite refuses, for one, more columns than a table may have.
+        // SQLite refuses, for one, more columns than a table may have; and a soup may be half altered.
         logger.error("A soup of a configuration file is left out.", error: error)
       }
     }

@@ -147,6 +147,21 @@ import Testing
     }
   }
 
+  @Test func `SS-87 a soup that is half altered waits, and the others are made`() async throws {
+    try await withManager { manager, log async throws in
+      let store = try await manager.sharedGlobal()
+      try await store.registerSoup(withName: "first", withIndices: [SoupIndex]("x:string"))
+      try await store.alterSoup(
+        named: "first", spec: nil, indexSpecs: [SoupIndex]("y:string"), reIndexData: true,
+        through: .copyTable)
+      try await manager.setupGlobalStoreFromDefaultConfig(from: source(["globalstore.json": two]))
+      #expect(try await store.soupExists(forName: "second"))
+      #expect(log.lines.filter { $0.hasPrefix("error") }.count == 1)
+      try await store.resumeLongOperations()
+      #expect(try await store.indices(forSoupNamed: "first").map(\.path) == ["y"])
+    }
+  }
+
   @Test func `SS-86 files lie in a folder, or nowhere`() async throws {
     try await withManager { manager, _ async throws in
       try await TemporaryFolder.with { folder in
