@@ -171,7 +171,8 @@ import Testing
     try await writer.open()
     try await writer.run(.upsert(Array(0..<10)), step: 0)
     try await writer.close()
-    let files = directory.appendingPathComponent("store_external_soup_blobs/TABLE_2")
+    // The third of the soups that the writer registers.
+    let files = directory.appendingPathComponent("store_external_soup_blobs/TABLE_3")
     let names = try FileManager.default.contentsOfDirectory(atPath: files.path).sorted()
     #expect(names.count == 10)
     var random = SeededGenerator(seed: script.seed)
