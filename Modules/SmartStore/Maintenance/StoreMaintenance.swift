@@ -26,7 +26,8 @@ public struct StoreMaintenance: Sendable {
   ///
   /// Whoever knows the old key and has an old copy of the key file can still read the store:
   /// ``reencrypt(from:to:)`` ends that. A store that `new` opens already stays as it is, so the call
-  /// can be repeated after an interruption.
+  /// can be repeated after an interruption. Keep both keys until a call has returned: one that throws `io`
+  /// may have failed when it waited for the disk, with the new key file in place.
   ///
   /// - Parameter new: Makes its key if it has none, once the old one has opened the store.
   /// - Throws: ``SmartStoreError`` `wrongKey` if neither key opens the store or both are the same,
