@@ -90,7 +90,13 @@ package struct MemberKey: Sendable, Hashable {
 
   /// Whether two keys have the same bytes.
   package static func isSame(_ left: String, _ right: String) -> Bool {
-    left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
+    // Every query asks this: compared where the bytes lie, not through the strings' views.
+    let isSame = left.utf8.withContiguousStorageIfAvailable { left in
+      right.utf8.withContiguousStorageIfAvailable { right in
+        left.count == right.count && left.elementsEqual(right)
+      }
+    }
+    return (isSame ?? nil) ?? left.utf8.elementsEqual(right.utf8)
   }
 
   package func hash(into hasher: inout Hasher) {
