@@ -172,9 +172,9 @@ struct SyncsConfigReader {
       isUsable = false
     }
     do {
-      let built = try self.built(json, type)
-      if type == .syncUp, let options, options.fieldlist == nil,
-        let fields = try? registry.upTarget(from: json).fields,
+      let target = try self.target(json, type)
+      let built = target.json
+      if let options, options.fieldlist == nil, let fields = (target as? any SyncUpTarget)?.fields,
         fields.createFieldlist == nil || fields.updateFieldlist == nil
       {
         note(
@@ -183,7 +183,7 @@ struct SyncsConfigReader {
       }
       if let value {
         noteUnreadKeys(of: value, in: built, "\(path).target") { [self] without in
-          (try? self.built(without, type)) == built
+          (try? self.target(without, type).json) == built
         }
       }
       return isUsable ? built : nil
@@ -194,11 +194,10 @@ struct SyncsConfigReader {
     }
   }
 
-  /// A target's own form.
-  private func built(_ json: JSONObject, _ type: SyncType) throws -> JSONObject {
+  private func target(_ json: JSONObject, _ type: SyncType) throws -> any SyncTarget {
     switch type {
-    case .syncDown: try registry.downTarget(from: json).json
-    case .syncUp: try registry.upTarget(from: json).json
+    case .syncDown: try registry.downTarget(from: json)
+    case .syncUp: try registry.upTarget(from: json)
     }
   }
 
