@@ -14,7 +14,7 @@ fi
 source Tools/Scripts/prerequisites.sh "${packages[@]}"
 source Tools/Scripts/python.sh
 
-python=$(python_env bench "simple-salesforce==1.12.9" orjson | tail -n 1)
+python=$(python_env bench)
 package=(--package-path Tools/Benchmarks --scratch-path .build-benchmarks -c release)
 swift build "${package[@]}" >&2
 exec "$python" Tools/Benchmarks/peers/table.py \

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source Tools/Scripts/python.sh
 
-python=$(python_env interop-2 "simple-salesforce==1.12.9" "aiosalesforce[jwt]==0.6.2" | tail -n 1)
+python=$(python_env interop)
 bin=${FIELDFORCE_BIN:-$(swift build --show-bin-path)}
 
 work=$(mktemp -d)
