@@ -1,5 +1,6 @@
-# Sourced by the other scripts: installs what a fresh Debian lacks beside the Swift toolchain.
-# Does nothing, and asks for no rights, when everything is there.
+# Sourced by the other scripts: installs the Debian packages that are missing beside the Swift toolchain.
+# Does nothing, and needs no rights, when everything is there. Names the packages and asks before it calls sudo,
+# unless CI is set.
 
 # need FILE PACKAGE: FILE is what the compiler or the script looks for.
 missing=()
@@ -25,6 +26,21 @@ if [ "$(uname -s)" = Linux ] && command -v dpkg >/dev/null; then
         echo "error: installing needs rights. Run as root: apt-get install ${missing[*]}" >&2
         exit 1
       }
+      if [ -z "${CI:-}" ]; then
+        [ -t 0 ] || {
+          echo "error: packages are missing, and there is no terminal to ask for sudo." \
+            "Install them yourself, or set CI=true: sudo apt-get install ${missing[*]}" >&2
+          exit 1
+        }
+        read -r -p "Install these packages with sudo apt-get? [y/N] " reply
+        case "$reply" in
+          [yY] | [yY][eE][sS]) ;;
+          *)
+            echo "error: not installed. Install them yourself: sudo apt-get install ${missing[*]}" >&2
+            exit 1
+            ;;
+        esac
+      fi
       root=(sudo)
     fi
     "${root[@]}" apt-get update -qq >&2
