@@ -10,7 +10,8 @@ public struct SyncError: Error, Sendable {
     private enum Kind: String {
       case managerStopped, cannotRestart, alreadyRunning, doesNotExist, ghostsNeedSyncDown,
         nameInUse
-      case unknownTarget, invalidTarget, duplicateTarget, invalidState, noFields, noRestClient
+      case unknownTarget, invalidTarget, invalidOptions, duplicateTarget, invalidState, noFields,
+        noRestClient
       case server, transport, store, unexpectedResponse, invalidRequest, recordWithoutId,
         conflictChanged
       case stopped, failed, closed
@@ -33,6 +34,8 @@ public struct SyncError: Error, Sendable {
     public static let unknownTarget = Code(kind: .unknownTarget)
     /// The target cannot work as configured; the message names the key. Correct it first.
     public static let invalidTarget = Code(kind: .invalidTarget)
+    /// The options cannot be read as they are written; the message names the value. Correct it first.
+    public static let invalidOptions = Code(kind: .invalidOptions)
     /// Another target is registered under one of these names.
     public static let duplicateTarget = Code(kind: .duplicateTarget)
     /// A stored sync cannot be read. Delete it and make it anew.

@@ -37,7 +37,9 @@ import Testing
     async throws
   {
     let (device, org, _, _) = try await device(accounts: 2, contacts: 1)
-    let sync = try await device.manager.syncDown(target: target(), soupName: Device.soup).finished()
+    let sync = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
     let incomplete =
       #"{"primingRecords": {}, "relayToken": null, "ruleErrors": [{"ruleId": "r1"}]}"#
     org.intervene { _, _ in .answer(status: 200, body: incomplete) }
@@ -59,7 +61,8 @@ import Testing
           status: 200,
           body: #"{"primingRecords": {}, "relayToken": "\#(token)", "ruleErrors": []}"#)
     }
-    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let error = await #expect(throws: SyncError.self) { try await run.finished() }
     #expect((error?.cause as? SyncError)?.code == .unexpectedResponse)
     #expect(org.requests.count == (token.isEmpty ? 1 : 2))
@@ -70,7 +73,8 @@ import Testing
     accounts: Int, contacts: Int, count: Int, pages: Int
   ) async throws {
     let (device, org, _, _) = try await device(accounts: accounts, contacts: contacts)
-    let run = try await device.manager.syncDown(target: target(count), soupName: "ignored")
+    let run = try await device.manager.syncDown(
+      target: target(count), options: SyncOptions(mergeMode: .overwrite), soupName: "ignored")
     let updates = await run.allUpdates()
     // One update per page but the last, besides first, second and last.
     #expect(updates.count == pages - 1 + 3)
@@ -84,7 +88,8 @@ import Testing
     async throws
   {
     let (device, org, accounts, contacts) = try await device(accounts: 2, contacts: 1)
-    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await run.finished()
     #expect(
       org.lines == [
@@ -108,7 +113,8 @@ import Testing
     async throws
   {
     let (device, org, accounts, _) = try await device(accounts: 5, contacts: 0, pageSize: 2)
-    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await run.finished()
     #expect(state.totalSize == 5)
     #expect(try await device.rows().count == 5)
@@ -131,7 +137,9 @@ import Testing
     async throws
   {
     let (device, org, ids, _) = try await device(accounts: 3, contacts: 0)
-    let sync = try await device.manager.syncDown(target: target(), soupName: Device.soup).finished()
+    let sync = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
     org.update("Account", ids[0], ["Name": "listed"])
     org.forgetRequests()
     org.intervene { number, _ in
@@ -150,7 +158,9 @@ import Testing
 
   @Test func `a record that changes between two pages of ids comes next time`() async throws {
     let (device, org, ids, _) = try await device(accounts: 3, contacts: 0, pageSize: 1)
-    let sync = try await device.manager.syncDown(target: target(), soupName: Device.soup).finished()
+    let sync = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
     for id in ids.dropFirst() { org.update("Account", id, ["Name": "changed"]) }
     org.forgetRequests()
     org.intervene { number, _ in
@@ -183,14 +193,18 @@ import Testing
         sobjectType: "Account", soupName: Device.soup, fieldlist: ["Name"],
         names: SyncFieldNames(modificationDate: "Stamp__c"))
     ])
-    let state = try await device.manager.syncDown(target: target, soupName: Device.soup).finished()
+    let state = try await device.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
     #expect(state.maxTimeStamp == 1_577_836_800_000)
   }
 
   @Test func `a field that is added to one object is fetched for its records`() async throws {
     let (device, org, accounts, contacts) = try await device(accounts: 3, contacts: 2)
     for id in accounts { org.update("Account", id, ["Rating": "Hot"]) }
-    let sync = try await device.manager.syncDown(target: target(), soupName: Device.soup).finished()
+    let sync = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
     try await device.edit(accounts[0], ["Name": "mine"])
     let wider = BriefcaseSyncDownTarget(infos: [
       BriefcaseObjectInfo(
@@ -211,7 +225,8 @@ import Testing
       if request.line.hasPrefix("POST") { org.delete("Account", accounts[1]) }
       return .none
     }
-    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     _ = try await run.finished()
     #expect(try await device.rows().count == 2)
   }
@@ -236,7 +251,8 @@ import Testing
   {
     let (device, org, accounts, contacts) = try await device(
       accounts: 3, contacts: 2, pageSize: 2)
-    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await run.finished()
     org.setBriefcase(["Account": [accounts[0], accounts[2]]], pageSize: 1)
     org.forgetRequests()
@@ -295,7 +311,8 @@ import Testing
   @Test func `MS-62 a soup that is missing fails the run before any request`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
-    let run = try await device.manager.syncDown(target: target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     await #expect(throws: SyncError.self) { try await run.finished() }
     #expect(org.requests.isEmpty)
   }

@@ -28,6 +28,21 @@ import Testing
     #expect(missing["code"] == "unreadable")
   }
 
+  @Test func `a misspelled merge mode is an error of its entry, and no sync is made from it`()
+    async throws
+  {
+    let tool = try Tool()
+    let text = Self.good.replacing(
+      "\"soupName\"", with: "\"options\": {\"mergeMode\": \"LEAVE_IF_CHANGE\"}, \"soupName\"")
+    let file = try tool.file("mode.json", text)
+    let checked = try await tool("sync", "load", file, "--check")
+    #expect(checked.status == 1)
+    #expect(checked.output.contains("mode.json:2:"), "\(checked.output)")
+    #expect(checked.output.contains("error: Unknown merge mode 'LEAVE_IF_CHANGE'"))
+    #expect(
+      try await tool.failure("sync", "load", file, "--check")["code"] == "unknownMergeMode")
+  }
+
   @Test func `MS-271 a file makes syncs once, which run by name`() async throws {
     try await withMockOrg { org, server in
       let tool = try Tool()

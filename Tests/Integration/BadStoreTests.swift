@@ -208,7 +208,7 @@ import Testing
   @Test func `a sync on a soup that does not exist fails and says so`() async throws {
     try await FieldDevice.with { device in
       let run = try await device.manager.syncUp(
-        options: SyncOptions(fieldlist: ["Name"]), soupName: "orders")
+        options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: "orders")
       let failed = try #require(try await failure(of: run))
       #expect((failed.reason.cause as? SmartStoreError)?.code == .unknownSoup)
       #expect(failed.reason.message.contains("orders"))

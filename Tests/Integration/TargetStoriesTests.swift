@@ -101,7 +101,7 @@ import Testing
       let run = try await device.manager.syncDown(
         target: try RefreshSyncDownTarget(
           soupName: FieldDevice.soup, objectType: "Account", fieldlist: FieldDevice.fields),
-        soupName: FieldDevice.soup)
+        options: SyncOptions(mergeMode: .overwrite), soupName: FieldDevice.soup)
       let state = try await run.finished()
       #expect(state.totalSize == 2 && device.org.requestLog.count == 1)
       #expect(
@@ -120,7 +120,7 @@ import Testing
       _ = try await device.client.send(.retrieve(object: "Account", id: ids[1]))
       let recent = try await device.manager.syncDown(
         target: try MruSyncDownTarget(objectType: "Account", fieldlist: FieldDevice.fields),
-        soupName: FieldDevice.soup)
+        options: SyncOptions(mergeMode: .overwrite), soupName: FieldDevice.soup)
       #expect(try await recent.finished().totalSize == 1)
       #expect(try await device.rows().map { $0["Id"]?.string } == [ids[1]])
       let found = try await device.manager.syncDown(
@@ -128,7 +128,7 @@ import Testing
           query: try SOSLBuilder(searchTerm: "Acme").searchGroup("NAME FIELDS")
             .returning(SOSLReturningBuilder("Account").fields("Id, Name, LastModifiedDate")).build()
         ),
-        soupName: FieldDevice.soup)
+        options: SyncOptions(mergeMode: .overwrite), soupName: FieldDevice.soup)
       #expect(try await found.finished().totalSize == 2)
       #expect(try await device.rows().count == 2)
     }
@@ -168,7 +168,8 @@ import Testing
         BriefcaseObjectInfo(
           sobjectType: "Contact", soupName: Self.contacts, fieldlist: ["LastName", "AccountId"]),
       ])
-      let run = try await device.manager.syncDown(target: target, soupName: FieldDevice.soup)
+      let run = try await device.manager.syncDown(
+        target: target, options: SyncOptions(mergeMode: .overwrite), soupName: FieldDevice.soup)
       let state = try await run.finished()
       #expect(state.totalSize == 2)
       #expect(try await device.rows().compactMap { $0["Name"]?.string } == ["a"])
@@ -202,7 +203,8 @@ import Testing
           ]
         }, forSoupNamed: Self.contacts)
       device.org.clearRequestLog()
-      let sent = try await device.manager.syncUp(target: up, soupName: FieldDevice.soup)
+      let sent = try await device.manager.syncUp(
+        target: up, options: SyncOptions(mergeMode: .overwrite), soupName: FieldDevice.soup)
       let state = try await sent.finished()
       #expect(
         state.totalSize == 1 && device.org.requests == ["POST /composite", "POST /composite"])
@@ -225,7 +227,7 @@ import Testing
         target: ParentChildrenSyncDownTarget(
           parent: parent, parentFieldlist: ["Name"], children: children,
           childrenFieldlist: ["LastName"], relationshipType: .lookup),
-        soupName: FieldDevice.soup)
+        options: SyncOptions(mergeMode: .overwrite), soupName: FieldDevice.soup)
       let brought = try await down.finished()
       #expect(try await device.rows().compactMap { $0["Name"]?.string } == ["Office"])
       let ghosts = try await device.manager.cleanResyncGhostCounts(forId: brought.id)

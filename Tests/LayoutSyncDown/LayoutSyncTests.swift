@@ -16,7 +16,8 @@ import Testing
       objectAPIName: "Account", formFactor: "Medium", layoutType: "", mode: "Edit",
       recordTypeId: nil)
     let run = try await device.manager.syncDown(
-      target: try LayoutSyncDownTarget(request), soupName: Device.soup)
+      target: try LayoutSyncDownTarget(request), options: SyncOptions(mergeMode: .overwrite),
+      soupName: Device.soup)
     let state = try await run.finished()
     #expect(state.totalSize == 1 && state.maxTimeStamp == -1)
     #expect(org.lines == ["GET /{v}/ui-api/layout/Account"])
@@ -34,7 +35,8 @@ import Testing
     let device = try await Device.open(org)
     let request = LayoutRequest(objectAPIName: "Account", formFactor: "Gigantic", mode: "Look")
     _ = try await device.manager.syncDown(
-      target: try LayoutSyncDownTarget(request), soupName: Device.soup
+      target: try LayoutSyncDownTarget(request), options: SyncOptions(mergeMode: .overwrite),
+      soupName: Device.soup
     ).finished()
     #expect(org.requests[0].query == ["formFactor": "Gigantic", "mode": "Look"])
     #expect(try await device.row("Id", "Account-Gigantic-null-Look-null") != nil)

@@ -12,7 +12,8 @@ import Testing
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let run = try await device.manager.syncDown(
-      target: try MetadataSyncDownTarget(objectType: "Account"), soupName: Device.soup)
+      target: try MetadataSyncDownTarget(objectType: "Account"),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await run.finished()
     #expect(state.totalSize == 1 && state.maxTimeStamp == -1)
     #expect(org.lines == ["GET /{v}/sobjects/Account/describe/"])
@@ -97,7 +98,7 @@ import Testing
     _ = try await MetadataSyncManager(device.manager).fetchMetadata(forObject: "Account")
     let sync = try await device.manager.createSyncDown(
       target: try MetadataSyncDownTarget(objectType: "Contact"),
-      soupName: MetadataSyncManager.soupName)
+      options: SyncOptions(mergeMode: .overwrite), soupName: MetadataSyncManager.soupName)
     try await device.changeStoredSync(sync.id, ["status": "RUNNING"])
     try await device.restartProcess()
     #expect(try await device.manager.syncs().count == 1)

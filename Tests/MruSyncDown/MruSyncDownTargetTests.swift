@@ -22,7 +22,8 @@ import Testing
   {
     let (org, ids) = org(3, recent: 2)
     let device = try await Device.open(org)
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await run.finished()
     #expect(state.totalSize == 2 && state.maxTimeStamp > 0)
     #expect(org.lines == ["GET /{v}/sobjects/Account/", "GET /{v}/query"])
@@ -40,14 +41,17 @@ import Testing
       configuration: [
         "sobjectType": "Account", "fieldlist": ["Name"], "idFieldName": "Key__c",
       ])
-    _ = try await device.manager.syncDown(target: target, soupName: "keyed").finished()
+    _ = try await device.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: "keyed"
+    ).finished()
     #expect(org.requests[1].query["q"]?.contains("where Key__c IN ('\(ids[0])')") == true)
   }
 
   @Test func `MS-126 without recent items there is nothing and one request`() async throws {
     let (org, _) = org(1, recent: 0)
     let device = try await Device.open(org)
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     #expect(await run.allUpdates() == ["RUNNING 0/-1", "DONE 100/0"])
     #expect(org.lines == ["GET /{v}/sobjects/Account/"])
   }
@@ -57,7 +61,8 @@ import Testing
   {
     let (org, ids) = org(1_001, recent: 1_001)
     let device = try await Device.open(org)
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await run.finished()
     org.setRecent([])
     org.delete("Account", ids[7])

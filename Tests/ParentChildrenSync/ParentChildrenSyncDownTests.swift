@@ -73,7 +73,8 @@ import Testing
     tree.org.update("Contact", first.children[0], ["LastName": "newest"])
     tree.org.pageSize = 1
     tree.org.intervene { number, _ in number == 2 ? .unreachable : .none }
-    let run = try await tree.device.manager.syncDown(target: tree.down, soupName: Device.soup)
+    let run = try await tree.device.manager.syncDown(
+      target: tree.down, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     await #expect(throws: SyncError.self) { try await run.finished() }
     let failed = try #require(try await tree.device.manager.syncStatus(forId: run.state.id))
     let date = tree.org.record("Account", first.parent)?["LastModifiedDate"]?.string
@@ -168,7 +169,8 @@ import Testing
     let target = ParentChildrenSyncDownTarget(
       parent: TreeDevice.parent, parentFieldlist: [], children: TreeDevice.children,
       childrenFieldlist: [], relationshipType: .lookup)
-    let run = try await device.manager.syncDown(target: target, soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     await #expect(throws: SyncError.self) { try await run.finished() }
     #expect(org.requests.isEmpty)
   }

@@ -181,7 +181,9 @@ import Testing
       childrenCreateFieldlist: ["LastName", "ReportsToId"],
       childrenUpdateFieldlist: ["LastName", "ReportsToId"])
     for _ in 0..<2 {
-      _ = try await tree.device.manager.syncUp(target: target, soupName: Device.soup).finished()
+      _ = try await tree.device.manager.syncUp(
+        target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+      ).finished()
     }
     #expect(tree.org.records("Account").count == 1 && tree.org.records("Contact").isEmpty)
     #expect(try await tree.device.dirtyRows().isEmpty)

@@ -197,7 +197,8 @@ import Testing
       childrenFieldlist: ["LastName", "AccountId"], relationshipType: .lookup)
     tree.org.update("Account", parent, ["Phone": "1"])
     _ = try await tree.device.manager.syncDown(
-      target: narrow, soupName: Device.soup, syncName: "narrow"
+      target: narrow, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
+      syncName: "narrow"
     ).finished()
     tree.org.update("Account", parent, ["Phone": "2"])
     _ = try await tree.device.manager.cleanResyncGhosts(forName: "narrow")

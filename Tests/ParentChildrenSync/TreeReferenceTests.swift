@@ -21,9 +21,10 @@ import Testing
         parent: TreeDevice.parent, children: TreeDevice.children, relationshipType: .lookup,
         createFieldlist: Self.parentFields, updateFieldlist: Self.parentFields,
         childrenCreateFieldlist: Self.childFields, childrenUpdateFieldlist: Self.childFields),
-      soupName: Device.soup, syncName: "trees")
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup, syncName: "trees")
     _ = try await tree.device.manager.createSyncUp(
-      options: SyncOptions(fieldlist: ["Name", "Account__c"]), soupName: Self.projects,
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name", "Account__c"]),
+      soupName: Self.projects,
       syncName: "projects")
     return tree
   }
@@ -128,7 +129,8 @@ import Testing
       target: ParentChildrenSyncUpTarget(
         parent: projects, children: children, relationshipType: .lookup, createFieldlist: fields,
         updateFieldlist: fields, childrenCreateFieldlist: [], childrenUpdateFieldlist: []),
-      soupName: Self.projects, syncName: "project trees")
+      options: SyncOptions(mergeMode: .overwrite), soupName: Self.projects,
+      syncName: "project trees")
     try await make("local_p", ["Main__c": "local_7"], tree)
     try await make("local_7", ["Account__c": "local_p"], type: "Project", in: Self.projects, tree)
     try await tree.device.manager.reSyncRelated(named: ["trees", "project trees"])

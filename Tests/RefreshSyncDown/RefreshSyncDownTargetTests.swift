@@ -25,7 +25,8 @@ import Testing
   @Test(arguments: [(1, 1), (25, 1), (500, 1), (501, 2), (1_000, 2), (10_000, 20)])
   func `MS-132 500 ids go with a request`(count: Int, requests: Int) async throws {
     let (device, org, _) = try await device(count)
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await run.finished()
     #expect(state.totalSize == count && state.progress == 100)
     #expect(org.lines == Array(repeating: "GET /{v}/query", count: requests))
@@ -36,7 +37,8 @@ import Testing
     async throws
   {
     let (device, org, ids) = try await device(3)
-    let run = try await device.manager.syncDown(target: try target(2), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(2), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     #expect(
       await run.allUpdates() == ["RUNNING 0/-1", "RUNNING 0/3", "RUNNING 66/3", "DONE 100/3"])
     #expect(
@@ -63,7 +65,8 @@ import Testing
     async throws
   {
     let (device, org, ids) = try await device(10)
-    let first = try await device.manager.syncDown(target: try target(1), soupName: Device.soup)
+    let first = try await device.manager.syncDown(
+      target: try target(1), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await first.finished()
     org.update("Account", ids[0], ["Name": "changed 0"])
     org.update("Account", ids[2], ["Name": "changed 2"])
@@ -90,7 +93,8 @@ import Testing
         entries: [.object(try #require(org.record("Account", ids[1])))],
         forSoupNamed: Device.soup, withExternalIdPath: "Id")
       let target = try target(oldest: oldest)
-      let sync = try await device.manager.createSyncDown(target: target, soupName: Device.soup)
+      let sync = try await device.manager.createSyncDown(
+        target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
       try await device.changeStoredSync(sync.id, ["maxTimeStamp": .integer(org.now)])
       _ = try await device.manager.reSync(id: sync.id).finished()
       let expected: JSONValue = oldest ? "changed" : "0"
@@ -112,7 +116,8 @@ import Testing
       }
       return .none
     }
-    let run = try await device.manager.syncDown(target: try target(1), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(1), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     _ = try await run.finished()
     #expect(try await device.rows().allSatisfy { $0["Name"] == "changed" })
     #expect(try await device.rows().count == 3)
@@ -120,7 +125,8 @@ import Testing
 
   @Test func `MS-138 ghosts are looked for in slices, without a date`() async throws {
     let (device, org, ids) = try await device(5)
-    let run = try await device.manager.syncDown(target: try target(2), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(2), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await run.finished()
     org.delete("Account", ids[4])
     org.forgetRequests()
@@ -136,7 +142,8 @@ import Testing
   @Test func `MS-139 an empty soup costs no request`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     #expect(await run.allUpdates() == ["RUNNING 0/-1", "DONE 100/0"])
     #expect(org.requests.isEmpty)
   }

@@ -124,7 +124,8 @@ import Testing
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let target = try SoqlSyncDownTarget(query: Device.query, maxBatchSize: size)
-    let run = try await device.manager.syncDown(target: target, soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     _ = try await run.finished()
     #expect(org.requests[0].headers["Sforce-Query-Options"] == header)
     #expect(org.lines == ["GET /{v}/query"] && org.requests[0].query["q"] == target.query)
@@ -137,7 +138,7 @@ import Testing
     let device = try await Device.open(org)
     let run = try await device.manager.syncDown(
       target: try SoqlSyncDownTarget(query: Device.query, maxBatchSize: 200),
-      soupName: Device.soup)
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     _ = try await run.finished()
     #expect(org.requests.count == 3)
     for request in org.requests.dropFirst() {
@@ -166,7 +167,8 @@ import Testing
           : #"{"totalSize":2,"records":[],\#(end)}"#)
     }
     let target = try SoqlSyncDownTarget(query: Device.query)
-    let run = try await device.manager.syncDown(target: target, soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let error = await #expect(throws: SyncError.self) { try await run.finished() }
     #expect((error?.cause as? SyncError)?.code == .unexpectedResponse)
     #expect(org.requests.count == 2)
@@ -180,7 +182,8 @@ import Testing
     }
     let device = try await Device.open(org)
     _ = try await device.manager.syncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
     ).finished()
     #expect(org.requests.count == 1)
   }
@@ -195,7 +198,7 @@ import Testing
     let device = try await Device.open(org)
     let run = try await device.manager.syncDown(
       target: try SoqlSyncDownTarget(query: "select Id, (select Id from Contacts) from Account"),
-      soupName: Device.soup)
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     _ = try await run.finished()
     let row = try #require(try await device.rows().first)
     #expect(row["Contacts"]?["records"]?[0]?["Id"] == "003")

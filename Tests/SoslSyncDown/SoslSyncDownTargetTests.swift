@@ -14,7 +14,8 @@ import Testing
     let ids = ["a", "b"].map { org.create("Account", ["Name": .string($0)]) }
     org.setFound(ids)
     let device = try await Device.open(org)
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     #expect(await run.allUpdates() == ["RUNNING 0/-1", "RUNNING 0/2", "DONE 100/2"])
     let again = try await device.manager.reSync(id: run.state.id).finished()
     #expect(again.totalSize == 2)
@@ -29,7 +30,8 @@ import Testing
     org.intervene { number, _ in
       .answer(status: 200, body: number == 1 ? #"[{"Id":"001","Name":"a"}]"# : #"{"records":[]}"#)
     }
-    let first = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let first = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await first.finished()
     // Without dates there is no watermark.
     #expect(state.maxTimeStamp == -1)
@@ -43,7 +45,8 @@ import Testing
     let ids = ["a", "b"].map { org.create("Account", ["Name": .string($0)]) }
     org.setFound(ids)
     let device = try await Device.open(org)
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let state = try await run.finished()
     org.setFound([ids[1]])
     org.forgetRequests()

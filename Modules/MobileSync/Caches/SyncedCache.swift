@@ -89,7 +89,8 @@ public struct SyncedCache: Sendable {
     where sync.soupName == soupName && sync.name == nil {
       try await manager.deleteSync(forId: sync.id)
     }
-    let run = try await manager.syncDown(target: target, soupName: soupName)
+    let run = try await manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: soupName)
     // In a task of its own, so that the end is seen and the sync removed although the caller's task
     // is cancelled.
     let result = await Task { [manager] in

@@ -233,29 +233,32 @@ struct SyncsConfigReader {
   private mutating func options(
     of sync: JSONSlice, _ path: String, _ type: SyncType?
   ) -> SyncOptions? {
-    guard let value = sync["options"], !value.isNull else { return SyncOptions() }
+    guard let value = sync["options"], !value.isNull else {
+      return SyncOptions(mergeMode: .overwrite)
+    }
     let path = "\(path).options"
     guard value.kind == .object else {
       note(.wrongForm, value, path, "'options' is no object. Write one with a mergeMode.")
       return nil
     }
-    if let mode = value["mergeMode"], mode.string.flatMap(SyncMergeMode.init(rawValue:)) == nil {
-      note(
-        .unknownMergeMode, mode, "\(path).mergeMode",
-        "'\(mode.string ?? "\(mode)")' is no merge mode and is read as OVERWRITE. Write a known one."
-      )
-    }
     var isUsable = check(fields: value["fieldlist"], "\(path).fieldlist")
     for (key, option) in value.members where !option.isNull {
       isUsable = check(key, option, "\(path).\(key)") && isUsable
     }
-    return isUsable ? SyncOptions(json: value.value) : nil
+    return isUsable ? try? SyncOptions(json: value.value) : nil
   }
 
   /// Whether an option is one, and of its kind.
   private mutating func check(_ key: String, _ option: JSONSlice, _ path: String) -> Bool {
     switch key {
-    case "mergeMode", "fieldlist": return true
+    case "fieldlist": return true
+    case "mergeMode":
+      do {
+        _ = try SyncMergeMode(json: option.value)
+        return true
+      } catch {
+        note(.unknownMergeMode, option, path, error.message)
+      }
     case "fetchModificationDates":
       if option.kind == .bool { return true }
       note(.wrongForm, option, path, "'\(key)' is neither true nor false. Write one of them.")

@@ -20,7 +20,8 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
     public static let unknownKey = Code(kind: .unknownKey)
     /// A sync is neither a `syncDown` nor a `syncUp`.
     public static let unknownSyncType = Code(kind: .unknownSyncType)
-    /// An option is none. A misspelled `mergeMode` would be read as `OVERWRITE`, so the entry is not used.
+    /// An option is unknown. A misspelled key `mergeMode` would be read as `OVERWRITE`, so the entry is
+    /// not used.
     public static let unknownOption = Code(kind: .unknownOption)
     /// The target cannot be built.
     public static let invalidTarget = Code(kind: .invalidTarget)
@@ -28,7 +29,7 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
     public static let nameTwice = Code(kind: .nameTwice)
     /// A list of fields to send names a field of sync or store, which the server does not know.
     public static let bookkeepingField = Code(kind: .bookkeepingField)
-    /// The merge mode is none; the entry is used with `OVERWRITE`.
+    /// The merge mode is unknown, so the entry is not used.
     public static let unknownMergeMode = Code(kind: .unknownMergeMode)
     /// A sync up names no fields to send, so every run will fail. The entry is used all the same.
     public static let noFields = Code(kind: .noFields)
@@ -52,7 +53,7 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
 
   /// Whether the entry is used in spite of it.
   public var isWarning: Bool {
-    [.unknownKey, .unknownMergeMode, .noFields].contains(code)
+    [.unknownKey, .noFields].contains(code)
   }
 
   /// `file:line:column: message (path)`.

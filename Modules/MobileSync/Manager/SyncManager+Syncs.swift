@@ -11,7 +11,7 @@ extension SyncManager {
   ///   - syncName: A name that no other sync of the store has; nil or empty for none.
   /// - Throws: ``SyncError`` `nameInUse`, `unknownTarget` if the target is not registered, `store`.
   public func createSyncDown(
-    target: some SyncDownTarget, options: SyncOptions = SyncOptions(), soupName: String,
+    target: some SyncDownTarget, options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncState {
     try await createSyncDown(
@@ -20,7 +20,7 @@ extension SyncManager {
 
   /// As ``createSyncDown(target:options:soupName:syncName:)``, with a target in JSON.
   public func createSyncDown(
-    targetJSON: JSONObject, options: SyncOptions = SyncOptions(), soupName: String,
+    targetJSON: JSONObject, options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncState {
     let target = try registry.downTarget(from: targetJSON).json
@@ -31,7 +31,7 @@ extension SyncManager {
   ///
   /// - Throws: As ``createSyncDown(target:options:soupName:syncName:)``.
   public func createSyncUp(
-    target: some SyncUpTarget, options: SyncOptions = SyncOptions(), soupName: String,
+    target: some SyncUpTarget, options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncState {
     try await createSyncUp(
@@ -41,7 +41,7 @@ extension SyncManager {
   /// As ``createSyncUp(target:options:soupName:syncName:)``, with a target in JSON; without one the
   /// default target is used.
   public func createSyncUp(
-    targetJSON: JSONObject = [:], options: SyncOptions = SyncOptions(), soupName: String,
+    targetJSON: JSONObject = [:], options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncState {
     let target = try registry.upTarget(from: targetJSON).json
@@ -109,7 +109,7 @@ extension SyncManager {
   /// - Throws: ``SyncError`` `managerStopped`, and as
   ///   ``createSyncDown(target:options:soupName:syncName:)``; then there is no new sync.
   public func syncDown(
-    target: some SyncDownTarget, options: SyncOptions = SyncOptions(), soupName: String,
+    target: some SyncDownTarget, options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncRun {
     try await syncDown(
@@ -118,7 +118,7 @@ extension SyncManager {
 
   /// As ``syncDown(target:options:soupName:syncName:)``, with a target in JSON.
   public func syncDown(
-    targetJSON: JSONObject, options: SyncOptions = SyncOptions(), soupName: String,
+    targetJSON: JSONObject, options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncRun {
     try checkAccepting()
@@ -135,7 +135,7 @@ extension SyncManager {
   ///
   /// - Throws: As ``syncDown(target:options:soupName:syncName:)``.
   public func syncUp(
-    target: some SyncUpTarget, options: SyncOptions = SyncOptions(), soupName: String,
+    target: some SyncUpTarget, options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncRun {
     try await syncUp(
@@ -145,7 +145,7 @@ extension SyncManager {
   /// As ``syncUp(target:options:soupName:syncName:)``, with a target in JSON; without one the
   /// default target is used.
   public func syncUp(
-    targetJSON: JSONObject = [:], options: SyncOptions = SyncOptions(), soupName: String,
+    targetJSON: JSONObject = [:], options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncRun {
     try checkAccepting()

@@ -27,9 +27,9 @@ public struct SyncOptions: Sendable, Equatable {
   /// replace no edit, in any merge mode.
   public var lateCommitWindow: Duration
 
-  /// Makes options; nothing given means ``SyncMergeMode/overwrite`` and no field list.
+  /// Makes options. The caller chooses the merge mode: no mode suits every soup.
   public init(
-    mergeMode: SyncMergeMode = .overwrite, fieldlist: [String]? = nil,
+    mergeMode: SyncMergeMode, fieldlist: [String]? = nil,
     fetchesModificationDates: Bool = false, lateCommitWindow: Duration = .zero
   ) {
     self.mergeMode = mergeMode
@@ -38,17 +38,21 @@ public struct SyncOptions: Sendable, Equatable {
     self.lateCommitWindow = max(lateCommitWindow, .zero)
   }
 
-  /// Reads options. Absent, null or empty options, and an unknown merge mode, mean
-  /// ``SyncMergeMode/overwrite``; the latter is logged as a warning.
-  public init(json: JSONValue?) {
-    self.init()
-    if let text = json?["mergeMode"]?.string {
-      if let mode = SyncMergeMode(rawValue: text) {
-        mergeMode = mode
-      } else {
-        MobileSyncLogger.log.warning("Unknown merge mode '\(text)' is read as OVERWRITE.")
-      }
+  /// Reads options. Where the JSON names no merge mode, the platform's default holds:
+  /// ``SyncMergeMode/overwrite``.
+  ///
+  /// - Parameter json: An object; nil or null reads as an empty one.
+  /// - Throws: ``SyncError`` `invalidOptions` if it is not an object, or if `mergeMode` is not the text
+  ///   of a known mode.
+  public init(json: JSONValue?) throws(SyncError) {
+    let json = json == .null ? nil : json
+    if let json, json.object == nil {
+      throw SyncError(
+        .invalidOptions,
+        "Cannot read sync options: they are not an object. Write one, such as "
+          + #"{"mergeMode": "LEAVE_IF_CHANGED"}."#)
     }
+    self.init(mergeMode: try SyncMergeMode(json: json?["mergeMode"]) ?? .overwrite)
     fieldlist = json?["fieldlist"]?.array?.compactMap(\.string)
     fetchesModificationDates = json?["fetchModificationDates"]?.bool ?? false
     lateCommitWindow = .milliseconds(max(json?["lateCommitWindowMilliseconds"]?.int64 ?? 0, 0))

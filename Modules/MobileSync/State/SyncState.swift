@@ -59,7 +59,8 @@ public struct SyncState: Sendable, Equatable {
 
   /// Reads a stored sync. An unknown status reads as failed; absent numbers as those of a new sync.
   ///
-  /// - Throws: ``SyncError`` `invalidState` without an id, a soup name or one of the two types.
+  /// - Throws: ``SyncError`` `invalidState` without an id, a soup name, one of the two types, or with
+  ///   options that cannot be read.
   public init(json: JSONSlice) throws(SyncError) {
     guard let id = json[SyncKeys.soupEntryId]?.int64 else {
       throw SyncError(.invalidState, "A stored sync has no id.")
@@ -71,11 +72,18 @@ public struct SyncState: Sendable, Equatable {
     guard let soupName = json["soupName"]?.string else {
       throw SyncError(.invalidState, "The stored sync \(id) names no soup. Delete it.")
     }
+    let options: SyncOptions
+    do {
+      options = try SyncOptions(json: json["options"]?.value)
+    } catch {
+      throw SyncError(
+        .invalidState,
+        "The options of the stored sync \(id) cannot be read. Delete the sync and create it again.",
+        cause: error)
+    }
     self.init(
       type: type, name: json["name"]?.string, soupName: soupName,
-      target: json["target"]?.value.object ?? [:],
-      options: SyncOptions(json: json["options"]?.value)
-    )
+      target: json["target"]?.value.object ?? [:], options: options)
     self.id = id
     status = json["status"]?.string.flatMap(SyncStatus.init(rawValue:)) ?? .failed
     progress = json["progress"]?.int64.map(Int.init(clamping:)) ?? 0

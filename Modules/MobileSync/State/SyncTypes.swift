@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 /// The direction of a sync.
 public enum SyncType: String, Sendable, Hashable, Codable {
   /// From the server into a soup.
@@ -47,6 +49,20 @@ public struct SyncMergeMode: Sendable, Hashable, CustomStringConvertible {
   /// The store keeps a second copy of each record of the soup, what both sides agreed on. It is ours
   /// and not the platform's.
   public static let mergeFields = SyncMergeMode("MERGE_FIELDS")
+
+  /// Reads the mode of options in JSON, nil if they name none.
+  ///
+  /// - Throws: ``SyncError`` `invalidOptions` if the value is not the text of a known mode.
+  init?(json: JSONValue?) throws(SyncError) {
+    guard let json, json != .null else { return nil }
+    guard let mode = json.string.flatMap(SyncMergeMode.init(rawValue:)) else {
+      throw SyncError(
+        .invalidOptions,
+        "Unknown merge mode '\(json.string ?? json.text)'. Write OVERWRITE, LEAVE_IF_CHANGED or "
+          + "MERGE_FIELDS.")
+    }
+    self = mode
+  }
 
   /// The mode with the given text, nil if there is none.
   public init?(rawValue: String) {

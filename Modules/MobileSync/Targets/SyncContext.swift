@@ -250,7 +250,7 @@ extension SyncContext {
   ///   - sender: What answers its requests.
   public init(
     store: SmartStore, soupName: String, syncId: Int64 = 1, userId: String? = nil,
-    mergeMode: SyncMergeMode = .overwrite, sender: any SyncRequestSender
+    mergeMode: SyncMergeMode, sender: any SyncRequestSender
   ) {
     self.init(
       store: store, soupName: soupName, syncId: syncId, userId: userId, mergeMode: mergeMode,

@@ -163,6 +163,14 @@ import Testing
       "unknownMergeMode", "syncs[0].options.mergeMode"
     ),
     (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": 1, "fieldlist": []}}]}"#,
+      "unknownMergeMode", "syncs[0].options.mergeMode"
+    ),
+    (
+      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": "OVERWRITE", "mergeMode": "overwrite", "fieldlist": []}}]}"#,
+      "unknownMergeMode", "syncs[0].options.mergeMode"
+    ),
+    (
       #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergemode": "LEAVE_IF_CHANGED", "fieldlist": []}}]}"#,
       "unknownOption", "syncs[0].options.mergemode"
     ),
@@ -192,8 +200,28 @@ import Testing
   ) throws {
     let problems = try config(text).problems
     #expect(problems.contains { "\($0.code)" == code && $0.path == path }, "\(problems)")
-    let isWarning = ["unknownKey", "unknownMergeMode", "noFields"].contains(code)
+    let isWarning = ["unknownKey", "noFields"].contains(code)
     #expect(problems.allSatisfy { $0.isWarning == isWarning })
+  }
+
+  @Test(arguments: [#""LEAVE_IF_CHANGE""#, #""overwrite""#, #""""#, "7", "[]"])
+  func `MS-36 an entry with an unknown merge mode is no sync`(mode: String) throws {
+    let config = try config(
+      #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a", "#
+        + #""target": {"type": "soql", "query": "SELECT Id FROM A"}, "#
+        + #""options": {"mergeMode": \#(mode)}}]}"#)
+    #expect(config.entries.isEmpty)
+    #expect(config.problems.map(\.code) == [.unknownMergeMode])
+    #expect(config.problems.allSatisfy { !$0.isWarning })
+  }
+
+  @Test(arguments: ["", #", "options": null"#, #", "options": {"mergeMode": null}"#])
+  func `MS-35 an entry without a merge mode has that of the platform`(options: String) throws {
+    let config = try config(
+      #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a", "#
+        + #""target": {"type": "soql", "query": "SELECT Id FROM A"}\#(options)}]}"#)
+    #expect(config.entries.map(\.options.mergeMode) == [.overwrite])
+    #expect(config.problems.isEmpty)
   }
 
   @Test func `MS-239 a key that a target reads under a second name is not misspelled`()

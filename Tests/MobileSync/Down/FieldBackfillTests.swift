@@ -169,7 +169,7 @@ import Testing
   @Test func `a sync up cannot be given a sync down target`() async throws {
     let (_, device, _) = try await synced()
     let up = try await device.manager.createSyncUp(
-      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup)
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup)
     #expect(
       await syncErrorCode {
         try await device.manager.changeSyncDown(

@@ -52,7 +52,8 @@ import Testing
 
   private func download(_ device: Device) async throws -> SyncRun {
     try await device.manager.syncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup, syncName: "down")
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup, syncName: "down")
   }
 
   private func count(
@@ -105,7 +106,9 @@ import Testing
     async throws
   {
     let device = try await Device.open(InMemoryOrg()) { try $0.register(OverlappingPages.self) }
-    let run = try await device.manager.syncDown(target: OverlappingPages(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: OverlappingPages(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    )
     _ = try await run.finished()
     let rows = try await device.rows()
     #expect(rows.count == OverlappingPages.records)

@@ -11,7 +11,8 @@ import Testing
       "select Id, Name, Phone, LastModifiedDate from Account"
       + (condition.map { " where \($0)" } ?? "")
     let run = try await device.manager.syncDown(
-      target: try SoqlSyncDownTarget(query: query), soupName: Device.soup)
+      target: try SoqlSyncDownTarget(query: query), options: SyncOptions(mergeMode: .overwrite),
+      soupName: Device.soup)
     return try await run.finished().id
   }
 
@@ -109,7 +110,7 @@ import Testing
   {
     let device = try await Device.open(InMemoryOrg())
     let up = try await device.manager.createSyncUp(
-      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup)
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup)
     let code = await syncErrorCode {
       _ = try await device.manager.cleanResyncGhosts(forId: up.id)
     }
@@ -170,7 +171,7 @@ import Testing
     for (name, condition) in [("a", "Name = 'n'"), ("b", "Phone = '1'")] {
       _ = try await device.manager.createSyncDown(
         target: try SoqlSyncDownTarget(query: "\(Device.query) where \(condition)"),
-        soupName: Device.soup, syncName: name)
+        options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup, syncName: name)
       _ = try await device.manager.reSync(named: name).finished()
     }
     return (org, device, id)
@@ -211,7 +212,7 @@ import Testing
       options: SyncOptions(mergeMode: .leaveIfChanged), soupName: Device.soup, syncName: "c")
     _ = try await device.manager.reSync(named: "c").finished()
     _ = try await device.manager.syncUp(
-      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup
     ).finished()
     org.update("Account", id, ["Phone": "2"])
     for name in ["a", "b"] {

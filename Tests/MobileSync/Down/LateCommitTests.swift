@@ -33,7 +33,8 @@ import Testing
     let device = try await Device.open(org)
     let sync = try await device.manager.syncDown(
       target: try SoqlSyncDownTarget(query: Device.query),
-      options: SyncOptions(lateCommitWindow: .seconds(30)), soupName: Device.soup
+      options: SyncOptions(mergeMode: .overwrite, lateCommitWindow: .seconds(30)),
+      soupName: Device.soup
     ).finished()
     for id in ids { try await device.edit(id, ["Name": "mine"]) }
     org.update("Account", ids[1], ["Name": "theirs"])
@@ -43,14 +44,15 @@ import Testing
     #expect(try await device.dirtyRows().compactMap { $0["Id"]?.string } == [ids[0]])
   }
 
-  @Test func `the window is off by default, stored when it is set, and never negative`() {
-    #expect(SyncOptions().lateCommitWindow == .zero)
-    #expect(SyncOptions().json["lateCommitWindowMilliseconds"] == nil)
-    #expect(SyncOptions(lateCommitWindow: .seconds(-1)).lateCommitWindow == .zero)
-    let options = SyncOptions(lateCommitWindow: .milliseconds(2_500))
-    #expect(options.json["lateCommitWindowMilliseconds"] == 2_500)
-    #expect(SyncOptions(json: .object(options.json)) == options)
+  @Test func `the window is off by default, stored when it is set, and never negative`() throws {
+    #expect(SyncOptions(mergeMode: .overwrite).lateCommitWindow == .zero)
+    #expect(SyncOptions(mergeMode: .overwrite).json["lateCommitWindowMilliseconds"] == nil)
     #expect(
-      SyncOptions(json: ["lateCommitWindowMilliseconds": -3]).lateCommitWindow == .zero)
+      SyncOptions(mergeMode: .overwrite, lateCommitWindow: .seconds(-1)).lateCommitWindow == .zero)
+    let options = SyncOptions(mergeMode: .overwrite, lateCommitWindow: .milliseconds(2_500))
+    #expect(options.json["lateCommitWindowMilliseconds"] == 2_500)
+    #expect(try SyncOptions(json: .object(options.json)) == options)
+    #expect(
+      try SyncOptions(json: ["lateCommitWindowMilliseconds": -3]).lateCommitWindow == .zero)
   }
 }

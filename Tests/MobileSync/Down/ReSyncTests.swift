@@ -14,7 +14,8 @@ import Testing
     let ids = (0..<3).map { org.create("Account", ["Name": .string("\($0)")]) }
     let device = try await Device.open(org)
     let sync = try await device.manager.syncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
     ).finished()
     org.delete("Account", ids[1])
     _ = try await device.manager.reSync(id: sync.id).finished()
@@ -28,9 +29,10 @@ import Testing
   @Test func `MS-34 syncs without options overwrite`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let down = try await device.manager.createSyncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup)
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let up = try await device.manager.createSyncUp(
-      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup)
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup)
     #expect(down.options.mergeMode == .overwrite && up.options.mergeMode == .overwrite)
   }
 }

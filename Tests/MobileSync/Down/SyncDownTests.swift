@@ -252,7 +252,8 @@ import Testing
     try await device.store.registerSoup(
       withName: "bare", withIndices: [SoupIndex(path: "Name", type: .string)])
     for soup in ["bare", "missing"] {
-      let run = try await device.manager.syncDown(target: try target(), soupName: soup)
+      let run = try await device.manager.syncDown(
+        target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: soup)
       let error = await #expect(throws: SyncError.self) { try await run.finished() }
       #expect((error?.cause as? SyncError)?.code == .store)
       #expect(error?.state?.status == .failed)
@@ -348,7 +349,7 @@ import Testing
       #expect(row["Name"] == "mine" && row[SyncKeys.local] == true)
     }
     let up = try await device.manager.syncUp(
-      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup)
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup)
     #expect(try await up.finished().totalSize == 4)
     for id in [ids[0], ids[3], ids[15], ids[29]] {
       #expect(org.record("Account", id)?["Name"] == "mine")

@@ -41,7 +41,7 @@ import Testing
     #expect(org.record("Account", id)?["Name"] == "mine")
 
     let careful = SyncOptions(mergeMode: .mergeFields, lateCommitWindow: .seconds(30))
-    #expect(SyncOptions(json: .object(careful.json)) == careful)
+    #expect(try SyncOptions(json: .object(careful.json)) == careful)
 
     let sync = try #require(try await manager.syncStatus(forName: "down"))
     try await manager.changeSyncDown(

@@ -14,7 +14,8 @@ import Testing
 @Suite struct SyncManagerRaceTests {
   private func stored(_ device: Device) async throws -> SyncState {
     try await device.manager.createSyncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup, syncName: "a")
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup, syncName: "a")
   }
 
   /// Keeps the store's writer busy while `body` runs, until it calls what it is given.
@@ -51,7 +52,8 @@ import Testing
     let manager = try await SyncManager(
       store: device.store, sender: InterruptingSender(org: device.org), registry: device.registry)
     let state = try await manager.syncUp(
-      target: CollectionSyncUpTarget(maxBatchSize: 1), options: SyncOptions(fieldlist: ["Name"]),
+      target: CollectionSyncUpTarget(maxBatchSize: 1),
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]),
       soupName: Device.soup
     ).finished()
     #expect(try await manager.outcomes(forId: state.id).map(\.kind) == [.succeeded, .succeeded])
@@ -98,7 +100,11 @@ import Testing
     #expect(await syncErrorCode { _ = try await starting?.value } == .closed)
     #expect(try await manager.syncStatus(forId: sync.id) == atClose)
     #expect(device.org.requests.isEmpty)
-    #expect(await syncErrorCode { _ = try await manager.createSyncUp(soupName: "x") } == .closed)
+    #expect(
+      await syncErrorCode {
+        _ = try await manager.createSyncUp(
+          options: SyncOptions(mergeMode: .overwrite), soupName: "x")
+      } == .closed)
   }
 
   @Test func `MS-26 a sync that is being deleted is not run, and never comes back`() async throws {

@@ -37,8 +37,10 @@ import Testing
   ) async throws {
     let device = try await Device.open(org(0))
     let sync = try await device.manager.createSyncDown(
-      target: try target(), soupName: Device.soup, syncName: "mine")
-    let running = try await device.manager.createSyncUp(soupName: Device.soup)
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
+      syncName: "mine")
+    let running = try await device.manager.createSyncUp(
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     var json = running.json
     json["status"] = "RUNNING"
     try await device.store.upsert(entries: [.object(json)], forSoupNamed: "syncs_soup")
@@ -66,8 +68,11 @@ import Testing
       for isUp in [false, true] {
         let sync =
           isUp
-          ? try await device.manager.createSyncUp(soupName: Device.soup)
-          : try await device.manager.createSyncDown(target: try target(), soupName: Device.soup)
+          ? try await device.manager.createSyncUp(
+            options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+          : try await device.manager.createSyncDown(
+            target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+          )
         var json = sync.json
         json["status"] = .string(status.rawValue)
         try await device.store.upsert(entries: [.object(json)], forSoupNamed: "syncs_soup")
@@ -84,16 +89,19 @@ import Testing
   @Test func `MS-23 a name is used once, across both directions`() async throws {
     let device = try await Device.open(org(0))
     _ = try await device.manager.createSyncDown(
-      target: try target(), soupName: Device.soup, syncName: "mine")
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
+      syncName: "mine")
     let error = await #expect(throws: SyncError.self) {
-      try await device.manager.createSyncUp(soupName: Device.soup, syncName: "mine")
+      try await device.manager.createSyncUp(
+        options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup, syncName: "mine")
     }
     #expect(error?.code == .nameInUse)
     #expect(error?.message.contains("already a sync with name: mine") == true)
     #expect(try await device.manager.syncs().count == 1)
     // MS-24: no name and an empty one are not names.
     for name in [nil, "", ""] as [String?] {
-      _ = try await device.manager.createSyncUp(soupName: Device.soup, syncName: name)
+      _ = try await device.manager.createSyncUp(
+        options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup, syncName: name)
     }
     #expect(try await device.manager.syncs().count == 4)
   }
@@ -105,7 +113,8 @@ import Testing
     #expect(try await manager.syncStatus(forName: "x") == nil)
     #expect(try await !manager.hasSync(forName: "x"))
     let sync = try await manager.createSyncDown(
-      target: try target(), soupName: Device.soup, syncName: "x")
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
+      syncName: "x")
     #expect(try await manager.hasSync(forName: "x"))
     #expect(try await manager.syncStatus(forName: "x") == sync)
     try await manager.deleteSync(forName: "x")
@@ -116,7 +125,8 @@ import Testing
 
   @Test func `MS-27 all syncs with a status are found, however many`() async throws {
     let device = try await Device.open(org(0))
-    let sync = try await device.manager.createSyncDown(target: try target(), soupName: Device.soup)
+    let sync = try await device.manager.createSyncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     var json = sync.json
     json["_soupEntryId"] = nil
     try await device.store.upsert(
@@ -128,7 +138,8 @@ import Testing
   @Test func `MS-37 making a sync runs nothing`() async throws {
     let org = org(1)
     let device = try await Device.open(org)
-    let sync = try await device.manager.createSyncDown(target: try target(), soupName: Device.soup)
+    let sync = try await device.manager.createSyncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     #expect(sync.status == .new && org.requests.isEmpty)
   }
 
@@ -137,11 +148,18 @@ import Testing
   @Test func `MS-38 MS-56 a refused call leaves no sync behind`() async throws {
     let device = try await Device.open(org(0))
     let stored = try await device.manager.createSyncDown(
-      target: try target(), soupName: Device.soup, syncName: "old")
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
+      syncName: "old")
     await device.manager.stop()
     let calls: [() async throws -> Void] = [
-      { _ = try await device.manager.syncDown(target: try target(), soupName: Device.soup) },
-      { _ = try await device.manager.syncUp(soupName: Device.soup) },
+      {
+        _ = try await device.manager.syncDown(
+          target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+      },
+      {
+        _ = try await device.manager.syncUp(
+          options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+      },
       { _ = try await device.manager.reSync(id: stored.id) },
       { _ = try await device.manager.reSync(named: "old") },
       { _ = try await device.manager.cleanResyncGhosts(forName: "old") },
@@ -149,7 +167,8 @@ import Testing
     ]
     for call in calls { #expect(await syncErrorCode(call) == .managerStopped) }
     #expect(try await device.manager.syncs().count == 1)
-    _ = try await device.manager.createSyncUp(soupName: Device.soup)
+    _ = try await device.manager.createSyncUp(
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     try await device.manager.deleteSync(forName: "old")
   }
 
@@ -169,7 +188,8 @@ import Testing
       await gate.pass()
       return .none
     }
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     #expect(run.state.status == .running && run.state.progress == 0 && run.state.totalSize == -1)
     let id = run.state.id
     #expect(await syncErrorCode { _ = try await device.manager.reSync(id: id) } == .alreadyRunning)
@@ -185,7 +205,8 @@ import Testing
 
   @Test func `MS-50 a sync can be started again as soon as its last update is seen`() async throws {
     let device = try await Device.open(org(3))
-    var run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    var run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     for _ in 0..<5 {
       for await state in run.updates where state.status == .done {
         run = try await device.manager.reSync(id: state.id)
@@ -203,7 +224,8 @@ import Testing
       await gate.pass()
       return .none
     }
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let waiter = Task { try await run.finished() }
     await gate.arrival()
     waiter.cancel()
@@ -214,8 +236,10 @@ import Testing
 
   @Test func `MS-315 a run tells one event with its counts and times`() async throws {
     let device = try await Device.open(org(3))
-    let done = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
-      .finished()
+    let done = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    )
+    .finished()
     let event = try #require(device.events.events.last)
     #expect(device.events.events.count == 1 && event.name == "syncDown")
     #expect(event.attributes["numRecords"] == 3 && event.attributes["syncTarget"] == "soql")
@@ -235,8 +259,10 @@ import Testing
       if number == 2 { await gate.pass() }
       return .none
     }
-    let first = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
-    let second = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let first = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+    let second = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     await gate.arrival()
     #expect(org.requests.count == 2)
     // The first page is saved before the stop.
@@ -270,7 +296,8 @@ import Testing
       return .none
     }
     let run = try await device.manager.syncDown(
-      target: try target(), soupName: Device.soup, syncName: "a")
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
+      syncName: "a")
     for await state in run.updates where state.progress == 50 { break }
     await device.manager.stop()
     gate.open()
@@ -311,7 +338,8 @@ import Testing
       if number == 2 { await gate.pass() }
       return .none
     }
-    let run = try await device.manager.syncDown(target: try target(), soupName: Device.soup)
+    let run = try await device.manager.syncDown(
+      target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     await gate.arrival()
     let manager = device.manager
     let closing = Task { await manager.close() }
@@ -357,7 +385,8 @@ import Testing
     let second = try await Device.open(org(3))
     for device in [first, second] {
       _ = try await device.manager.syncDown(
-        target: try target(), soupName: Device.soup, syncName: "same"
+        target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
+        syncName: "same"
       ).finished()
     }
     #expect(try await first.manager.syncStatus(forName: "same")?.totalSize == 2)

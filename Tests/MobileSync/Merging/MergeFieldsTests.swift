@@ -321,7 +321,8 @@ import Testing
     let ids = (0..<2).map { _ in org.create("Account", ["Name": "a", "Phone": "1"]) }
     let device = try await Device.open(org)
     _ = try await device.manager.createSyncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), options: SyncOptions(),
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite),
       soupName: Device.soup, syncName: "down")
     try await run(device, "down")
     return (org, device, ids)
@@ -514,7 +515,8 @@ import Testing
     let id = org.create("Account", ["Name": "a", "Phone": "1"])
     let device = try await Device.open(org)
     _ = try await device.manager.syncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
     ).finished()
     let up = try await device.manager.createSyncUp(
       target: CollectionSyncUpTarget(), options: Self.options, soupName: Device.soup)
@@ -531,7 +533,8 @@ import Testing
     let id = org.create("Account", ["Name": "a", "Phone": "1"])
     let device = try await Device.open(org)
     _ = try await device.manager.syncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
     ).finished()
     try await device.edit(id, ["Name": "mine"])
     let up = try await device.manager.syncUp(

@@ -26,7 +26,7 @@ import Testing
       if mode == .leaveIfChanged {
         // What others have written meanwhile comes first.
         _ = try await device.manager.syncUp(
-          options: SyncOptions(fieldlist: ["Phone"]), soupName: Device.soup
+          options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Phone"]), soupName: Device.soup
         ).finished()
       } else {
         try await steps.run("up")

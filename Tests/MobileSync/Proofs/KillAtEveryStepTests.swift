@@ -94,11 +94,12 @@ import Testing
       for (number, device) in devices.enumerated() {
         group.addTask {
           let down = try await device.manager.syncDown(
-            targetJSON: ["type": "soql", "query": .string(Device.query)], soupName: Device.soup)
+            targetJSON: ["type": "soql", "query": .string(Device.query)],
+            options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
           _ = try await down.finished()
           try await device.create([["Name": .string("made by \(number)")]])
           _ = try await device.manager.syncUp(
-            options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup
+            options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup
           ).finished()
           return try await device.dirtyRows().count
         }

@@ -135,7 +135,7 @@ import Testing
     for count in Self.sizes(upTo: up.limit) {
       let (device, ids) = try await device(count)
       let down = try await device.manager.createSyncDown(
-        target: Self.soql, soupName: Device.soup)
+        target: Self.soql, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
       // Never run: while there is such a sync, the soup's records have bases.
       _ = try await device.manager.createSyncDown(
         target: Self.soql, options: SyncOptions(mergeMode: .mergeFields), soupName: Device.soup)

@@ -142,7 +142,8 @@ import Testing
   {
     let device = try await Device.open(InMemoryOrg()) { try $0.register(ApexTarget.self) }
     let sync = try await device.manager.createSyncDown(
-      targetJSON: ["iOSImpl": "ApexTarget", "endpoint": "x"], soupName: Device.soup, syncName: "a")
+      targetJSON: ["iOSImpl": "ApexTarget", "endpoint": "x"],
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup, syncName: "a")
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
     let other = try await SyncManager(store: device.store, sender: device.org, registry: registry)
@@ -155,7 +156,8 @@ import Testing
     #expect(
       await syncErrorCode {
         _ = try await other.createSyncDown(
-          targetJSON: ["iOSImpl": "ApexTarget"], soupName: Device.soup)
+          targetJSON: ["iOSImpl": "ApexTarget"], options: SyncOptions(mergeMode: .overwrite),
+          soupName: Device.soup)
       } == .unknownTarget)
   }
 
@@ -163,7 +165,8 @@ import Testing
     let device = try await Device.open(InMemoryOrg()) { try $0.register(ApexTarget.self) }
     try await device.store.registerSoupForApex()
     let run = try await device.manager.syncDown(
-      targetJSON: ["iOSImpl": "ApexTarget", "endpoint": "x"], soupName: "apex")
+      targetJSON: ["iOSImpl": "ApexTarget", "endpoint": "x"],
+      options: SyncOptions(mergeMode: .overwrite), soupName: "apex")
     #expect(await run.allUpdates() == ["RUNNING 0/-1", "DONE 100/0"])
   }
 }

@@ -10,7 +10,8 @@ import Testing
     _ status: SyncStatus, progress: Int, total: Int, start: Int64, end: Int64 = 0
   ) -> SyncState {
     var state = SyncState(
-      type: .syncDown, name: nil, soupName: "s", target: [:], options: SyncOptions())
+      type: .syncDown, name: nil, soupName: "s", target: [:],
+      options: SyncOptions(mergeMode: .overwrite))
     state.status = status
     state.progress = progress
     state.totalSize = total

@@ -7,7 +7,7 @@ import Testing
   private func state(_ type: SyncType = .syncDown, name: String? = nil) -> SyncState {
     SyncState(
       type: type, name: name, soupName: "accounts", target: ["type": "soql"],
-      options: SyncOptions())
+      options: SyncOptions(mergeMode: .overwrite))
   }
 
   private func stored(_ json: String) throws -> SyncState {
@@ -110,17 +110,41 @@ import Testing
     #expect(sync.maxTimeStamp == after)
   }
 
-  @Test func `MS-33 MS-268 options are written with a field list only when set`() {
-    #expect(JSONValue.object(SyncOptions().json).text == #"{"mergeMode":"OVERWRITE"}"#)
+  @Test func `MS-33 MS-268 options are written with a field list only when set`() throws {
+    #expect(
+      JSONValue.object(SyncOptions(mergeMode: .overwrite).json).text
+        == #"{"mergeMode":"OVERWRITE"}"#)
     let options = SyncOptions(mergeMode: .leaveIfChanged, fieldlist: [])
     #expect(
       JSONValue.object(options.json).text == #"{"fieldlist":[],"mergeMode":"LEAVE_IF_CHANGED"}"#)
-    #expect(SyncOptions(json: .object(options.json)) == options)
+    #expect(try SyncOptions(json: .object(options.json)) == options)
   }
 
-  @Test(arguments: [nil, JSONValue.null, [:], ["mergeMode": "MIX"]] as [JSONValue?])
-  func `MS-35 MS-36 absent options and an unknown merge mode mean overwrite`(json: JSONValue?) {
-    #expect(SyncOptions(json: json) == SyncOptions(mergeMode: .overwrite, fieldlist: nil))
+  @Test(arguments: [nil, JSONValue.null, [:], ["mergeMode": nil]] as [JSONValue?])
+  func `MS-35 MS-36 options in JSON without a merge mode mean overwrite`(json: JSONValue?) throws {
+    #expect(try SyncOptions(json: json) == SyncOptions(mergeMode: .overwrite, fieldlist: nil))
+  }
+
+  @Test(
+    arguments: [
+      ["mergeMode": "MIX"], ["mergeMode": "overwrite"], ["mergeMode": ""], ["mergeMode": 1],
+      ["mergeMode": ["OVERWRITE"]], "OVERWRITE", [],
+    ] as [JSONValue])
+  func `MS-36 options with an unknown merge mode are refused`(json: JSONValue) {
+    let error = #expect(throws: SyncError.self) { try SyncOptions(json: json) }
+    #expect(error.map { "\($0.code)" } == "invalidOptions")
+  }
+
+  @Test func `a stored sync with an unknown merge mode is unreadable, not one that overwrites`() {
+    let error = #expect(throws: SyncError.self) {
+      try SyncState(
+        json: JSONSlice(
+          parsing:
+            #"{"_soupEntryId": 4, "type": "syncUp", "soupName": "s", "options": {"mergeMode": "MIX"}}"#
+        ))
+    }
+    #expect(error?.code == .invalidState)
+    #expect(error?.message.contains("4") == true)
   }
 
   @Test(arguments: [

@@ -120,7 +120,8 @@ import Testing
   {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
-    let context = SyncContext(store: device.store, soupName: Device.soup, sender: org)
+    let context = SyncContext(
+      store: device.store, soupName: Device.soup, mergeMode: .overwrite, sender: org)
     let made = SyncUpRecord(
       record: try JSONSlice(parsing: Array(#"{"Id":"local_1","Name":"a"}"#.utf8)), action: .create,
       objectType: "Account", fieldNames: ["Id", "Name"])
@@ -183,7 +184,8 @@ import Testing
   ) async throws {
     let device = try await device()
     let state = try await device.manager.syncDown(
-      target: PlainDown(total: total, pages: 3), soupName: Device.soup
+      target: PlainDown(total: total, pages: 3), options: SyncOptions(mergeMode: .overwrite),
+      soupName: Device.soup
     ).finished()
     #expect(state.status == .done && state.progress == 100)
     #expect(try await device.rows().count == 3)
@@ -195,7 +197,8 @@ import Testing
   {
     let device = try await device()
     let state = try await device.manager.syncDown(
-      target: PlainDown(total: 2, pages: 1), soupName: Device.soup
+      target: PlainDown(total: 2, pages: 1), options: SyncOptions(mergeMode: .overwrite),
+      soupName: Device.soup
     ).finished()
     #expect(state.maxTimeStamp == -1)
     #expect(try await device.rows().compactMap { $0["Name"]?.string } == ["second"])
@@ -204,7 +207,8 @@ import Testing
   @Test func `MS-103 a target that cannot tell ghosts removes nothing`() async throws {
     let device = try await device()
     let state = try await device.manager.syncDown(
-      target: PlainDown(total: 1, pages: 1), soupName: Device.soup
+      target: PlainDown(total: 1, pages: 1), options: SyncOptions(mergeMode: .overwrite),
+      soupName: Device.soup
     ).finished()
     #expect(try await device.manager.cleanResyncGhosts(forId: state.id) == 0)
     #expect(try await device.rows().count == 1)
@@ -213,7 +217,8 @@ import Testing
   @Test func `MS-32 each run reads its target from what is stored`() async throws {
     let device = try await device()
     let state = try await device.manager.syncDown(
-      target: PlainDown(total: 1, pages: 1), soupName: Device.soup
+      target: PlainDown(total: 1, pages: 1), options: SyncOptions(mergeMode: .overwrite),
+      soupName: Device.soup
     ).finished()
     try await device.changeStoredSync(
       state.id, ["target": .object(PlainDown(total: 2, pages: 2).json)])

@@ -65,7 +65,7 @@ import Testing
       store: device.store, sender: FailingSender(failure: RestError(.insecureURL, "http")),
       registry: device.registry)
     let run = try await manager.syncUp(
-      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup)
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup)
     await #expect(throws: SyncError.self) { try await run.finished() }
     let outcome = try #require(try await manager.outcomes(forId: run.state.id).first)
     #expect(outcome.kind == .rejected)

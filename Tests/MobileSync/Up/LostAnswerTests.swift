@@ -12,7 +12,8 @@ import Testing
 @Suite struct LostAnswerTests {
   private func up(_ device: Device, _ target: CollectionSyncUpTarget) async throws -> SyncRun {
     try await device.manager.syncUp(
-      target: target, options: SyncOptions(fieldlist: ["Name", "Phone", "Ext__c"]),
+      target: target,
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name", "Phone", "Ext__c"]),
       soupName: Device.soup)
   }
 

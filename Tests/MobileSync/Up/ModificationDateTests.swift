@@ -13,7 +13,8 @@ import Testing
     let id = org.create("Account", ["Name": "a"])
     let device = try await Device.open(org)
     _ = try await device.manager.syncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
     ).finished()
     org.forgetRequests()
     return (org, device, id)
@@ -73,10 +74,12 @@ import Testing
 
   @Test func `MS-205 the option is stored only when set`() throws {
     #expect(
-      JSONValue.object(SyncOptions(fetchesModificationDates: true).json).text
+      JSONValue.object(SyncOptions(mergeMode: .overwrite, fetchesModificationDates: true).json).text
         == #"{"mergeMode":"OVERWRITE","fetchModificationDates":true}"#)
-    let options = SyncOptions(fetchesModificationDates: true)
-    #expect(SyncOptions(json: .object(options.json)) == options)
-    #expect(SyncOptions(json: .object(SyncOptions().json)) == SyncOptions())
+    let options = SyncOptions(mergeMode: .overwrite, fetchesModificationDates: true)
+    #expect(try SyncOptions(json: .object(options.json)) == options)
+    #expect(
+      try SyncOptions(json: .object(SyncOptions(mergeMode: .overwrite).json))
+        == SyncOptions(mergeMode: .overwrite))
   }
 }

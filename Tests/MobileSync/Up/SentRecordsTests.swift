@@ -21,7 +21,7 @@ import Testing
     try await device.create(all.map { ["Name": .string($0)] })
     _ = try await device.manager.syncUp(
       target: CollectionSyncUpTarget(maxBatchSize: 5),
-      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup
     ).finished()
     #expect(try device.org.requests.flatMap(names) == all)
   }
@@ -33,12 +33,13 @@ import Testing
     let id = org.create("Account", ["Name": "a", "Phone": "1"])
     let device = try await Device.open(org)
     let down = try await device.manager.syncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), soupName: Device.soup
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
     ).finished()
     try await device.edit(id, ["Name": "b", "own": "kept", SyncKeys.lastError: "old"])
     let before = try #require(try await device.row("Id", id))
     _ = try await device.manager.syncUp(
-      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup
     ).finished()
     let after = try #require(try await device.row("Id", id))
     #expect(after[SyncKeys.syncId] == .integer(down.id))
@@ -50,7 +51,7 @@ import Testing
     let device = try await Device.open(InMemoryOrg())
     try await device.create([["Name": "a"]])
     let state = try await device.manager.syncUp(
-      options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup
     ).finished()
     #expect(device.org.lines == ["POST /{v}/composite/sobjects"])
     #expect(state.target["iOSImpl"] == "SFCollectionSyncUpTarget")
@@ -80,7 +81,8 @@ import Testing
     #expect(org.requests.count == 1)
     #expect(org.requests[0].body == #"{"ids":["k1"],"fields":["Stamp__c"]}"#)
     _ = try await device.manager.syncUp(
-      target: target, options: SyncOptions(fieldlist: ["Key__c", "Name", "Stamp__c"]),
+      target: target,
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Key__c", "Name", "Stamp__c"]),
       soupName: "keyed"
     ).finished()
     let sent = try JSONValue(parsing: org.requests[1].body)["records"]?.array?.first
@@ -173,7 +175,8 @@ import Testing
       number == 1 ? .answer(status: 200, body: answer.text) : .none
     }
     _ = try await device.manager.syncUp(
-      target: CollectionSyncUpTarget(), options: SyncOptions(fieldlist: ["Name"]),
+      target: CollectionSyncUpTarget(),
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]),
       soupName: Device.soup
     ).finished()
     // What is gone is made anew, in both words; what was refused keeps the server's words.

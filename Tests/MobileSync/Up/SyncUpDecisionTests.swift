@@ -19,7 +19,9 @@ import Testing
   private func choice(
     _ fields: SyncUpFields = SyncUpFields(), options: [String]? = ["Name"]
   ) throws -> SyncUpFieldChoice {
-    try SyncUpFieldChoice(target: Target(fields: fields), options: SyncOptions(fieldlist: options))
+    try SyncUpFieldChoice(
+      target: Target(fields: fields),
+      options: SyncOptions(mergeMode: .overwrite, fieldlist: options))
   }
 
   private func decide(

@@ -214,7 +214,8 @@ import Testing
   @Test func `MS-207 without field lists the run fails before any request`() async throws {
     let (org, device, ids) = try await synced(1)
     try await device.edit(ids[0], ["Name": "mine"])
-    let run = try await device.manager.syncUp(soupName: Device.soup)
+    let run = try await device.manager.syncUp(
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let error = await #expect(throws: SyncError.self) { try await run.finished() }
     #expect((error?.cause as? SyncError)?.code == .noFields)
     #expect(org.requests.isEmpty)

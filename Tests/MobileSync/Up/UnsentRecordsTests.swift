@@ -20,7 +20,8 @@ import Testing
   {
     let device = try await device(["a", "lost", "b"])
     let run = try await device.manager.syncUp(
-      target: PickyTarget(), options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup)
+      target: PickyTarget(), options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]),
+      soupName: Device.soup)
     let error = await #expect(throws: SyncError.self) { try await run.finished() }
     #expect(error?.code == .failed)
     #expect((error?.cause as? SyncError)?.code == .invalidTarget)
@@ -37,7 +38,8 @@ import Testing
   @Test func `a record that the target names twice is sent once`() async throws {
     let device = try await device(["a", "twice"])
     let run = try await device.manager.syncUp(
-      target: PickyTarget(), options: SyncOptions(fieldlist: ["Name"]), soupName: Device.soup)
+      target: PickyTarget(), options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]),
+      soupName: Device.soup)
     _ = try await run.finished()
     #expect(device.org.lines == ["POST a", "POST twice"])
     #expect(try await device.dirtyRows().isEmpty)

@@ -54,7 +54,8 @@ public struct DescriptionConformance<Target: ReadOnlySyncDownTarget>: Sendable {
       InMemoryOrg(idField: target.idFieldName), idField: target.idFieldName
     ) { registry in try registry.register(Target.self) }
     try await prepare(device)
-    let sync = try await device.manager.createSyncDown(target: target, soupName: Device.soup)
+    let sync = try await device.manager.createSyncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     return (device, sync)
   }
 

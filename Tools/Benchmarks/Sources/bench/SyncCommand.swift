@@ -137,7 +137,7 @@ struct BenchDevice {
   func syncDown() async throws -> SyncRun {
     try await manager.syncDown(
       target: try SoqlSyncDownTarget(query: "SELECT Id, Name FROM Account"),
-      soupName: Self.soup, syncName: Self.down)
+      options: SyncOptions(mergeMode: .overwrite), soupName: Self.soup, syncName: Self.down)
   }
 
   /// Changes the phone number of the first records, as a user would.

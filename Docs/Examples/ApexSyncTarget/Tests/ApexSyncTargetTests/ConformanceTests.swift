@@ -40,7 +40,8 @@ import Testing
       try registry.register(CustomersDownTarget.self)
     }
     let sync = try await device.manager.syncDown(
-      target: CustomersDownTarget(region: "North"), soupName: Device.soup
+      target: CustomersDownTarget(region: "North"), options: SyncOptions(mergeMode: .overwrite),
+      soupName: Device.soup
     ).finished()
     #expect(try await device.rows().compactMap { $0["Id"]?.string } == Array(ids.prefix(2)))
     org.update("Account", ids[0], ["Region": "South"])

@@ -37,7 +37,9 @@ try await withMockOrg { org, server in
     sender: RestClient(account: account, accounts: accounts, transport: transport),
     registry: registry)
   let down = try await syncs.syncDown(
-    target: SoqlSyncDownTarget(query: "SELECT Name, Phone FROM Account"), soupName: "accounts")
+    target: SoqlSyncDownTarget(query: "SELECT Name, Phone FROM Account"),
+    options: SyncOptions(mergeMode: .leaveIfChanged),
+    soupName: "accounts")
   print("down:", try await down.finished().totalSize)
 
   var record = try await store.query(
