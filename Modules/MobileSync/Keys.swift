@@ -1,16 +1,18 @@
+import SmartStore
+
 /// The names that sync stores in records or reads from the server, exactly as the platform spells
 /// them.
 public enum SyncKeys: Sendable {
   // MARK: Fields that sync keeps on a record
 
   /// True while a record differs from the server's, whatever the reason.
-  public static let local = "__local__"
+  public static let local = LocalFlags.local
   /// True for a record that was made here and is not on the server yet.
-  public static let locallyCreated = "__locally_created__"
+  public static let locallyCreated = LocalFlags.created
   /// True for a record that was edited here.
-  public static let locallyUpdated = "__locally_updated__"
+  public static let locallyUpdated = LocalFlags.updated
   /// True for a record that is to be deleted on the server.
-  public static let locallyDeleted = "__locally_deleted__"
+  public static let locallyDeleted = LocalFlags.deleted
   /// The id of the sync that brought the record down last.
   public static let syncId = "__sync_id__"
   /// What the server said when it refused the record, as JSON text.

@@ -124,6 +124,14 @@ public final class SmartStore: Sendable {
         return .commit
       }
       try settleInterrupted(database)
+      do {
+        try completeFlags(database)
+      } catch {
+        // A full disk, for one, is no reason not to open: the entries are there.
+        options.logger.error(
+          "The flags of entries in store '\(name)' could not be completed. The next opening tries again.",
+          error: error)
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import SalesforceSDKCommon
+import SmartStore
 
 /// The four flags that say what a record needs.
 struct RecordFlags: Sendable, Equatable {
@@ -23,13 +24,15 @@ struct RecordFlags: Sendable, Equatable {
     self.init(local: true, created: isNew, updated: !isNew, deleted: false)
   }
 
-  /// Reads the flags of a soup entry: true, 1, "1" and "true" are true, everything else is false.
+  /// Reads the flags of a soup entry: true, 1, "1" and "true" are true, everything else is false. Any of
+  /// the flags makes the entry a local one.
   init(of record: JSONSlice) {
+    let created = LocalFlags.isTrue(record[SyncKeys.locallyCreated])
+    let updated = LocalFlags.isTrue(record[SyncKeys.locallyUpdated])
+    let deleted = LocalFlags.isTrue(record[SyncKeys.locallyDeleted])
     self.init(
-      local: Self.isTrue(record[SyncKeys.local]),
-      created: Self.isTrue(record[SyncKeys.locallyCreated]),
-      updated: Self.isTrue(record[SyncKeys.locallyUpdated]),
-      deleted: Self.isTrue(record[SyncKeys.locallyDeleted]))
+      local: created || updated || deleted || LocalFlags.isTrue(record[SyncKeys.local]),
+      created: created, updated: updated, deleted: deleted)
   }
 
   /// The members to splice into a record.
@@ -38,15 +41,5 @@ struct RecordFlags: Sendable, Equatable {
       (SyncKeys.local, .bool(local)), (SyncKeys.locallyCreated, .bool(created)),
       (SyncKeys.locallyUpdated, .bool(updated)), (SyncKeys.locallyDeleted, .bool(deleted)),
     ]
-  }
-
-  private static func isTrue(_ value: JSONSlice?) -> Bool {
-    guard let value else { return false }
-    switch value.kind {
-    case .bool: return value.bool == true
-    case .number: return value.int64 == 1
-    case .string: return value.string == "1" || value.string == "true"
-    default: return false
-    }
   }
 }

@@ -53,10 +53,13 @@ struct ElementSplicer {
   }
 
   /// Appends the text of `element` as it is stored to `buffer`.
+  ///
+  /// - Parameter mayHoldUnderscoreKey: The result of ``mayHoldUnderscoreKey(_:)-(JSONSlice)``.
   func splice(
-    _ element: JSONSlice, entryId: Int64, lastModified: Int64, into buffer: inout [UInt8]
+    _ element: JSONSlice, mayHoldUnderscoreKey: Bool, entryId: Int64, lastModified: Int64,
+    into buffer: inout [UInt8]
   ) throws(SmartStoreError) {
-    if holdsAnyKey(element) {
+    if holdsAnyKey(element, mayHoldUnderscoreKey: mayHoldUnderscoreKey) {
       try rebuild(element, entryId: entryId, lastModified: lastModified, into: &buffer)
       return
     }
@@ -74,13 +77,14 @@ struct ElementSplicer {
     if isEmpty { buffer[start] = UInt8(ascii: " ") }
   }
 
-  private func holdsAnyKey(_ element: JSONSlice) -> Bool {
-    if keysBeginWithUnderscore,
-      !element.utf8.withUnsafeBytes({ ElementSplicer.mayHoldUnderscoreKey($0) })
-    {
-      return false
-    }
+  private func holdsAnyKey(_ element: JSONSlice, mayHoldUnderscoreKey: Bool) -> Bool {
+    if keysBeginWithUnderscore, !mayHoldUnderscoreKey { return false }
     return keys.contains { element[$0] != nil }
+  }
+
+  /// Whether the element may have a member whose name begins with an underscore.
+  static func mayHoldUnderscoreKey(_ element: JSONSlice) -> Bool {
+    element.utf8.withUnsafeBytes { mayHoldUnderscoreKey($0) }
   }
 
   /// Whether some string in the text begins with an underscore, or with an escape that may be one.

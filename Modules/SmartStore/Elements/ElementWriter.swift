@@ -21,6 +21,8 @@ struct ElementWriter: ~Copyable {
   private let access: StoreAccess
   private let soup: Soup
   private let splicer: ElementSplicer
+  /// Whether the writer's caller leaves it to the elements whether they have local changes.
+  private let completesFlags: Bool
   private let sources: [PathSource]
   private let insertStatement: StoreStatement
   private let updateStatement: StoreStatement
@@ -34,6 +36,8 @@ struct ElementWriter: ~Copyable {
     _ soup: Soup, setting: [(key: String, value: JSONValue)] = [], removing: [String] = [],
     externalIdPath: String? = nil, on access: StoreAccess
   ) throws(SmartStoreError) {
+    let completesFlags = !setting.contains { $0.key == LocalFlags.local }
+    let setting = completesFlags ? LocalFlags.completed(setting) : setting
     let splicer = try ElementSplicer(setting: setting, removing: removing)
     var sources: [PathSource] = []
     for column in soup.columns {
@@ -51,6 +55,7 @@ struct ElementWriter: ~Copyable {
     self.access = access
     self.soup = soup
     self.splicer = splicer
+    self.completesFlags = completesFlags
     self.sources = sources
     self.fullText = fullText
     self.externalId = externalId
@@ -176,7 +181,14 @@ struct ElementWriter: ~Copyable {
     try checkObject(element)
     let now = access.now()
     let start = buffer.count
-    try splicer.splice(element, entryId: entryId, lastModified: now, into: &buffer)
+    var element = element
+    let mayHoldUnderscoreKey = ElementSplicer.mayHoldUnderscoreKey(element)
+    if completesFlags, mayHoldUnderscoreKey, LocalFlags.lacksLocal(element) {
+      element = try LocalFlags.settingLocal(of: element)
+    }
+    try splicer.splice(
+      element, mayHoldUnderscoreKey: mayHoldUnderscoreKey, entryId: entryId, lastModified: now,
+      into: &buffer)
     guard buffer.count - start <= JSONLimits.greatestSize else {
       throw SmartStoreError(
         .entryTooLarge, "Invalid entry: with the store's members it has 256 MiB of text or more.")
