@@ -32,6 +32,11 @@ final class SocketServer: Sendable {
       }
     }
 
+    /// Sends as much of `bytes` as the socket takes at once, waiting until it takes some.
+    ///
+    /// - Returns: The number of bytes taken; 0 or less if the peer has left.
+    func sendOnce(_ bytes: [UInt8]) -> Int { bytes.withUnsafeBytes { sendBytes(socket, $0) } }
+
     /// Sends `piece` again and again until the peer has not taken anything for a while, or `limit` bytes are
     /// gone.
     ///

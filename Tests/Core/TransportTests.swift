@@ -331,7 +331,7 @@ import Testing
     await #expect(throws: CancellationError.self) {
       _ = try await withCheckedThrowingContinuation { continuation in
         answer.resume(continuation)
-        let isSent = exchange.begin(giveUp: {}) { sent.withLock { $0 += 1 } }
+        let isSent = exchange.begin(cancelTask: {}) { sent.withLock { $0 += 1 } }
         #expect(!isSent)
       }
     }

@@ -2,7 +2,8 @@ import SalesforceSDKCommon
 import Foundation
 import HTTPTypes
 
-/// The requests to the OAuth endpoints, as pure functions from arguments to request.
+/// The requests to the OAuth endpoints, as pure functions from arguments to request. Each has a connection
+/// of its own: data requests, which may wait for the tokens, never hold it up.
 enum OAuthRequests {
   /// How long an OAuth or identity call waits without hearing anything (CO-59).
   static let timeout: Duration = .seconds(120)
@@ -76,22 +77,26 @@ enum OAuthRequests {
 
   /// Asks a server who the bearer of a token is.
   static func get(_ url: URL, token: String, userAgent: String) -> TransportRequest {
-    TransportRequest(
+    var request = TransportRequest(
       method: .get, url: url,
       headers: [
         .authorization: "Bearer \(token)", .accept: "application/json", .userAgent: userAgent,
       ],
       timeout: timeout, maxResponseBytes: maxResponseBytes)
+    request.usesOwnConnection = true
+    return request
   }
 
   /// Sends a form.
   static func post(_ url: URL, _ form: String, _ userAgent: String) -> TransportRequest {
-    TransportRequest(
+    var request = TransportRequest(
       method: .post, url: url,
       headers: [
         .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
         .userAgent: userAgent,
       ],
       body: Array(form.utf8), timeout: timeout, maxResponseBytes: maxResponseBytes)
+    request.usesOwnConnection = true
+    return request
   }
 }

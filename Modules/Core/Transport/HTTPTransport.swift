@@ -61,6 +61,11 @@ public struct TransportRequest: Sendable, Equatable {
   public var timeout: Duration
   /// The longest body accepted; a longer one is refused as soon as that is known.
   public var maxResponseBytes: Int
+  /// Whether the request has a connection of its own: it waits for no other request, and is not sent on a
+  /// connection that was kept alive and may be dead. Token requests do. Default: false.
+  ///
+  /// A transport without connections ignores it.
+  public var usesOwnConnection = false
 
   /// Makes a request.
   ///

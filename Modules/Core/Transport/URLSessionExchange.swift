@@ -32,9 +32,11 @@ final class Exchange: Sendable {
     var isChallenged = false
     var lastSign = DispatchTime.now()
     var timer: WatchTimer?
-    /// Stops what goes on below; called once, if the exchange ends before URLSession says so.
-    var giveUp: (@Sendable () -> Void)?
+    /// Cancels the task below; kept until URLSession reports its end.
+    var cancelTask: (@Sendable () -> Void)?
     var isOver = false
+    /// Whether a piece that arrived after the end has stopped the reading.
+    var wasStopped = false
   }
 
   let request: TransportRequest
@@ -49,20 +51,20 @@ final class Exchange: Sendable {
   /// Begins the exchange: starts the watch over the timeout and calls `send`. If the exchange is over
   /// already, nothing is sent.
   ///
-  /// - Parameter giveUp: Called once if anything but URLSession ends the exchange, from any thread. It
-  ///   must not wait.
+  /// - Parameter cancelTask: Called if anything but URLSession ends the exchange, and again if the response
+  ///   goes on arriving then, on threads that may wait for URLSession.
   /// - Returns: Whether `send` was called.
-  func begin(giveUp: @escaping @Sendable () -> Void, send: () -> Void) -> Bool {
+  func begin(cancelTask: @escaping @Sendable () -> Void, send: () -> Void) -> Bool {
     let timer = WatchTimer { [weak self] in self?.checkTimeout() }
     let isRunning = state.withLock { state in
       guard !state.isOver else { return false }
       state.lastSign = .now()
       state.timer = timer
-      state.giveUp = giveUp
+      state.cancelTask = cancelTask
       return true
     }
     guard isRunning else {
-      giveUp()
+      DispatchQueue.aside.async(execute: cancelTask)
       return false
     }
     timer.start(after: request.timeout)
@@ -130,7 +132,7 @@ final class Exchange: Sendable {
       state.receivedBytes += Int64(data.count)
       return state.receivedBytes
     }
-    guard let total else { return }
+    guard let total else { return stopReading() }
     guard total <= Int64(request.maxResponseBytes) else {
       fail(.tooLarge, tooLarge(total))
       return
@@ -144,10 +146,29 @@ final class Exchange: Sendable {
     request.progress?.update { $0.received = total }
   }
 
+  /// Keeps URLSession from reading on in a response that has ended for the caller.
+  ///
+  /// On Linux a server that sends without a pause keeps the cancellation from taking effect: a gigabyte
+  /// arrived before it did. So the first unwanted piece stops the reading of this session until a thread,
+  /// which waits for nothing else, has cancelled the task.
+  private func stopReading() {
+    let cancelTask = state.withLock { state in
+      defer { state.wasStopped = true }
+      return state.wasStopped ? nil : state.cancelTask
+    }
+    guard let cancelTask else { return }
+    let reading = PausedReading()
+    Thread.detachNewThread {
+      cancelTask()
+      reading?.resume()
+    }
+  }
+
   /// Ends the exchange as URLSession says.
   func finish(_ error: (any Error)?) {
     let answer = state.withLock { state in
-      (state.isChallenged, state.status, state.headers, state.receivedBytes)
+      defer { state.cancelTask = nil }
+      return (state.isChallenged, state.status, state.headers, state.receivedBytes)
     }
     let (isChallenged, status, headers, received) = answer
     if let error, !isChallenged {
@@ -189,17 +210,16 @@ final class Exchange: Sendable {
 
   /// - Parameter isDone: Whether URLSession has nothing more to do.
   private func end(_ outcome: Result<Void, any Error>, isDone: Bool = false) {
-    let (isFirst, timer, giveUp) = state.withLock { state in
+    let (isFirst, timer, cancelTask) = state.withLock { state in
       defer {
         state.isOver = true
         state.timer = nil
-        state.giveUp = nil
       }
-      return (!state.isOver, state.timer, state.giveUp)
+      return (!state.isOver, state.timer, state.cancelTask)
     }
     timer?.cancel()
     guard isFirst else { return }
-    if !isDone { giveUp?() }
+    if !isDone, let cancelTask { DispatchQueue.aside.async(execute: cancelTask) }
     sink.end(outcome)
   }
 

@@ -3,6 +3,11 @@ import HTTPTypes
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #endif
 #endif
 
 // Where URLSession of Apple's systems and the one of swift-corelibs-foundation differ, the
@@ -54,6 +59,71 @@ private final class CallbackQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
   #endif
 }
+
+#if canImport(FoundationNetworking)
+  /// The queue on which URLSession reads the connections of one session, stopped.
+  ///
+  /// That queue lies within the queue on which tasks are cancelled. While a server sends without a pause it
+  /// always holds the next read, and a cancellation never gets its turn. Stopped, it lets the cancellation
+  /// pass; what the server sends stays in the socket. The queue is known by its label: another one, of
+  /// another version of URLSession, is left alone, and then only the cancellation itself ends the reading.
+  ///
+  /// `@unchecked Sendable` because queues may be used from any thread.
+  struct PausedReading: @unchecked Sendable {
+    private typealias Queue = UnsafeMutableRawPointer
+    private typealias QueueCall = @convention(c) (Queue) -> Void
+    /// libdispatch's own calls: its Swift form does not tell on which queue a callback runs.
+    private static let calls: Calls? = Calls()
+    private static let label = "MultiHandle.isolation"
+
+    private struct Calls: Sendable {
+      let current: @convention(c) () -> Queue?
+      let label: @convention(c) (Queue?) -> UnsafePointer<CChar>?
+      let retain, release, suspend, resume: QueueCall
+
+      init?() {
+        guard let current = dlsym(nil, "dispatch_get_current_queue"),
+          let label = dlsym(nil, "dispatch_queue_get_label"),
+          let retain = dlsym(nil, "dispatch_retain"), let release = dlsym(nil, "dispatch_release"),
+          let suspend = dlsym(nil, "dispatch_suspend"), let resume = dlsym(nil, "dispatch_resume")
+        else { return nil }
+        self.current = unsafeBitCast(current, to: (@convention(c) () -> Queue?).self)
+        self.label = unsafeBitCast(
+          label, to: (@convention(c) (Queue?) -> UnsafePointer<CChar>?).self)
+        self.retain = unsafeBitCast(retain, to: QueueCall.self)
+        self.release = unsafeBitCast(release, to: QueueCall.self)
+        self.suspend = unsafeBitCast(suspend, to: QueueCall.self)
+        self.resume = unsafeBitCast(resume, to: QueueCall.self)
+      }
+    }
+
+    private let calls: Calls
+    private let queue: Queue
+
+    /// Stops the queue on which the caller runs, once the caller has returned; `nil` if it is another one.
+    init?() {
+      guard let calls = Self.calls, let queue = calls.current(),
+        let label = calls.label(queue), String(cString: label) == Self.label
+      else { return nil }
+      self.calls = calls
+      self.queue = queue
+      calls.retain(queue)
+      calls.suspend(queue)
+    }
+
+    /// Lets the queue run again; to be called once.
+    func resume() {
+      calls.resume(queue)
+      calls.release(queue)
+    }
+  }
+#else
+  /// Elsewhere URLSession reads no more than its delegate has dealt with, and a cancellation is not held up.
+  struct PausedReading: Sendable {
+    init?() { return nil }
+    func resume() {}
+  }
+#endif
 
 extension URLAuthenticationChallenge {
   /// Whether a user name and password is asked for, and not, say, trust in a certificate.

@@ -8,7 +8,8 @@ import Synchronization
 #endif
 
 /// The transport over URLSession: connections are kept alive and shared by all requests that go
-/// through one instance, up to `maxConnectionsPerHost`. Streams and uploads have one of their own each.
+/// through one instance, up to `maxConnectionsPerHost`. Streams, uploads and token requests have one of
+/// their own each, so they never wait for other requests.
 ///
 /// No cookie is kept, nothing is cached, no credential is looked up. Cancelling the calling task
 /// closes the connection of its request.
@@ -45,9 +46,11 @@ public final class URLSessionTransport: HTTPTransport {
   }
 
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
-    // On a connection of its own: one that was kept alive may be dead, which is known when the body is
-    // half sent, and then only the caller may send it again.
-    guard request.upload == nil else { return try await sendUpload(request) }
+    // One that was kept alive may be dead, which is known when the body is half sent, and then only the
+    // caller may send it again.
+    guard request.upload == nil, !request.usesOwnConnection else {
+      return try await sendOnOwnConnection(request)
+    }
     try request.url.checkIsSecure()
     let server = request.url.origin
     try await gate.enter(server)
@@ -60,7 +63,7 @@ public final class URLSessionTransport: HTTPTransport {
       try await withCheckedThrowingContinuation { continuation in
         answer.resume(continuation)
         let isSent = exchange.begin {
-          task.cancelFromAside()
+          task.cancel()
         } send: {
           task.resume()
         }
@@ -93,7 +96,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
     return try await withTaskCancellationHandler {
       _ = exchange.begin {
-        task.cancelFromAside()
+        task.cancel()
       } send: {
         task.resume()
       }
@@ -105,7 +108,9 @@ public final class URLSessionTransport: HTTPTransport {
     }
   }
 
-  private func sendUpload(_ request: TransportRequest) async throws -> TransportResponse {
+  private func sendOnOwnConnection(
+    _ request: TransportRequest
+  ) async throws -> TransportResponse {
     try await withStream(to: request) { stream in
       var response = TransportResponse(status: stream.status, headers: stream.headers)
       for try await piece in stream.body { response.body += piece }
@@ -128,13 +133,6 @@ extension URLSession {
   /// Ends a session that gets no further tasks.
   fileprivate func endFromAside() {
     DispatchQueue.aside.async { self.finishTasksAndInvalidate() }
-  }
-}
-
-extension URLSessionTask {
-  /// Cancels without waiting for the session.
-  fileprivate func cancelFromAside() {
-    DispatchQueue.aside.async { self.cancel() }
   }
 }
 
