@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test func `a refresh token lasts until it is revoked`() async throws {
-    let org = try OrgUnderTest()
+    let org = try OrgUnderTest { $0.otherClientIds = ["app", "other"] }
     let first = await token(org, exchange(try await code(org), verifier: verifier))
     let refresh = try #require(first.json?["refresh_token"]?.string)
     let form = "grant_type=refresh_token&client_id=app&refresh_token=\(refresh)"
@@ -177,7 +177,7 @@ import Testing
   }
 
   @Test func `a known client needs the right secret if it sends one`() async throws {
-    let org = try OrgUnderTest { $0.acceptsUnknownClients = false }
+    let org = try OrgUnderTest { $0.otherClientIds = [] }
     let id = org.org.options.clientId
     let wrong = await token(
       org, "grant_type=password&client_id=\(id)&client_secret=no&\(credentials)")

@@ -16,6 +16,7 @@ struct OrgUnderTest {
     var options = MockOrgOptions()
     clock = MockOrgClock(frozenAt: Self.start)
     options.clock = clock
+    options.otherClientIds = ["app", "a"]
     adjust(&options)
     org = try MockOrg(options)
     token = org.sessions.open(

@@ -284,7 +284,8 @@ import Testing
     try await withMockOrg { org, server in
       org.add(MockOrgFault(path: "/token", action: .rotatedRefreshToken))
       let form =
-        "grant_type=refresh_token&client_id=app&refresh_token=\(server.info.refreshToken)"
+        "grant_type=refresh_token&client_id=\(server.info.clientId)"
+        + "&refresh_token=\(server.info.refreshToken)"
       let first = try await send(server, "POST", "/services/oauth2/token", form)
       #expect(first.text.contains("refresh_token"))
       #expect(try await send(server, "POST", "/services/oauth2/token", form).status == 400)

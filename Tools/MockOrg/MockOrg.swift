@@ -140,6 +140,8 @@ public final class MockOrg: Sendable {
       apiVersion: apiVersion, requestCount: script.requestCount)
     transaction.acceptsApexClauses = options.acceptsApexClauses
     transaction.duplicates.rules = duplicateRules.all
+    transaction.baseURL = control.address
+    transaction.recentIDs = { [recents] in recents.items(of: userID) }
     return transaction
   }
 
@@ -167,6 +169,9 @@ public final class MockOrg: Sendable {
     if let answer = login.answer(request) { return answer }
     if request.path.isEmpty || request.path.first == ControlService.root {
       return await ControlService(org: self, baseURL: circumstances.baseURL).answer(request)
+    }
+    if request.path.dropLast() == ContentFiles.downloadRoot[...] {
+      return await download(request, login, circumstances)
     }
     guard request.path.first == "services", request.path.count > 1 else {
       return OrgAnswer(.notFound())
@@ -206,8 +211,30 @@ public final class MockOrg: Sendable {
       }
     case "apexrest":
       guard login.session(of: request) != nil else { return Self.noSession() }
-      return await apexEndpoints.answer(request, path: Array(path), self)
+      var answer = await apexEndpoints.answer(request, path: Array(path), self)
+      answer.headers.append(usageHeader)
+      return answer
     default: return OrgAnswer(.notFound())
+    }
+  }
+
+  /// Responds with the content of a version at its `VersionDataUrl`.
+  private func download(
+    _ request: OrgRequest, _ login: LoginService, _ circumstances: Circumstances
+  ) async -> OrgAnswer {
+    guard let session = login.session(of: request) else { return Self.noSession() }
+    let version = RESTService.versions.upperBound
+    return await perform(request, session, version, login, circumstances) { service in
+      do {
+        try request.allow("GET,HEAD")
+        guard let id = RecordID.normalized(request.path.last ?? "") else {
+          throw ServerError.notFound()
+        }
+        let versions = try service.transaction.object(named: "ContentVersion")
+        return try service.blob(versions, id: id, field: "VersionData")
+      } catch let error as ServerError {
+        return OrgAnswer(error)
+      }
     }
   }
 
@@ -226,6 +253,11 @@ public final class MockOrg: Sendable {
     return answer
   }
 
+  /// The header by which a client learns how many of the day's requests are used.
+  private var usageHeader: (name: String, value: String) {
+    ("Sforce-Limit-Info", "api-usage=\(script.requestCount)/\(options.dailyRequests)")
+  }
+
   /// Answers a request of a session inside one access of the database.
   private func perform(
     _ request: OrgRequest, _ session: Session, _ version: Int, _ login: LoginService,
@@ -242,13 +274,13 @@ public final class MockOrg: Sendable {
       let work: @Sendable (Database) throws -> OrgAnswer = { database in
         var transaction = self.transaction(
           database, userID: session.userID, apiVersion: version, offset: circumstances.offset)
+        transaction.baseURL = circumstances.baseURL
         transaction.duplicates.read(request)
         return try body(
           RESTService(transaction: transaction, org: self, identityURL: identityURL))
       }
       var answer = try await isRead ? read(work) : database.write(work)
-      answer.headers.append(
-        ("Sforce-Limit-Info", "api-usage=\(script.requestCount)/\(options.dailyRequests)"))
+      answer.headers.append(usageHeader)
       return answer
     } catch {
       logger.error("A request failed", metadata: ["error": "\(error)"])

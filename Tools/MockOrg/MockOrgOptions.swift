@@ -33,6 +33,11 @@ public struct MockOrgUser: Sendable, Hashable {
 public struct MockOrgOptions: Sendable {
   /// The org's name, as the record of `Organization` has it.
   public var organizationName = "Fieldforce Mock Org"
+  /// Whether the org says of itself that it is a sandbox (`IsSandbox` of `Organization`).
+  public var isSandbox = false
+  /// The address that login responses, identity URLs and URLs in records name, without a path; nil names the
+  /// address that a request came to. For clients that reach the org through a proxy.
+  public var instanceURL: URL?
   /// The user who exists from the start, with a profile that may do everything.
   public var user = MockOrgUser()
   /// Further users, who log in as the first one does.
@@ -41,8 +46,12 @@ public struct MockOrgOptions: Sendable {
   public var clientId = "3MVG9fieldforceMockOrgClient"
   /// The connected app's consumer secret; asked for only where a client sends one.
   public var clientSecret = "fieldforce-mock-org-secret"
-  /// Whether clients with other consumer keys are served too, so that an app under test keeps its own.
-  public var acceptsUnknownClients = true
+  /// Further consumer keys that the org knows, without a secret. Default: the one that command line tools of
+  /// the platform use, which every org knows.
+  public var otherClientIds: Set<String> = ["PlatformCLI"]
+  /// Whether clients with any other consumer key are served too. A real org responds to them with
+  /// `invalid_client_id`. Default: false.
+  public var acceptsUnknownClients = false
   /// The public keys (PEM) with which assertions of the JWT bearer flow are checked, by consumer key;
   /// a client without one is believed.
   public var clientKeys: [String: String] = [:]
@@ -80,4 +89,18 @@ public struct MockOrgOptions: Sendable {
 
   /// An org in memory with one user and one connected app.
   public init() {}
+
+  /// ``instanceURL`` without a slash at its end.
+  var instanceAddress: String? {
+    instanceURL.map { url in
+      let text = url.absoluteString
+      return text.hasSuffix("/") ? String(text.dropLast()) : text
+    }
+  }
+
+  /// Whether the org serves a client with this consumer key.
+  func knows(client clientId: String) -> Bool {
+    acceptsUnknownClients || clientId == self.clientId || otherClientIds.contains(clientId)
+      || clientKeys[clientId] != nil
+  }
 }

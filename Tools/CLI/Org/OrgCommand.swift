@@ -20,6 +20,7 @@ struct OrgServeCommand: AsyncParsableCommand {
         fieldforce org serve --port 8080 --data plan.json
         fieldforce org serve --generate Account=10000 --seed 7
         fieldforce org serve --source my-project --setup users.json --redirect https://app.example/done
+        fieldforce org serve --port 8080 --instance-url https://org.example
       """)
 
   @Option(help: "The address to listen on; loopback alone.") var host = "127.0.0.1"
@@ -32,6 +33,22 @@ struct OrgServeCommand: AsyncParsableCommand {
       valueName: "url"))
   var redirect: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "The address that login responses and identity URLs name, for clients behind a proxy.",
+      valueName: "url"),
+    transform: OrgServeCommand.instanceURL)
+  var instanceURL: URL?
+
+  @Option(
+    name: .customLong("client-id"),
+    help: ArgumentHelp(
+      "A further consumer key that the org knows; may be repeated.", valueName: "key"))
+  var clientIds: [String] = []
+
+  @Flag(help: "Serve clients with any consumer key; a real org refuses unknown ones.")
+  var anyClient = false
+
   @Flag(help: "Accept ALL ROWS and WITH SECURITY_ENFORCED over REST, which a real org refuses.")
   var apexClauses = false
 
@@ -42,6 +59,17 @@ struct OrgServeCommand: AsyncParsableCommand {
       throw ValidationError("The mock org listens on loopback addresses alone, not on \(host).")
     }
     guard (0...65535).contains(port) else { throw ValidationError("\(port) is no port.") }
+  }
+
+  private static func instanceURL(_ text: String) throws -> URL {
+    guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()),
+      url.host?.isEmpty == false, ["", "/"].contains(url.path), url.query == nil,
+      url.fragment == nil
+    else {
+      throw ValidationError(
+        "'\(text)' is not an http or https address without a path, such as https://org.example.")
+    }
+    return url
   }
 
   func run() async throws {
@@ -60,6 +88,9 @@ struct OrgServeCommand: AsyncParsableCommand {
     var options = MockOrgOptions()
     options.redirectURIs = Set(redirect)
     options.acceptsApexClauses = apexClauses
+    options.instanceURL = instanceURL
+    options.otherClientIds.formUnion(clientIds)
+    options.acceptsUnknownClients = anyClient
     let org = try await contents.makeOrg(options)
     if let faults { try org.load(faults: URL(filePath: faults)) }
     let server = try await MockOrgServer.start(org, host: host, port: port)

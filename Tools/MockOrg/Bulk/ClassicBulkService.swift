@@ -43,8 +43,12 @@ struct ClassicBulkService {
     _ members: [(key: String, value: ClassicValue)], root: String, isXML: Bool, status: Int = 200
   ) -> OrgAnswer {
     guard isXML else { return json(status) { write(members, to: &$0) } }
-    let inner = members.map { XMLText.element($0.key, $0.value.text) }.joined()
+    let inner = Self.elements(members)
     return xml("<\(root) xmlns=\"\(xmlNamespace)\">\(inner)</\(root)>", status: status)
+  }
+
+  private static func elements(_ members: [(key: String, value: ClassicValue)]) -> String {
+    members.compactMap { key, value in value.text.map { XMLText.element(key, $0) } }.joined()
   }
 
   private static func write(
@@ -55,6 +59,7 @@ struct ClassicBulkService {
       writer.key(key)
       switch value {
       case .text(let text): writer.string(text)
+      case .optional(let text): writer.string(orNull: text)
       case .number(let number): writer.integer(number)
       case .version(let number):
         RecordJSON.write(Double(number).databaseValue, type: .double, to: &writer)
@@ -283,6 +288,8 @@ struct ClassicBulkService {
       for record in records { writer.raw(record) }
       writer.endArray()
       body = writer.bytes
+    case .csv where records.isEmpty:
+      body = Array("Records not found for this query".utf8)
     case .csv:
       CSV.append(paths.map { $0.joined(separator: ".") }, to: &body)
       for record in records {
@@ -317,8 +324,7 @@ struct ClassicBulkService {
       }
     }
     let list = job.batches.map { batch in
-      let inner = job.members(of: batch).map { XMLText.element($0.key, $0.value.text) }.joined()
-      return "<batchInfo>\(inner)</batchInfo>"
+      "<batchInfo>\(Self.elements(job.members(of: batch)))</batchInfo>"
     }
     return Self.xml(
       "<batchInfoList xmlns=\"\(Self.xmlNamespace)\">\(list.joined())</batchInfoList>")

@@ -66,9 +66,7 @@ struct ClassicJob: Sendable {
     var members: [(key: String, value: ClassicValue)] = [
       ("id", .text(batch.id)), ("jobId", .text(id)), ("state", .text(state ?? batch.state)),
     ]
-    if let message = batch.stateMessage, state == nil {
-      members.append(("stateMessage", .text(message)))
-    }
+    members.append(("stateMessage", .optional(state == nil ? batch.stateMessage : nil)))
     let isQueued = state != nil
     members += [
       ("createdDate", .text(DateText.dateTime(batch.created))),
@@ -85,13 +83,17 @@ struct ClassicJob: Sendable {
 /// A value in an answer of the first Bulk API, which writes JSON or XML.
 enum ClassicValue: Sendable {
   case text(String)
+  /// Null in JSON, left out in XML.
+  case optional(String?)
   case number(Int)
   /// A version of the API, `66.0`.
   case version(Int)
 
-  var text: String {
+  /// The value in XML; nil where nothing is written.
+  var text: String? {
     switch self {
     case .text(let text): text
+    case .optional(let text): text
     case .number(let number): String(number)
     case .version(let number): "\(number).0"
     }

@@ -5,6 +5,7 @@ final class ControlState: Sendable {
   private struct State {
     var tokens: Set<String> = []
     var snapshots: [String: MockOrgSnapshot] = [:]
+    var address = ""
   }
 
   private let state = Mutex(State())
@@ -15,6 +16,12 @@ final class ControlState: Sendable {
   func admit(_ token: String) { state.withLock { _ = $0.tokens.insert(token) } }
 
   func isAdmitted(_ token: String) -> Bool { state.withLock { $0.tokens.contains(token) } }
+
+  /// Notes where a server has begun to serve the org.
+  func serve(at address: String) { state.withLock { $0.address = address } }
+
+  /// Where the org was served last; empty if it never was.
+  var address: String { state.withLock { $0.address } }
 
   func keep(_ snapshot: MockOrgSnapshot, as name: String) {
     state.withLock { $0.snapshots[name] = snapshot }

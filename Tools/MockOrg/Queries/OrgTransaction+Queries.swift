@@ -5,7 +5,8 @@ extension OrgTransaction {
   /// What a query of the request's user depends on.
   func soqlOptions(includeDeleted: Bool = false) throws -> SOQLOptions {
     SOQLOptions(
-      now: now, timeZone: try userTimeZone, userID: userID, includeDeleted: includeDeleted,
+      now: now, timeZone: try userTimeZone, userID: userID, recentIDs: recentIDs,
+      includeDeleted: includeDeleted,
       apiVersion: apiVersion, allowsApexSyntax: acceptsApexClauses)
   }
 

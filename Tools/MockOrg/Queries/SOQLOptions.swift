@@ -10,6 +10,8 @@ struct SOQLOptions: Sendable {
   var timeZone = TimeZone.gmt
   /// The user who asks, for `USING SCOPE mine`.
   var userID = ""
+  /// The records that the user has viewed last, for `USING SCOPE mru`; called only for that.
+  var recentIDs: @Sendable () -> [String] = { [] }
   /// Deleted records too (`queryAll`, `ALL ROWS`).
   var includeDeleted = false
   /// The version of the request, such as 66.

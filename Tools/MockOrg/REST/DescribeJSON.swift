@@ -48,16 +48,22 @@ struct DescribeJSON {
         isAvailable: !type.isMaster || recordTypes.count == 1, to: &writer)
     }
     writer.endArray()
+    for name in Self.interfaceMembers {
+      writer.key(name)
+      writer.null()
+    }
     writer.key("sobjectDescribeOption")
     writer.string("FULL")
     writer.key("supportedScopes")
     writer.beginArray()
-    writer.beginObject()
-    writer.key("label")
-    writer.string("All \(object.labelPlural.lowercased())")
-    writer.key("name")
-    writer.string("everything")
-    writer.endObject()
+    for (scope, label) in SOQLFilterScope.listed(for: object) {
+      writer.beginObject()
+      writer.key("label")
+      writer.string(label)
+      writer.key("name")
+      writer.string(scope.name)
+      writer.endObject()
+    }
     writer.endArray()
     writeCommonMembers(of: object, to: &writer)
     if isKept {
@@ -66,6 +72,12 @@ struct DescribeJSON {
     }
     writer.endObject()
   }
+
+  /// What a describe says of Apex interfaces; no object of the org has any.
+  private static let interfaceMembers = [
+    "defaultImplementation", "extendedBy", "extendsInterfaces", "implementedBy",
+    "implementsInterfaces",
+  ]
 
   private func writeCommonMembers(of object: ObjectSchema, to writer: inout JSONWriter) {
     flags(
@@ -76,8 +88,9 @@ struct DescribeJSON {
         ("isInterface", false), ("isSubtype", false),
       ], to: &writer)
     for (key, value) in [
-      ("keyPrefix", object.keyPrefix), ("label", object.label), ("labelPlural", object.labelPlural),
-    ] {
+      ("associateEntityType", nil), ("associateParentEntity", nil), ("keyPrefix", object.keyPrefix),
+      ("label", object.label), ("labelPlural", object.labelPlural),
+    ] as [(String, String?)] {
       writer.key(key)
       writer.string(orNull: value)
     }
@@ -191,7 +204,7 @@ struct DescribeJSON {
     for (key, value) in [
       ("calculatedFormula", field.formula), ("compoundFieldName", field.compoundFieldName),
       ("controllerName", nil), ("defaultValueFormula", nil),
-      ("extraTypeInfo", type == .textarea ? "plaintextarea" : nil), ("filteredLookupInfo", nil),
+      ("extraTypeInfo", field.extraTypeInfo), ("filteredLookupInfo", nil),
       ("inlineHelpText", field.helpText), ("label", field.label), ("mask", nil), ("maskType", nil),
       ("name", field.name), ("referenceTargetField", nil),
       ("relationshipName", field.relationshipName), ("relationshipOrder", nil),

@@ -12,6 +12,8 @@ extension RESTService {
     case 1 where path[0] == "updated" || path[0] == "deleted":
       try request.allow("GET,HEAD")
       return try changes(request, object, deleted: path[0] == "deleted")
+    case 1 where path[0].lowercased() == "id" && request.method == "POST":
+      return try createdRecord(request, object)
     case 1: return try record(request, object, id: path[0])
     case 2 where path[0].lowercased() == "id": return try recordByID(request, object, id: path[1])
     case 2:
@@ -85,12 +87,15 @@ extension RESTService {
   private func objectResource(_ request: OrgRequest, _ object: ObjectSchema) throws -> OrgAnswer {
     switch request.method {
     case "GET", "HEAD": return try basicInformation(object)
-    case "POST":
-      let id = try writer(object, request).create(members(of: request, for: object))
-      org.recents.view(id, by: transaction.userID)
-      return created(id, object)
+    case "POST": return try createdRecord(request, object)
     default: throw ServerError.methodNotAllowed(request.method, allowed: "GET,HEAD,POST")
     }
+  }
+
+  private func createdRecord(_ request: OrgRequest, _ object: ObjectSchema) throws -> OrgAnswer {
+    let id = try writer(object, request).create(members(of: request, for: object))
+    org.recents.view(id, by: transaction.userID)
+    return created(id, object)
   }
 
   private func record(
@@ -218,11 +223,7 @@ extension RESTService {
   private func recordByID(
     _ request: OrgRequest, _ object: ObjectSchema, id: String
   ) throws -> OrgAnswer {
-    if request.method == "POST" {
-      let id = try writer(object, request).create(members(of: request, for: object))
-      org.recents.view(id, by: transaction.userID)
-      return created(id, object)
-    }
+    if request.method == "POST" { return try createdRecord(request, object) }
     return try record(request, object, id: id)
   }
 

@@ -47,11 +47,11 @@ struct ContentFiles {
       sql: """
         UPDATE \(object.table.name) SET "ContentDocumentId" = ?, "IsLatest" = 1, "VersionNumber" = ?, \
         "ContentSize" = ?, "FileExtension" = ?, "FileType" = ?, "Checksum" = ?, \
-        "ContentModifiedDate" = ? WHERE "Id" = ?
+        "ContentModifiedDate" = ?, "VersionDataUrl" = ? WHERE "Id" = ?
         """,
       arguments: [
         document, String(number), data.count, fileExtension, Self.fileType(of: fileExtension),
-        checksum, transaction.stamp, id,
+        checksum, transaction.stamp, transaction.baseURL + Self.downloadPath(of: id), id,
       ])
     let values: [String: (any DatabaseValueConvertible)?] = [
       "Title": row[1] as String?, "Description": row[4] as String?, "OwnerId": row[5] as String?,
@@ -99,6 +99,14 @@ struct ContentFiles {
     }
     try RecordWriter(transaction: transaction, object: object).insert(row, id: id)
   }
+
+  /// Where a version's content can be downloaded with a session.
+  static func downloadPath(of version: String) -> String {
+    "/" + (downloadRoot + [version]).joined(separator: "/")
+  }
+
+  /// The path of downloads without the version's id.
+  static let downloadRoot = ["sfc", "servlet.shepherd", "version", "download"]
 
   /// What stands behind the last point of a file's name.
   static func fileExtension(of path: String) -> String? {

@@ -1,14 +1,14 @@
 import GRDB
 
 /// Fields that follow from others whenever a record is written: a person's `Name`, whether an
-/// opportunity, case or task is closed, and what a stage means.
+/// opportunity, case or task is closed, what a stage means, and the length of a file.
 struct DerivedFields {
   let object: ObjectSchema
 
   /// The fields that they follow from.
   static let sources: Set<String> = [
     "FirstName", "LastName", "StageName", "Amount", "CloseDate", "Status", "Probability",
-    "ForecastCategoryName",
+    "ForecastCategoryName", "Body",
   ]
 
   /// Whether a write of these columns can change a derived field.
@@ -35,6 +35,11 @@ struct DerivedFields {
       }
     case .task:
       set("IsClosed", (text("Status", in: row) == "Completed").databaseValue, in: &row)
+    case .file:
+      let body = text("Body", in: row) ?? ""
+      // Four characters of base64 for every three bytes, the last ones filled up with signs of equality.
+      let padding = body.utf8.suffix(2).count { $0 == UInt8(ascii: "=") }
+      set("BodyLength", (body.utf8.count / 4 * 3 - padding).databaseValue, in: &row)
     }
   }
 

@@ -25,6 +25,10 @@ struct OrgTransaction {
   var body: [UInt8] = []
   /// Takes clauses of queries that the platform knows in Apex code alone.
   var acceptsApexClauses = false
+  /// Where clients reach the org, for URLs in records.
+  var baseURL = ""
+  /// The records that the user has viewed last.
+  var recentIDs: @Sendable () -> [String] = { [] }
   /// The rules that look for duplicates of what is written, and what the request says about them.
   var duplicates = DuplicateCheck()
 

@@ -13,6 +13,15 @@ struct OriginalRecords {
         "Name": org.options.organizationName, "OrganizationType": "Developer Edition",
         "DefaultLocaleSidKey": "en_US", "TimeZoneSidKey": "GMT", "LanguageLocaleKey": "en_US",
         "InstanceName": "MOCK1", "PrimaryContact": "\(user.firstName) \(user.lastName)",
+        "Country": "US", "SignupCountryIsoCode": "US", "FiscalYearStartMonth": 1,
+        "IsSandbox": org.options.isSandbox, "UiSkin": "Theme3", "WebToCaseDefaultOrigin": "Web",
+        "NumKnowledgeService": 0, "MonthlyPageViewsUsed": 0, "MonthlyPageViewsEntitlement": 0,
+        "DefaultAccountAccess": "Edit", "DefaultContactAccess": "ControlledByParent",
+        "DefaultOpportunityAccess": "Edit", "DefaultLeadAccess": "ReadEditTransfer",
+        "DefaultCaseAccess": "ReadEditTransfer", "DefaultCalendarAccess": "HideDetailsInsert",
+        "DefaultPricebookAccess": "ReadSelect", "DefaultCampaignAccess": "All",
+        "ReceivesInfoEmails": true, "ReceivesAdminInfoEmails": true,
+        "PreferencesLightningLoginEnabled": true,
       ], transaction)
     var profiles: Set<String> = []
     for user in org.users {
@@ -39,6 +48,21 @@ struct OriginalRecords {
       "Pricebook2", id: priceBook,
       ["Name": "Standard Price Book", "IsActive": true, "IsStandard": true], transaction)
     transaction.ids.skip(to: priceBook)
+    let hours = RecordID.make(prefix: "01m", number: 1)
+    try insert("BusinessHours", id: hours, Self.businessHours, transaction)
+    transaction.ids.skip(to: hours)
+  }
+
+  /// Open all day on every day, as a new org's.
+  private static var businessHours: [String: any DatabaseValueConvertible] {
+    var values: [String: any DatabaseValueConvertible] = [
+      "Name": "Default", "IsActive": true, "IsDefault": true, "TimeZoneSidKey": "GMT",
+    ]
+    for day in ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] {
+      values["\(day)StartTime"] = "00:00:00.000Z"
+      values["\(day)EndTime"] = "00:00:00.000Z"
+    }
+    return values
   }
 
   private func insert(
@@ -51,6 +75,9 @@ struct OriginalRecords {
       guard let position = object.index(ofField: field).flatMap({ object.table.positions[$0] })
       else { continue }
       row[position] = value.databaseValue
+    }
+    for (position, initial) in object.table.plan.initials where row[position].isNull {
+      if case .value(let value) = initial { row[position] = value }
     }
     try RecordWriter(transaction: transaction, object: object).insert(row, id: id)
   }

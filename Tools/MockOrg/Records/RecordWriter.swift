@@ -253,7 +253,7 @@ struct RecordWriter {
   ) throws {
     let stamp: String
     do {
-      stamp = try existing(id) ?? ""
+      stamp = try existing(id, orDeleted: .deleted()) ?? ""
     } catch let error as ServerError where error.code == "NOT_FOUND" {
       // Reading and changing answer differently for an id that is nowhere, or that the user does not see.
       throw try missing(id)
@@ -279,9 +279,12 @@ struct RecordWriter {
 
   /// The `SystemModstamp` of a record that the user sees and that is not deleted.
   ///
-  /// - Throws: ``ServerError`` `NOT_FOUND` or `ENTITY_IS_DELETED`.
+  /// - Parameter deletedError: What a deleted record throws: to who reads it, it is not there.
+  /// - Throws: ``ServerError`` `NOT_FOUND`, or `deletedError`.
   @discardableResult
-  func existing(_ id: String) throws -> String? {
+  func existing(
+    _ id: String, orDeleted deletedError: @autoclosure () -> ServerError = .notFound()
+  ) throws -> String? {
     let seen = transaction.schema.andCondition(.read, on: object, as: "t0")
     let statement = try database.cachedStatement(
       sql: "SELECT \"IsDeleted\", \"SystemModstamp\" FROM \(object.table.name) AS t0"
@@ -289,7 +292,7 @@ struct RecordWriter {
     guard let row = try Row.fetchOne(statement, arguments: [id]) else {
       throw ServerError.notFound()
     }
-    if row[0] as Bool { throw ServerError.deleted() }
+    if row[0] as Bool { throw deletedError() }
     return row[1]
   }
 

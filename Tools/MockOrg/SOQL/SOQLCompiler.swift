@@ -75,6 +75,7 @@ struct SOQLCompiler {
       parts.append(SOQLFragment(access, depth: 20))
     }
     if let name = statement.scope, let scope = try scopeCondition(name) { parts.append(scope) }
+    if let categories = try dataCategoryCondition() { parts.append(categories) }
     if let condition = statement.condition {
       parts.append(try self.condition(condition, in: .filter, level: .top))
     }
@@ -83,22 +84,12 @@ struct SOQLCompiler {
 
   /// `USING SCOPE`: which records belong to the user; nil for all of them.
   private func scopeCondition(_ name: SOQLName) throws(ServerError) -> SOQLFragment? {
-    func owner(_ comparator: String) -> SOQLFragment {
-      SOQLFragment("\(scope.rootAlias).\"OwnerId\" \(comparator) ?", [options.userID.databaseValue])
-    }
-    let isOwned = object.field(named: "OwnerId") != nil
-    switch name.text.uppercased() {
-    case "EVERYTHING": return nil
-    case "MINE" where isOwned: return owner("=")
-    case "DELEGATED" where isOwned && object.field(named: "CreatedById") != nil:
-      let creator = SOQLFragment(
-        "\(scope.rootAlias).\"CreatedById\" = ?", [options.userID.databaseValue])
-      return .joined([creator, owner("<>")], by: "AND")
-    default:
+    guard let named = SOQLFilterScope(named: name.text), named.isSupported(by: object) else {
       throw source.error(
         "MALFORMED_QUERY", at: name.offset,
         "scope '\(name.text)' is not supported on \(object.name)")
     }
+    return named.condition(on: scope.rootAlias, options)
   }
 
   /// One value that rows are sorted by.

@@ -192,7 +192,13 @@ struct SOQLParser {
       statement.scope = try name()
     }
     if take("WHERE") { statement.condition = try condition() }
-    while role != .search, take("WITH") { try securityMode() }
+    while role != .search, take("WITH") {
+      if take("DATA", "CATEGORY") {
+        statement.dataCategories = try dataCategories()
+      } else {
+        try securityMode()
+      }
+    }
     if role == .semiJoin { return }
     if role == .query, take("GROUP", "BY") { try groups(of: &statement) }
     if take("ORDER", "BY") {

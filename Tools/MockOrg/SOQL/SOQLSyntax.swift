@@ -8,6 +8,8 @@ struct SOQLStatement: Sendable {
   var relatedAliases: [(path: SOQLPath, alias: String)] = []
   /// The name behind `USING SCOPE`.
   var scope: SOQLName?
+  /// The conditions of `WITH DATA CATEGORY`.
+  var dataCategories: [SOQLDataCategory] = []
   var condition: SOQLCondition?
   var groups: [SOQLOperand] = []
   var grouping = SOQLGrouping.plain

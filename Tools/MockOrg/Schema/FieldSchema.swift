@@ -65,6 +65,8 @@ struct FieldSchema: Sendable {
   var rollUp: RollUp?
   /// What a page shows to who asks what the field means.
   var helpText: String?
+  /// What a describe adds to the type: `plaintextarea`, `personname`, `imageurl` and the like.
+  var extraTypeInfo: String?
   var defaultValue: Default?
   /// The compound field that this field is a part of (`BillingAddress` of `BillingCity`, `Name` of
   /// `LastName`).

@@ -91,6 +91,7 @@ extension FieldSchema {
     helpText = describe["inlineHelpText"]?.string
     relationshipName = describe["relationshipName"]?.string
     compoundFieldName = describe["compoundFieldName"]?.string
+    extraTypeInfo = describe["extraTypeInfo"]?.string ?? usualExtraTypeInfo
     picklistValues = describe.list("picklistValues").compactMap { value in
       if let text = value.string { return PicklistValue(value: text, label: text) }
       guard let text = value["value"]?.string else { return nil }
@@ -104,6 +105,20 @@ extension FieldSchema {
     case .bool(let flag)?: defaultValue = .boolean(flag)
     case let number?: defaultValue = number.double.map { .number($0) }
     case nil: break
+    }
+  }
+}
+
+extension FieldSchema {
+  /// The extra type of a field whose description names none.
+  private var usualExtraTypeInfo: String? {
+    switch type {
+    case .textarea: "plaintextarea"
+    case .url where name == "PhotoUrl": "imageurl"
+    case .string where compoundFieldName == "Name" && nameField: "switchablepersonname"
+    case .string where compoundFieldName == "Name", .picklist where compoundFieldName == "Name":
+      "personname"
+    default: nil
     }
   }
 }

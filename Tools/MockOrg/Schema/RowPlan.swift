@@ -17,6 +17,8 @@ struct RowPlan: Sendable {
     case opportunity
     case supportCase
     case task
+    /// `BodyLength` of an attachment or a document.
+    case file
   }
 
   var id: Int?
@@ -67,7 +69,8 @@ struct RowPlan: Sendable {
       let isPerson =
         names.isSuperset(of: ["FirstName", "LastName"])
         && fields.contains { $0.compoundFieldName == "Name" && $0.name != "Name" }
-      derivation = isPerson ? .person : .nothing
+      let isFile = names.isSuperset(of: ["Body", "BodyLength"])
+      derivation = isPerson ? .person : isFile ? .file : .nothing
     }
     if derivation == .nothing { sources = [] }
   }

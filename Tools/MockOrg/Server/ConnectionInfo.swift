@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 public struct ConnectionInfo: Sendable, Hashable, Codable {
   /// Where the org listens, for the login.
   public let url: String
-  /// Where its API is; the same address.
+  /// Where its API is: the same address, or the one of ``MockOrgOptions/instanceURL``.
   public let instanceUrl: String
   /// The newest version it speaks, such as `66.0`.
   public let apiVersion: String

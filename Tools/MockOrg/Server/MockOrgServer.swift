@@ -88,6 +88,7 @@ extension MockOrg {
   fileprivate func connectionInfo(_ address: String) -> ConnectionInfo {
     let info = connectionInfo(address, of: users[0])
     control.admit(info.accessToken)
+    control.serve(at: info.instanceUrl)
     return info
   }
 
@@ -97,7 +98,8 @@ extension MockOrg {
     let access = sessions.open(
       userID: user.id, clientID: options.clientId, refreshToken: refresh, now: options.clock.now)
     return ConnectionInfo(
-      url: address, instanceUrl: address, apiVersion: "\(RESTService.versions.upperBound).0",
+      url: address, instanceUrl: options.instanceAddress ?? address,
+      apiVersion: "\(RESTService.versions.upperBound).0",
       accessToken: access, refreshToken: refresh, username: user.username, password: user.password,
       clientId: options.clientId, clientSecret: options.clientSecret,
       redirectUri: options.redirectURI, userId: user.id, organizationId: organizationID)

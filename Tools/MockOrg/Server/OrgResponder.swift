@@ -56,7 +56,8 @@ struct OrgResponder: HTTPResponder {
       method: request.method.rawValue, target: exchange.target, headers: headers, body: body)
     let scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http"
     let authority = request.head.authority ?? headers["host"] ?? "127.0.0.1"
-    let circumstances = MockOrg.Circumstances(baseURL: "\(scheme)://\(authority)")
+    let circumstances = MockOrg.Circumstances(
+      baseURL: org.options.instanceAddress ?? "\(scheme)://\(authority)")
     // What tests and the start page ask about the org is no request of a client.
     if orgRequest.path.isEmpty || orgRequest.path.first == ControlService.root {
       return response(

@@ -178,7 +178,7 @@ extension LoginService {
     guard parts.count == 3, let body = Base64URL.decode(String(parts[1])),
       let claims = try? JSONSlice(parsing: body), let issuer = claims["iss"]?.string
     else { return oauthError("invalid_grant", "invalid assertion") }
-    if !options.acceptsUnknownClients, issuer != options.clientId {
+    if !options.knows(client: issuer) {
       return oauthError("invalid_client_id", "client identifier invalid")
     }
     guard Self.isSigned(parts.map(String.init), by: options.clientKeys[issuer]) else {

@@ -10,7 +10,7 @@ extension LoginService {
         "Error", LoginPage.problem("error=invalid_client_id", "client identifier invalid"),
         status: 400)
     }
-    if !options.acceptsUnknownClients, clientID != options.clientId {
+    if !options.knows(client: clientID) {
       return page(
         "Error", LoginPage.problem("error=invalid_client_id", "client identifier invalid"),
         status: 400)

@@ -53,7 +53,7 @@ extension LoginService {
       <loginResponse><result>\
       <metadataServerUrl>\(XMLText.escaped(
         "\(baseURL)/services/Soap/m/\(version)/\(organizationID.prefix(15))"))</metadataServerUrl>\
-      <passwordExpired>false</passwordExpired><sandbox>false</sandbox>\
+      <passwordExpired>false</passwordExpired><sandbox>\(options.isSandbox)</sandbox>\
       <serverUrl>\(XMLText.escaped(url))</serverUrl>\
       <sessionId>\(XMLText.escaped(session))</sessionId><userId>\(user.id)</userId>\
       <userInfo>\(userInfo(of: user))</userInfo></result></loginResponse>

@@ -86,7 +86,7 @@ struct LoginService {
     }
     let form = Form(request)
     let (clientID, secret) = form.client(request)
-    if let clientID, !options.acceptsUnknownClients, clientID != options.clientId {
+    if let clientID, !options.knows(client: clientID) {
       return oauthError("invalid_client_id", "client identifier invalid")
     }
     if let secret, clientID == options.clientId, secret != options.clientSecret {

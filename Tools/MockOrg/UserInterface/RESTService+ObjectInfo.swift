@@ -237,7 +237,7 @@ extension RESTService {
     for (key, value) in [
       ("compoundComponentName", key), ("compoundFieldName", field.compoundFieldName),
       ("controllerName", nil), ("dataType", Self.dataType(of: field.type)),
-      ("extraTypeInfo", field.type == .textarea ? "PlainTextArea" : nil),
+      ("extraTypeInfo", field.extraTypeInfo.flatMap { Self.extraTypes[$0] }),
       ("filteredLookupInfo", nil), ("inlineHelpText", field.helpText), ("label", field.label),
       ("maskType", nil), ("referenceTargetField", nil),
       ("relationshipName", field.relationshipName),
@@ -268,6 +268,12 @@ extension RESTService {
     writer.endArray()
     writer.endObject()
   }
+
+  /// The extra types of describes by the names that this API has for them.
+  private static let extraTypes = [
+    "imageurl": "ImageUrl", "personname": "PersonName", "plaintextarea": "PlainTextArea",
+    "richtextarea": "RichTextArea", "switchablepersonname": "SwitchablePersonName",
+  ]
 
   /// A field's type by the name that this API has for it.
   private static func dataType(of type: FieldType) -> String {
