@@ -91,6 +91,7 @@ import Testing
     try await withServer([
       "--source", folder.url.path, "--setup", setup,
       "--generate", "Trip__c=3", "--apex-clauses", "--redirect", "https://app.example/done",
+      "--client-id", "a",
     ]) { info in
       let count = "/services/data/v66.0/query?q=SELECT+COUNT()+FROM+Trip__c+ALL+ROWS"
       let all = try await get(info, count)
