@@ -112,7 +112,7 @@ import Testing
       ], forSoupNamed: Device.soup)
     _ = try await run(device, CollectionSyncUpTarget(), ["Name"], .leaveIfChanged).finished()
     #expect(org.lines == ["POST /{v}/composite/sobjects/Account", "POST /{v}/composite/sobjects"])
-    #expect(org.requests[0].body == #"{"ids":["\#(id)"],"fields":["LastModifiedDate"]}"#)
+    #expect(org.requests[0].body == #"{"ids":["\#(id)"],"fields":["LastModifiedDate","Name"]}"#)
     #expect(org.record("Account", id)?["Name"] == "a")
   }
 

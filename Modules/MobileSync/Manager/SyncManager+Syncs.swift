@@ -269,7 +269,7 @@ extension SyncManager {
     let sync = SyncState(
       type: type, name: name, soupName: soupName, target: target, options: options)
     return try await writing {
-      guard options.mergeMode == .mergeFields else { return try await states.create(sync) }
+      guard sync.needsBases else { return try await states.create(sync) }
       let soups = registry.soups(of: sync)
       // Bases of a time in which a sync merged here say nothing of what has come down since.
       let uses = try await soupUses()
@@ -277,18 +277,12 @@ extension SyncManager {
         try await BaseStore(soupName: soup.soupName).removeAll(in: store)
       }
       let created = try await states.create(sync)
-      for soup in soups { try await keepBases(of: soup) }
+      for soup in soups {
+        try await SoupRecords(soupName: soup.soupName, idField: soup.names.id)
+          .adoptBases(in: store)
+      }
       return created
     }
-  }
-
-  /// Begins to keep bases for a soup. One that cannot be synced yet has none to keep.
-  private func keepBases(of soup: SyncSoup) async throws {
-    let records = SoupRecords(soupName: soup.soupName, idField: soup.names.id)
-    guard try await store.soupExists(forName: soup.soupName),
-      try await records.indexedPaths(in: store).contains(SyncKeys.local)
-    else { return }
-    try await BaseStore(soupName: soup.soupName).adoptCleanRows(records, in: store)
   }
 
   /// Starts a sync that was just made; if that is refused after all, it is removed again, unless

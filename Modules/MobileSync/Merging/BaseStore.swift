@@ -5,8 +5,8 @@ import SmartStore
 ///
 /// Bases are kept from the moment in which records come down or are taken by the server, not from the
 /// first edit: whoever writes to a soup, with whatever call and in whichever process, finds the base in
-/// place. They are kept for soups that a sync in mode ``SyncMergeMode/mergeFields`` works on, and for
-/// no other.
+/// place. They are kept for soups that a sync in mode ``SyncMergeMode/mergeFields``, or a sync up in mode
+/// ``SyncMergeMode/leaveIfChanged``, works on, and for no other.
 ///
 /// ```json
 /// { "key": "accounts/001…", "base": { "Name": "…" } }
@@ -70,7 +70,9 @@ struct BaseStore: Sendable {
     // Behind "/" comes "0". Another soup's name may begin like this one's keys; an id has no "/".
     let query = try QuerySpec.buildSmartQuerySpec(
       smartSql: "SELECT {\(name):_soupEntryId} AS id FROM {\(name)} WHERE {\(name):key} >= ? "
-        + "AND {\(name):key} < ? AND instr(substr({\(name):key}, ?), '/') = 0", pageSize: 1)
+        + "AND {\(name):key} < ? AND instr(substr({\(name):key}, ?), '/') = 0",
+      // Of a query of entries to remove, one page is removed.
+      pageSize: Int(Int32.max))
     try await store.inTransaction(durability: .normal) { transaction in
       try transaction.removeEntries(
         usingQuerySpec: query, forSoupNamed: name,
@@ -81,9 +83,26 @@ struct BaseStore: Sendable {
     }
   }
 
-  /// Takes clean rows as bases, for a soup that was synced before bases were kept. Rows without a
-  /// base that are dirty by now stay without.
+  /// The key of the entry that says that bases are kept since; no id is empty.
+  private var sinceKey: String { key("") }
+
+  /// Takes clean entries as base versions, for a soup that was synced before base versions were kept. Entries
+  /// without a base version that are unsynced by now stay without. Once that is done it is remembered, and costs
+  /// one query.
   func adoptCleanRows(_ records: SoupRecords, in store: SmartStore) async throws {
+    let isDone = try await store.read { reader in
+      try !SideSoup.bases.entries([sinceKey], in: reader).isEmpty
+    }
+    if isDone { return }
+    try await takeCleanRows(records, in: store)
+    try await store.inTransaction(durability: .normal) { transaction in
+      try transaction.upsert(
+        entries: [.object(["key": .string(sinceKey)])], forSoupNamed: SideSoup.bases.name,
+        withExternalIdPath: "key")
+    }
+  }
+
+  private func takeCleanRows(_ records: SoupRecords, in store: SmartStore) async throws {
     var after: Int64 = -1
     while true {
       let start = after
@@ -99,5 +118,15 @@ struct BaseStore: Sendable {
       guard let last else { return }
       after = last
     }
+  }
+}
+
+extension SoupRecords {
+  /// Begins to keep base versions, if the soup can be synced up and has none yet.
+  func adoptBases(in store: SmartStore) async throws {
+    guard try await store.soupExists(forName: soupName),
+      try await indexedPaths(in: store).contains(SyncKeys.local)
+    else { return }
+    try await BaseStore(soupName: soupName).adoptCleanRows(self, in: store)
   }
 }

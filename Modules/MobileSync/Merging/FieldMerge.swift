@@ -99,6 +99,32 @@ struct FieldMerge: Sendable, Equatable {
   }
 }
 
+extension FieldMerge {
+  /// The fields that the entry has and in which the server's record differs from it, whichever side changed
+  /// them.
+  static func differences(
+    base: JSONObject?, mine: JSONSlice, theirs: JSONObject, names: RecordNames
+  ) -> [SyncConflict.Field] {
+    theirs.compactMap { key, their in
+      guard names.isData(key), let mine = mine[key]?.value, !FieldEquality.same(mine, their) else {
+        return nil
+      }
+      return SyncConflict.Field(name: key, base: base?[key], mine: mine, theirs: their)
+    }
+  }
+
+  /// Whether the server's record differs from the base version in a field that the entry has; a field that
+  /// either of them lacks is not known to differ.
+  static func isChangedThere(
+    base: JSONObject, mine: JSONSlice, theirs: JSONObject, names: RecordNames
+  ) -> Bool {
+    theirs.contains { key, their in
+      guard names.isData(key), let base = base[key], mine[key] != nil else { return false }
+      return !FieldEquality.same(base, their)
+    }
+  }
+}
+
 /// How a soup's records are to be read: which fields are nobody's edit.
 struct RecordNames: Sendable, Equatable {
   let idField: String
@@ -112,6 +138,11 @@ struct RecordNames: Sendable, Equatable {
 
   /// Whether the server alone sets the field.
   func isServers(_ key: String) -> Bool { key == dateField || Self.system.contains(key) }
+
+  /// Whether the field holds a value that either side may change.
+  func isData(_ key: String) -> Bool {
+    key != idField && !isServers(key) && !SyncKeys.neverSent.contains(key)
+  }
 }
 
 /// Whether two values mean the same to the server.
@@ -132,6 +163,16 @@ enum FieldEquality {
       return keys.allSatisfy { same(left[$0], right[$0]) }
     case (let left, let right):
       return left == right
+    }
+  }
+}
+
+extension JSONObject {
+  /// Whether a base version has the same values as the server's record, in all fields of the record that
+  /// either side may change.
+  func isSame(as theirs: JSONSlice, _ names: RecordNames) -> Bool {
+    theirs.members.allSatisfy { key, value in
+      !names.isData(key) || self[key].map { FieldEquality.same($0, value.value) } ?? false
     }
   }
 }

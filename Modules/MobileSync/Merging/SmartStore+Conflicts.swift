@@ -4,8 +4,9 @@ public import SmartStore
 extension SmartStore {
   /// The open conflicts of a soup, or of the whole store, in the order in which they were noticed.
   ///
-  /// Conflicts come from syncs in mode ``SyncMergeMode/mergeFields``. Nothing is sent for their
-  /// records before ``resolve(_:_:)``.
+  /// Conflicts come from syncs in modes ``SyncMergeMode/mergeFields`` and ``SyncMergeMode/leaveIfChanged``;
+  /// ``SyncConflict`` tells how long their entries are held back. A conflict of the latter mode is not listed
+  /// any more once its entry is clean, removed or another record's.
   ///
   /// - Parameter soupName: nil: all soups.
   /// - Throws: ``SyncError`` `store`.
@@ -13,7 +14,7 @@ extension SmartStore {
     try await SyncManager.storeErrors {
       try await read { reader in
         guard reader.soupExists(forName: SideSoup.conflicts.name) else { return [] }
-        return try ConflictStore.all(in: soupName, reader)
+        return try ConflictStore.open(in: soupName, reader)
       }
     }
   }
@@ -52,6 +53,10 @@ private struct ConflictResolution {
       )
     }
     guard let row, row[conflict.names.idField]?.string == conflict.recordId else {
+      return try SideSoup.conflicts.remove([conflict.id], in: transaction)
+    }
+    if conflict.mergeMode == .leaveIfChanged, conflict.kind != .deletedThere {
+      try resolveRecord(row, in: transaction)
       return try SideSoup.conflicts.remove([conflict.id], in: transaction)
     }
     let store = BaseStore(soupName: conflict.soupName)
@@ -94,6 +99,46 @@ private struct ConflictResolution {
     if rest.isEmpty { flags = .clean }
     settled = try settled.setting(flags.members, removing: [SyncKeys.lastError])
     try transaction.upsert(slices: [settled], soup: conflict.soupName)
+  }
+
+  /// Resolves a conflict that is about the record as a whole: what the server has is known and agreed on from
+  /// here on, so that the entry may be sent until the server's record changes again.
+  private func resolveRecord(
+    _ row: JSONSlice, in transaction: borrowing StoreTransaction
+  ) throws {
+    let store = BaseStore(soupName: conflict.soupName)
+    let base = try store.bases(of: [conflict.recordId], in: transaction)[conflict.recordId]
+    let theirs = conflict.theirs ?? [:]
+    var flags = RecordFlags(of: row)
+    // An entry that becomes clean without the server's values is not based on its date.
+    let isSeen = theirs.contains { conflict.names.isData($0.key) }
+    if isSeen || !flags.local {
+      try store.save(
+        [conflict.recordId: RowMerge.overlaid(base, with: theirs)], in: transaction)
+    } else if choice != .theirs {
+      // The decision covers values that are not known, up to this date.
+      try store.save([conflict.recordId: theirs], in: transaction)
+    }
+    guard flags.local else { return }
+    var members = theirs.filter { conflict.names.isData($0.key) && row[$0.key] != nil }
+      .map { (key: $0.key, value: $0.value) }
+    switch choice {
+    case .mine:
+      // The base of a field tells which side changed it; without one it counts as changed here.
+      let isFromThere = Set(
+        conflict.fields.filter { field in
+          field.base.map { FieldEquality.same(row[field.name]?.value, $0) } ?? false
+        }.map(\.name))
+      members = flags.deleted ? [] : members.filter { isFromThere.contains($0.key) }
+    case .theirs: flags = .clean
+    case .values:
+      let values = values()
+      let given = Set(values.map(\.key))
+      members = members.filter { !given.contains($0.key) } + values
+      flags = RecordFlags(local: true, created: false, updated: true, deleted: false)
+    }
+    let resolved = try row.setting(members + flags.members, removing: [SyncKeys.lastError])
+    try transaction.upsert(slices: [resolved], soup: conflict.soupName)
   }
 
   private func settleDeletedHere(

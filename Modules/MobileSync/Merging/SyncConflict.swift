@@ -1,19 +1,25 @@
 public import SalesforceSDKCommon
 
-/// A record that was changed here and on the server, in a way that no rule can settle: an app, or the
-/// person before it, decides.
+/// A record that was changed here and on the server, in a way that the merge mode does not resolve: the app,
+/// or its user, decides.
 ///
-/// As long as it is open, nothing is sent for the record, by no sync. The row stays dirty with its own
-/// values; what only the server has changed is in the row already. Every sync in mode
-/// ``SyncMergeMode/mergeFields`` that meets the record looks again, so a conflict goes away by itself
-/// when both sides come to agree.
+/// While a conflict is open, the entry stays unsynced and is not sent:
+///
+/// - A conflict that mode ``SyncMergeMode/mergeFields`` finds holds the entry back in every mode. What only
+///   the server has changed is in the entry already.
+/// - A conflict that mode ``SyncMergeMode/leaveIfChanged`` finds leaves the entry as it is. It holds the entry
+///   back in the modes that compare; a sync up in mode ``SyncMergeMode/overwrite`` is a decision that the
+///   entry wins, and ends the conflict.
+///
+/// Each run that compares the record again replaces the conflict, or ends it when both sides agree or the edit
+/// was undone.
 ///
 /// Stored in the soup `syncs_conflicts`, one entry per record:
 ///
 /// ```json
 /// { "key": "accounts/5", "soupName": "accounts", "entryId": 5, "recordId": "001…", "kind": "fields",
 ///   "fields": [{ "name": "Phone", "base": "1", "mine": "2", "theirs": "3" }],
-///   "syncId": 12, "time": 1700000000000 }
+///   "syncId": 12, "mergeMode": "MERGE_FIELDS", "time": 1700000000000 }
 /// ```
 public struct SyncConflict: Sendable, Equatable, Identifiable {
   /// What happened on which side.
@@ -23,17 +29,22 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
 
     private init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// Both sides have changed the same fields, to different values.
+    /// Changed on both sides. In mode ``SyncMergeMode/mergeFields`` the fields are those that both sides
+    /// have changed to different values; in mode ``SyncMergeMode/leaveIfChanged`` all that differ.
     public static let fields = Kind("fields")
     /// Deleted here, changed on the server.
     public static let deletedHere = Kind("deletedHere")
     /// Changed here, deleted on the server.
     public static let deletedThere = Kind("deletedThere")
+    /// Changed on the server, and its values there are not known: the target cannot fetch them, or the
+    /// server refused them. The fields are the local changes. Of a tree it may be a record without local
+    /// changes: then those of its tree are held back.
+    public static let changedThere = Kind("changedThere")
 
     /// The kind with the given text, nil if there is none.
     public init?(rawValue: String) {
       guard
-        let known = [Self.fields, .deletedHere, .deletedThere]
+        let known = [Self.fields, .deletedHere, .deletedThere, .changedThere]
           .first(where: { $0.rawValue == rawValue })
       else { return nil }
       self = known
@@ -75,19 +86,24 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
   public let fields: [Field]
   /// The sync that noticed.
   public let syncId: Int64
+  /// The merge mode of that sync.
+  public let mergeMode: SyncMergeMode
   /// When it was noticed, in milliseconds since 1970.
   public let time: Int64
   /// How the soup's syncs name the id and date fields.
   let names: RecordNames
   /// The server's record as far as it was fetched; nil if it is gone.
   let theirs: JSONObject?
+  /// Whether the conflict holds back the tree of a record that may itself be clean.
+  let isOfTree: Bool
 
   /// One conflict per record.
   public var id: String { "\(soupName)/\(entryId)" }
 
   init(
     soupName: String, entryId: Int64, recordId: String, kind: Kind, fields: [Field], syncId: Int64,
-    time: Int64, names: RecordNames, theirs: JSONObject?
+    mergeMode: SyncMergeMode = .mergeFields, time: Int64, names: RecordNames, theirs: JSONObject?,
+    isOfTree: Bool = false
   ) {
     self.soupName = soupName
     self.entryId = entryId
@@ -95,9 +111,11 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     self.kind = kind
     self.fields = fields
     self.syncId = syncId
+    self.mergeMode = mergeMode
     self.time = time
     self.names = names
     self.theirs = theirs
+    self.isOfTree = isOfTree
   }
 
   /// Reads a stored conflict; nil if it is none.
@@ -115,11 +133,14 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
             mine: field["mine"]?.value, theirs: field["theirs"]?.value)
         }
       } ?? [],
-      syncId: json["syncId"]?.int64 ?? -1, time: json["time"]?.int64 ?? 0,
+      syncId: json["syncId"]?.int64 ?? -1,
+      // Earlier versions kept conflicts of one mode.
+      mergeMode: json["mergeMode"]?.string.flatMap(SyncMergeMode.init(rawValue:)) ?? .mergeFields,
+      time: json["time"]?.int64 ?? 0,
       names: RecordNames(
         idField: json["idField"]?.string ?? SyncKeys.defaultIdField,
         dateField: json["dateField"]?.string ?? SyncKeys.defaultModificationDateField),
-      theirs: json["theirs"]?.value.object)
+      theirs: json["theirs"]?.value.object, isOfTree: json["isOfTree"]?.bool ?? false)
   }
 
   /// The stored form.
@@ -135,9 +156,10 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
           if let theirs = field.theirs { object["theirs"] = theirs }
           return .object(object)
         }),
-      "syncId": .integer(syncId), "time": .integer(time), "idField": .string(names.idField),
-      "dateField": .string(names.dateField),
+      "syncId": .integer(syncId), "mergeMode": .string(mergeMode.rawValue), "time": .integer(time),
+      "idField": .string(names.idField), "dateField": .string(names.dateField),
     ]
+    if isOfTree { object["isOfTree"] = true }
     if let theirs { object["theirs"] = .object(theirs) }
     return object
   }
@@ -151,10 +173,12 @@ public struct SyncResolution: Sendable, Equatable {
   }
   let choice: Choice
 
-  /// What stands here goes to the server: the values of the row as they are now, the deletion, or, if
-  /// the server's record was deleted and the row was not, the record made anew under a new id.
+  /// The local changes are uploaded: the entry's values as they are now, the deletion, or, if the server's
+  /// record was deleted and the entry was not, the record created again under a new id. A field that only the
+  /// server has changed takes the server's value.
   public static let mine = SyncResolution(choice: .mine)
-  /// What the server has stays: the row takes its values, comes back, or goes.
+  /// What the server has stays: the entry takes its values, comes back, or is removed. Values that are not
+  /// known here come with the next sync down.
   public static let theirs = SyncResolution(choice: .theirs)
   /// The fields get these values, which go to the server; a field in conflict that is not among them
   /// takes the server's. A record that was deleted on one side comes back with them.

@@ -12,10 +12,13 @@ struct PageWriter: Sendable {
     let protection: EditProtection
     /// What tells whether the soup's records have bases; nil if nobody edits them.
     let uses: SoupUses?
+    let names: RecordNames
     /// Where it is kept that other syncs have brought a record too; nil if there are none that could.
     let owners: RecordOwners?
     /// What merges edited rows with what came; nil if they are left alone or replaced.
     let merge: RowMerge?
+    /// Conflicts of edits that this run replaces, by record id; they end with the edits.
+    var overruled: [String: SyncConflict] = [:]
   }
 
   let syncId: Int64
@@ -40,10 +43,12 @@ struct PageWriter: Sendable {
         Place(
           records: place.records, dateField: place.dateField, parent: place.parent,
           protection: protection,
-          uses: layout.isEditable ? uses : nil,
+          uses: layout.isEditable ? uses : nil, names: place.names,
           owners: isShared ? RecordOwners(soupName: soupName, syncId: sync.id) : nil,
           merge: merges
-            ? RowMerge(soupName: soupName, names: place.names, syncId: sync.id, time: time) : nil))
+            ? RowMerge(soupName: soupName, names: place.names, syncId: sync.id, time: time) : nil,
+          overruled: sync.options.mergeMode == .overwrite && layout.isEditable
+            ? try await Self.overruled(in: soupName, store) : [:]))
     }
     syncId = sync.id
     seenUntil = sync.maxTimeStamp
@@ -141,6 +146,39 @@ struct PageWriter: Sendable {
       try owners.add(left.map { (id: part.ids[$0], syncId: syncId) }, in: transaction)
     }
     try write(ids, entries, place, matching: place.records.idField, in: transaction)
+    if !place.overruled.isEmpty {
+      try ConflictStore.remove(
+        ids.compactMap { place.overruled[$0]?.entryId }, of: place.records.soupName,
+        in: transaction)
+    }
+    if !left.isEmpty { try refreshBases(part, left, place, in: transaction) }
+  }
+
+  /// Keeps the dates of records that stay as they are here and that the server has as both sides agreed on: what
+  /// was edited here is based on them.
+  private func refreshBases(
+    _ part: PagePart, _ left: [Int], _ place: Place, in transaction: borrowing StoreTransaction
+  ) throws {
+    guard let uses = place.uses, try uses.keepsBases(place.records.soupName, in: transaction)
+    else { return }
+    let store = BaseStore(soupName: place.records.soupName)
+    let bases = try store.bases(of: left.map { part.ids[$0] }, in: transaction)
+    try store.save(
+      left.compactMap { index in
+        let (id, entry) = (part.ids[index], part.entries[index])
+        guard let base = bases[id], base.isSame(as: entry, place.names) else { return nil }
+        return (id: id, base: entry)
+      }, in: transaction)
+  }
+
+  /// The open conflicts of mode leaveIfChanged, by record id.
+  private static func overruled(
+    in soupName: String, _ store: SmartStore
+  ) async throws -> [String: SyncConflict] {
+    let conflicts = try await store.read { reader in try ConflictStore.all(in: soupName, reader) }
+    return Dictionary(
+      conflicts.filter { $0.mergeMode == .leaveIfChanged }.map { ($0.recordId, $0) },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// Writes clean rows, and their bases where those are kept.

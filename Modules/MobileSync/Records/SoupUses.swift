@@ -22,9 +22,9 @@ struct SoupUses: Sendable {
     uses.lazy.filter { use in use.soups.contains { $0.soupName == soupName } }
   }
 
-  /// Whether the soup's records have bases: a sync works on it that merges fields.
+  /// Whether the soup's records have base versions: a sync works on it that compares with them.
   func keepsBases(_ soupName: String) -> Bool {
-    uses(of: soupName).contains { $0.sync.options.mergeMode == .mergeFields }
+    uses(of: soupName).contains { $0.sync.needsBases }
   }
 
   /// As ``keepsBases(_:)``, with the syncs that were made since the uses were looked at.
@@ -34,7 +34,7 @@ struct SoupUses: Sendable {
     _ soupName: String, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> Bool {
     try keepsBases(soupName)
-      || SoupUses(try SyncStateStore.merging(in: reader), registry).keepsBases(soupName)
+      || SoupUses(try SyncStateStore.comparing(in: reader), registry).keepsBases(soupName)
   }
 
   /// The syncs that bring records into the soup.
@@ -51,6 +51,13 @@ struct SoupUses: Sendable {
   func idField(of soupName: String) -> String {
     uses.lazy.flatMap(\.soups).first { $0.soupName == soupName }?.names.id
       ?? SyncKeys.defaultIdField
+  }
+}
+
+extension SyncState {
+  /// Whether the sync compares records with their base versions.
+  var needsBases: Bool {
+    options.mergeMode == .mergeFields || (options.mergeMode == .leaveIfChanged && type == .syncUp)
   }
 }
 

@@ -75,14 +75,14 @@ struct SyncStateStore: Sendable {
     }
   }
 
-  /// The syncs that merge fields; those that cannot be read are left out.
-  static func merging(in reader: borrowing some StoreReading & ~Copyable) throws -> [SyncState] {
+  /// The syncs that compare records with their base versions; those that cannot be read are left out.
+  static func comparing(in reader: borrowing some StoreReading & ~Copyable) throws -> [SyncState] {
     let rows = try reader.rows(
       "SELECT {syncs_soup:_soupEntryId} FROM {syncs_soup} "
-        + "WHERE json_extract({syncs_soup:_soup}, '$.options.mergeMode') = ?",
-      [.string(SyncMergeMode.mergeFields.rawValue)], limit: nil)
+        + "WHERE json_extract({syncs_soup:_soup}, '$.options.mergeMode') IN (?, ?)",
+      [SyncMergeMode.mergeFields, .leaveIfChanged].map { .string($0.rawValue) }, limit: nil)
     return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: soupName)
-      .compactMap { try? SyncState(json: $0.record) }
+      .compactMap { try? SyncState(json: $0.record) }.filter(\.needsBases)
   }
 
   // MARK: Writing

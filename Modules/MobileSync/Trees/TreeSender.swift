@@ -6,8 +6,8 @@ struct TreeSender: Sendable {
   let plan: TreeUpRun.Plan
   let mode: SyncMergeMode
 
-  private var run: SyncUpRun { plan.parentRun }
-  private var store: SmartStore { run.context.store }
+  var run: SyncUpRun { plan.parentRun }
+  var store: SmartStore { run.context.store }
 
   /// A record that the server has taken.
   struct Taken {
@@ -25,12 +25,17 @@ struct TreeSender: Sendable {
     var parentRetries = 1
     var childRetries = 1
     var taken: [Taken] = []
+    /// Conflicts that the responses have made known.
+    var conflicts: Set<String> = []
   }
 
   /// Sends the tree of a parent's entry as it is now.
   ///
+  /// - Parameter conflicts: Gets the conflicts, by ``SyncConflict/id``, that hold back trees as wholes.
   /// - Returns: What the server has taken.
-  func send(treeOf entryId: Int64, _ target: some TreeSyncUpTarget) async throws -> [Taken] {
+  func send(
+    treeOf entryId: Int64, _ target: some TreeSyncUpTarget, noting conflicts: inout Set<String>
+  ) async throws -> [Taken] {
     guard let tree = try await resolvedTree(entryId) else {
       try await settleLocally(withoutWork: entryId)
       return []
@@ -40,10 +45,12 @@ struct TreeSender: Sendable {
       try await settleLocally(withoutWork: entryId)
       return []
     }
-    var isHeld = plan.isHeld(tree)
-    if !isHeld, mode == .leaveIfChanged { isHeld = try await isOutdated(tree, target) }
-    if isHeld {
-      try await settleLocally(conflicts: work)
+    var reason = plan.reasonToHold(tree)
+    if reason == nil, mode == .leaveIfChanged {
+      reason = try await check(tree, target, noting: &conflicts)
+    }
+    if let reason {
+      try await settleLocally(held: work, reason)
       return []
     }
     guard try await settleLocally(work, tree) else {
@@ -57,6 +64,7 @@ struct TreeSender: Sendable {
     while !course.waiting.isEmpty {
       try await sendNext(&course, entryId, target)
     }
+    conflicts.formUnion(course.conflicts)
     if let parent = work.removedLast { try await removeLast(parent) }
     return course.taken
   }
@@ -104,20 +112,8 @@ struct TreeSender: Sendable {
     return LocalTree(parent: parent, children: children)
   }
 
-  private func id(of tree: LocalTree) -> String? {
+  func id(of tree: LocalTree) -> String? {
     tree.parent.record[plan.rules.parent.idField]?.string
-  }
-
-  private func isOutdated(
-    _ tree: LocalTree, _ target: some TreeSyncUpTarget
-  ) async throws -> Bool {
-    guard let id = id(of: tree), !RecordFlags(of: tree.parent.record).created,
-      !SyncKeys.isLocalId(id)
-    else { return false }
-    guard let dates = try await target.remoteDates(ofTreeWithParent: id, in: run.context) else {
-      return true
-    }
-    return !TreeWork.isNewer(tree, plan.rules, than: dates)
   }
 
   /// The work with those fields and links alone that differ from what both sides agreed on, in mode
@@ -222,6 +218,8 @@ struct TreeSender: Sendable {
     var settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)] = []
     var isParentLost = false
     var lostChildren: [TreeWork.Step] = []
+    /// The entries, parents' and children's, whose records are gone on the server.
+    var deletedThere: Set<Int64> = []
   }
 
   private func verdict(
@@ -244,6 +242,7 @@ struct TreeSender: Sendable {
       if case .gone(let error) = outcome, step.record.action == .update {
         if !plan.parents.mayRecreate {
           verdict.settled.append((step, plan.parents.merge == nil ? .conflict : .deletedThere))
+          verdict.deletedThere.insert(step.record.entryId)
         } else if retries == 0 {
           verdict.settled.append((step, .keepError(error)))
         } else if step.isParent {
@@ -285,6 +284,9 @@ struct TreeSender: Sendable {
     }
     let settlement = TreeSettlement(plan: plan, time: run.now(), tree: course.tree)
     let (outcomes, refreshed) = try await settlement.write(verdict.settled, waiting: waiting)
+    if mode == .leaveIfChanged {
+      try await note(conflictsOf: verdict.settled, verdict.deletedThere, &course.conflicts)
+    }
     outcomes.forEach(run.reportOutcome)
     course.waiting = refreshed
     if verdict.isParentLost { try await beginAgain(&course, entryId) }
@@ -356,13 +358,18 @@ struct TreeSender: Sendable {
     try await save(outcomes)
   }
 
-  private func settleLocally(conflicts work: TreeWork) async throws {
+  private func settleLocally(held work: TreeWork, _ kind: SyncRecordOutcome.Kind) async throws {
     let time = run.now()
+    let own = kind == .conflict ? try await entriesInConflict(work) : []
     try await save(
       work.steps.compactMap { step in
+        let part = plan.part(isParent: step.isParent)
         // What is still to be looked for stays marked.
-        plan.part(isParent: step.isParent).unclear[step.record.entryId] != nil
-          ? nil : plan.outcome(of: step, .conflict, id: step.record.id, time, hasAction: false)
+        if part.unclear[step.record.entryId] != nil { return nil }
+        let isOwn =
+          kind != .conflict || own.contains("\(part.records.soupName)/\(step.record.entryId)")
+        return plan.outcome(
+          of: step, kind, id: step.record.id, time, error: isOwn ? nil : Self.treeInConflict)
       })
   }
 

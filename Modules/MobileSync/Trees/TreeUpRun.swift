@@ -20,10 +20,14 @@ struct TreeUpRun: Sendable {
 
     func part(isParent: Bool) -> SyncUpRun.Plan { isParent ? parents : children }
 
-    /// Whether nothing may be sent for the tree.
-    func isHeld(_ tree: LocalTree) -> Bool {
-      parents.held.contains(tree.parent.id)
-        || tree.children.contains { children.held.contains($0.id) }
+    /// Why nothing may be sent for the tree; nil if it may.
+    func reasonToHold(_ tree: LocalTree) -> SyncRecordOutcome.Kind? {
+      let held =
+        [tree.parent.id].filter(parents.held.contains).map { parents.undecided.contains($0) }
+        + tree.children.map(\.id).filter(children.held.contains)
+        .map { children.undecided.contains($0) }
+      if held.isEmpty { return nil }
+      return held.contains(false) ? .conflict : .undecided
     }
   }
 
@@ -51,8 +55,9 @@ struct TreeUpRun: Sendable {
       plan.parents.unclear = try await plan.parentRun.adoptLostUpdates(target, plan.parents)
       plan.children.unclear = try await plan.childRun.adoptLostUpdates(target, plan.children)
     }
-    plan.parents.held = try await held(target, plan, isParent: true)
-    plan.children.held = try await held(target, plan, isParent: false)
+    try await hold(target, &plan)
+    let treeConflicts = try await conflictsOfTrees(plan)
+    var noted: Set<String> = []
     ids = try await ordered(ids, &plan)
     var progress = SyncUpProgress(total: ids.count)
     var incomplete: [Int64] = []
@@ -60,7 +65,7 @@ struct TreeUpRun: Sendable {
       try context.checkStop()
       let sender = TreeSender(plan: plan, mode: sync.options.mergeMode)
       let id = ids.removeFirst()
-      let taken = try await sender.send(treeOf: id, target)
+      let taken = try await sender.send(treeOf: id, target, noting: &noted)
       if taken.contains(where: \.record.isPartial) { incomplete.append(id) }
       if sync.options.fetchesModificationDates {
         for isParent in [true, false] {
@@ -76,6 +81,7 @@ struct TreeUpRun: Sendable {
         plan.closeCircles()
       }
     }
+    try await end(treeConflicts.subtracting(noted))
     try await refuseOrphans(plan)
   }
 
@@ -134,26 +140,8 @@ struct TreeUpRun: Sendable {
       link: ChildLink(soupName: target.childSoup.soupName, field: link.fieldName))
   }
 
-  /// Merges what the server has into the dirty rows of one soup, if the mode is that one, and says
-  /// for which rows nothing may be sent.
-  private func held(
-    _ target: some TreeSyncUpTarget, _ plan: Plan, isParent: Bool
-  ) async throws -> Set<Int64> {
-    let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
-    var held: Set<Int64> = []
-    if part.merge != nil {
-      let dirty = try await part.records.dirtyEntryIds(in: context.store)
-      let deleted =
-        isParent && plan.rules.deletesChildren ? try await run.deleted(dirty, part) : [:]
-      let found = try await run.merge(target, part, among: dirty)
-      held = found.conflicts.union(found.undecided)
-      try await removeOrphans(of: deleted, plan)
-    }
-    return held.union(part.unclear.keys).union(try await run.openConflicts())
-  }
-
   /// Removes the children of parents that turned out to be deleted on both sides.
-  private func removeOrphans(of deleted: [Int64: String], _ plan: Plan) async throws {
+  func removeOrphans(of deleted: [Int64: String], _ plan: Plan) async throws {
     if deleted.isEmpty { return }
     let left = Set(try await plan.parentRun.entries(deleted.keys.sorted()).map(\.id))
     let parents = deleted.filter { !left.contains($0.key) }.map(\.value).sorted()
@@ -224,7 +212,7 @@ extension SyncUpRun {
   }
 
   /// The ids of those rows that are flagged as deleted, by entry id.
-  fileprivate func deleted(_ entryIds: [Int64], _ plan: Plan) async throws -> [Int64: String] {
+  func deleted(_ entryIds: [Int64], _ plan: Plan) async throws -> [Int64: String] {
     var deleted: [Int64: String] = [:]
     for start in stride(from: 0, to: entryIds.count, by: SyncLimits.recordsPerRead) {
       let slice = entryIds[start..<min(start + SyncLimits.recordsPerRead, entryIds.count)]

@@ -157,23 +157,44 @@ struct TreeWork: Sendable {
 
   // MARK: Conflicts
 
-  /// Whether nobody changed the tree on the server since it came down.
-  static func isNewer(_ tree: LocalTree, _ rules: Rules, than remote: RemoteTreeDates) -> Bool {
+  /// A record of a tree, and what the server says of its age.
+  struct Outdated: Sendable {
+    let isParent: Bool
+    let row: LocalTree.Row
+    let id: String
+    let remote: RemoteDate
+  }
+
+  /// The records of the tree that were changed or deleted on the server since they were downloaded.
+  ///
+  /// - Parameter known: The later dates up to which a record's changes are known, by id, where a base version
+  ///   has one.
+  static func outdated(
+    _ tree: LocalTree, _ rules: Rules, than remote: RemoteTreeDates, known: [String: Int64]
+  ) -> [Outdated] {
     let parentFlags = RecordFlags(of: tree.parent.record)
-    guard
-      ConflictRule.isNewer(
-        localDate: ServerDate.milliseconds(of: tree.parent.record[rules.parent.dateField]),
-        isDeleted: parentFlags.deleted, than: remote.parent)
-    else { return false }
-    return tree.children.allSatisfy { row in
-      let flags = RecordFlags(of: row.record)
-      guard let id = row.record[rules.child.idField]?.string, !flags.created,
-        !SyncKeys.isLocalId(id)
-      else { return true }
-      return ConflictRule.isNewer(
-        localDate: ServerDate.milliseconds(of: row.record[rules.child.dateField]),
-        isDeleted: flags.deleted || (parentFlags.deleted && rules.deletesChildren),
-        than: remote.children[id] ?? .gone)
+    var outdated: [Outdated] = []
+    func compare(
+      _ row: LocalTree.Row, _ fields: SyncUpFieldChoice, isParent: Bool, isDeleted: Bool,
+      _ date: (String) -> RemoteDate
+    ) {
+      guard let id = row.record[fields.idField]?.string else { return }
+      let own = ServerDate.milliseconds(of: row.record[fields.dateField])
+      let local = own.map { max($0, known[id] ?? $0) }
+      if !ConflictRule.isNewer(localDate: local, isDeleted: isDeleted, than: date(id)) {
+        outdated.append(Outdated(isParent: isParent, row: row, id: id, remote: date(id)))
+      }
     }
+    compare(tree.parent, rules.parent, isParent: true, isDeleted: parentFlags.deleted) { _ in
+      remote.parent
+    }
+    for row in tree.children where isKnown(row, rules.child) {
+      let isDeleted =
+        RecordFlags(of: row.record).deleted || (parentFlags.deleted && rules.deletesChildren)
+      compare(row, rules.child, isParent: false, isDeleted: isDeleted) {
+        remote.children[$0] ?? .gone
+      }
+    }
+    return outdated
   }
 }

@@ -21,7 +21,8 @@ public struct SyncRecordOutcome: Sendable, Equatable {
 
     /// The server did what was asked and the row says so.
     public static let succeeded = Kind(rawValue: "succeeded")
-    /// Not sent, since the server's record is newer or gone. The row is as it was.
+    /// Not sent, since the server's record is newer or gone: the entry has a ``SyncConflict``, or another
+    /// record of its tree has one, and then ``SyncRecordOutcome/error`` says so. The entry is as it was.
     public static let conflict = Kind(rawValue: "conflict")
     /// Refused; the row stays dirty and holds the server's words.
     public static let rejected = Kind(rawValue: "rejected")
@@ -54,13 +55,14 @@ public struct SyncRecordOutcome: Sendable, Equatable {
   public let entryId: Int64
   /// The value of its id field: the server's id if there is one.
   public let recordId: String?
-  /// What was to be done; nil if nothing was sent.
+  /// What was to be done; nil if there was nothing to send.
   public let action: SyncUpAction?
   /// What became of it.
   public let kind: Kind
   /// When that was known, in milliseconds since 1970.
   public let time: Int64
-  /// What the server, or the check before sending, said; nil unless it was refused.
+  /// What the server, or the check before sending, said; nil unless the record was refused, or held back
+  /// because of another.
   public let error: JSONValue?
 
   init(

@@ -126,13 +126,6 @@ extension SyncUpRun {
     return !FieldEquality.same(date, known)
   }
 
-  /// The rows that wait for the app: nothing is sent for them, in any mode.
-  func openConflicts() async throws -> [Int64] {
-    try await context.store.read { reader in
-      try ConflictStore.all(in: context.soupName, reader).map(\.entryId)
-    }
-  }
-
   /// The bases of records that are about to be sent; none if only whole records are.
   func knownBases(
     of entries: [(id: Int64, record: JSONSlice)], _ plan: Plan

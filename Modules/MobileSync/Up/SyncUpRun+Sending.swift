@@ -10,6 +10,8 @@ extension SyncUpRun {
     var recreated: [SyncUpRecord] = []
     /// How many records the target did not send.
     var leftOut = 0
+    /// The entries of records that the server did not write, since it has newer ones.
+    var outdated: [Int64] = []
   }
 
   /// Sends records, request by request, and settles the outcomes of each before the next.
@@ -159,6 +161,7 @@ extension SyncUpRun {
         settled.append((record, settlement))
       }
       if case .clean(let newId) = settlement { sent.taken.append(record.taken(as: newId)) }
+      if settlement == .conflict { sent.outdated.append(record.entryId) }
     }
     let outcomes = settled.map { outcome(of: $0.record, $0.settlement, time) }
     let changes = settled

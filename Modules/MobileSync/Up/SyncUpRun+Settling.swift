@@ -51,6 +51,11 @@ extension SyncUpRun {
     }
     try write(written, in: transaction)
     try plan.merge?.apply(gone, in: transaction)
+    if !plan.overruled.isEmpty {
+      let ended = settled.filter { $0.settlement.isAccepted }.map(\.record.entryId)
+      try ConflictStore.remove(
+        plan.overruled.intersection(ended), of: context.soupName, in: transaction)
+    }
     try transaction.remove(entryIds: removed, forSoupNamed: context.soupName)
     let removedRows = removed.compactMap { rows[$0] }
     try BaseStore(soupName: context.soupName).remove(

@@ -27,6 +27,9 @@ struct SyncUpRun: Sendable {
     /// Marks of records that were sent without an answer, and that the server says nothing about now,
     /// either. They are not sent.
     var unclear: [Int64: SyncRecordOutcome] = [:]
+    /// Entries in conflict that are sent all the same, since this mode decides for them; their conflicts end
+    /// when the server has accepted them.
+    var overruled: Set<Int64> = []
     /// What merges records with the server's before they are sent; nil in the other merge modes.
     var merge: RowMerge?
     /// Who refers to whom by local ids; nil if nobody does.
@@ -74,12 +77,13 @@ struct SyncUpRun: Sendable {
       plan.unclear = try await adoptLostUpdates(target, plan)
     }
     if sync.options.mergeMode == .leaveIfChanged {
-      plan.hold(try await outdated(target, plan, among: ids))
+      try await plan.records.adoptBases(in: context.store)
+      plan.hold(try await check(target, plan, among: ids))
     } else if plan.merge != nil {
       plan.hold(try await merge(target, plan, among: ids))
     }
     plan.held.formUnion(plan.unclear.keys)
-    plan.held.formUnion(try await openConflicts())
+    try await hold(&plan)
     var progress = SyncUpProgress(total: ids.count)
     var leftOut = 0
     var incomplete: [Int64] = []
@@ -94,6 +98,9 @@ struct SyncUpRun: Sendable {
         let first = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
         let second = try await send(first.recreated, target, plan, mayRecreate: false)
         leftOut += first.leftOut + second.leftOut
+        if !first.outdated.isEmpty {
+          _ = try await completingBatch.check(target, plan, among: first.outdated)
+        }
         let taken = first.taken + second.taken
         incomplete += taken.filter(\.isPartial).map(\.entryId)
         if sync.options.fetchesModificationDates { try await fetchDates(of: taken, target, plan) }
@@ -145,18 +152,6 @@ struct SyncUpRun: Sendable {
 
   // MARK: Conflicts
 
-  /// The records whose counterparts on the server are newer, or gone while the local one was
-  /// edited.
-  private func outdated(
-    _ target: some SyncUpTarget, _ plan: Plan, among ids: [Int64]
-  ) async throws -> Held {
-    var held = Held()
-    try await forEachGroup(of: ids, plan) { group in
-      held.formUnion(try await outdated(target, plan, in: group))
-    }
-    return held
-  }
-
   /// Reads the records that exist on the server, as far as is known here, and hands them on in groups
   /// of one object type.
   func forEachGroup(
@@ -179,26 +174,6 @@ struct SyncUpRun: Sendable {
       }
     }
     for type in waiting.keys.sorted() { try await body(waiting[type] ?? []) }
-  }
-
-  private func outdated(
-    _ target: some SyncUpTarget, _ plan: Plan, in records: [SyncUpRecord]
-  ) async throws -> Held {
-    let dates = try await target.remoteDates(of: records, in: context)
-    var held = Held()
-    for (index, record) in records.enumerated() {
-      let date = index < dates.count ? dates[index] : .unknown
-      let isNewer = ConflictRule.isNewer(
-        localDate: ServerDate.milliseconds(of: record.record[plan.fields.dateField]),
-        isDeleted: record.action == .delete, than: date)
-      if isNewer { continue }
-      if date == .unknown {
-        held.undecided.insert(record.entryId)
-      } else {
-        held.conflicts.insert(record.entryId)
-      }
-    }
-    return held
   }
 
   // MARK: Batches
@@ -277,9 +252,20 @@ struct SyncUpRun: Sendable {
         syncId: context.syncId, soupName: context.soupName, entryId: entryId, recordId: id,
         action: nil, kind: kind, time: time, error: error)
     }
+    let held = try await entries(batch.held.filter { plan.unclear[$0] == nil })
     let outcomes =
-      batch.held.filter { plan.unclear[$0] == nil }
-      .map { outcome($0, nil, plan.undecided.contains($0) ? .undecided : .conflict) }
+      held.map { entryId, row in
+        let kind: SyncRecordOutcome.Kind =
+          plan.undecided.contains(entryId) ? .undecided : .conflict
+        if case .send(let record) = SyncUpDecision(
+          entryId: entryId, record: row, fields: plan.fields)
+        {
+          return self.outcome(of: record, kind, id: record.id, time)
+        }
+        return outcome(entryId, row[plan.fields.idField]?.string, kind)
+      }
+      + Set(batch.held).subtracting(plan.unclear.keys).subtracting(held.map(\.id)).sorted()
+      .map { outcome($0, nil, .nothingToDo) }
       + batch.withoutWork.map { outcome($0, nil, .nothingToDo) }
       + batch.waiting.map { outcome($0.entryId, $0.id, .waiting) }
       + batch.unchanged.map { outcome($0.entryId, $0.id, .nothingToDo) }

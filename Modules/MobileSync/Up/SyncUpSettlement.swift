@@ -17,6 +17,14 @@ enum SyncUpSettlement: Sendable, Equatable {
   /// Nobody knows whether it happened.
   case unanswered
 
+  /// Whether the server has what the entry says.
+  var isAccepted: Bool {
+    switch self {
+    case .removeRow, .clean: true
+    default: false
+    }
+  }
+
   /// Decides by the outcome.
   ///
   /// - Parameters:

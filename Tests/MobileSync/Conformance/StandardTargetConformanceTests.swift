@@ -53,7 +53,9 @@ import Testing
     arguments: SyncUpConformance(
       ParentChildrenSyncUpTarget(
         parent: accounts, children: contacts, relationshipType: .masterDetail),
-      requests: { count, mode in count * (mode == .leaveIfChanged ? 2 : 1) },
+      requests: { count, mode in
+        mode == .leaveIfChanged ? 2 * count + batches(count, of: 2_000) : count
+      },
       prepare: { try await $0.prepareTrees() }
     ).cases)
   func `MS-241 the parent-children target upwards`(_ guarantee: SyncConformanceCase) async throws {

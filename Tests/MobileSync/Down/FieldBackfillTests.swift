@@ -137,8 +137,8 @@ import Testing
     #expect(row["Owner"] == ["Name": "x", "Email": "x"])
     #expect(row["Name"]?.string == (isEdited ? "mine" : "n"))
     let base = try await device.store.query(
-      using: .buildAllQuerySpec(soupName: "syncs_bases", pageSize: 1)
-    ).first
+      using: .buildAllQuerySpec(soupName: "syncs_bases", pageSize: 10)
+    ).first { $0["base"] != nil }
     #expect(base?["base"]?["Owner"] == row["Owner"])
   }
 

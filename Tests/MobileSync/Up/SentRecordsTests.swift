@@ -77,9 +77,9 @@ import Testing
       options: SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Key__c", "Name", "Stamp__c"]),
       soupName: "keyed"
     ).finished()
-    // The org does not know it, so the question is all that is sent.
+    // The org does not know it, so the comparison is all that is sent.
     #expect(org.requests.count == 1)
-    #expect(org.requests[0].body == #"{"ids":["k1"],"fields":["Stamp__c"]}"#)
+    #expect(org.requests[0].body == #"{"ids":["k1"],"fields":["Stamp__c","Name"]}"#)
     _ = try await device.manager.syncUp(
       target: target,
       options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Key__c", "Name", "Stamp__c"]),

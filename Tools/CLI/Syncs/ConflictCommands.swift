@@ -84,6 +84,7 @@ extension SyncConflict {
       switch kind {
       case .deletedHere: "deleted here, changed on the server"
       case .deletedThere: "changed here, deleted on the server"
+      case .changedThere: "changed on the server, its values there are not known"
       default: "changed on both sides"
       }
     return ["\(id) (\(recordId)): \(what)"]

@@ -67,11 +67,11 @@ extension SyncManager {
         lines.append("  \(outcome.line)")
       }
     }
-    if state.options.mergeMode == .mergeFields {
+    if state.type == .syncUp || state.options.mergeMode == .mergeFields {
       let conflicts = try await report(forId: state.id).conflicts
       document["conflicts"] = .integer(Int64(conflicts.count))
       if !conflicts.isEmpty {
-        lines.append("  \(conflicts.count) in conflict; 'fieldforce sync conflicts' shows them")
+        lines.append("  \(conflicts.count) in conflict; 'fieldforce sync conflicts' lists them")
       }
     }
     output.print(.object(document)) { lines }

@@ -59,13 +59,20 @@ extension SyncRecordOutcome {
       "recordId": recordId.map { .string($0) } ?? .null,
       "action": action.map { .string($0.rawValue) } ?? .null,
       "outcome": .string(kind.rawValue), "error": error ?? .null,
+      "conflict": conflict.map { .string($0) } ?? .null,
     ]
+  }
+
+  /// The record's own conflict, as 'sync conflicts' lists it; of a record whose tree is in conflict nil.
+  private var conflict: String? {
+    kind == .conflict && error == nil ? "\(soupName)/\(entryId)" : nil
   }
 
   /// The record and what became of it, with the reason, in one line.
   var line: String {
     let why = error.map { ": \($0["message"]?.string ?? $0.text)" } ?? ""
-    return "\(recordId ?? "entry \(entryId)") \(kind)\(why)"
+    let place = conflict.map { " (\($0))" } ?? ""
+    return "\(recordId ?? "entry \(entryId)") \(kind)\(place)\(why)"
   }
 }
 

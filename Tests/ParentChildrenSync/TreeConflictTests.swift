@@ -1,0 +1,89 @@
+import MobileSync
+import MobileSyncTestSupport
+import ParentChildrenSync
+import SalesforceSDKCommon
+import SmartStore
+import Testing
+
+/// Are the conflicts of trees in mode LEAVE_IF_CHANGED listed, counted and resolvable?
+@Suite struct TreeConflictTests {
+  private func conflicts(_ tree: TreeDevice) async throws -> [SyncConflict] {
+    try await tree.device.store.conflicts()
+  }
+
+  @Test(arguments: [SyncResolution.mine, .theirs])
+  func `MS-242 a change of a clean record of the tree is a conflict that can be resolved`(
+    resolution: SyncResolution
+  ) async throws {
+    let tree = try await TreeDevice()
+    let a = tree.serverTree("a", children: 2)
+    try await tree.syncDown()
+    try await tree.device.edit(a.parent, ["Name": "a here"])
+    tree.org.update("Contact", a.children[0], ["LastName": "there"])
+    let sync = try await tree.syncUp(.leaveIfChanged)
+    let found = try await conflicts(tree)
+    #expect(found.map(\.recordId) == [a.children[0]] && found.map(\.kind) == [.changedThere])
+    let outcomes = try await tree.device.manager.outcomes(forId: sync.id)
+    #expect(outcomes.map(\.kind) == [.conflict] && outcomes.map(\.recordId) == [a.parent])
+    #expect(outcomes[0].error?["statusCode"] == "TREE_IN_CONFLICT")
+    // Another run lists the same conflict, so that it can be resolved as it was listed.
+    try await tree.syncUp(.leaveIfChanged)
+    try await tree.device.store.resolve(found[0], resolution)
+    try await tree.syncUp(.leaveIfChanged)
+    #expect(tree.serverTrees() == ["a here": ["a 1", "there"]])
+    #expect(try await conflicts(tree).isEmpty)
+    #expect(try await tree.dirtyCount() == 0)
+  }
+
+  @Test
+  func `MS-242 an edited child that was changed on the server has a conflict with its values`()
+    async throws
+  {
+    let tree = try await TreeDevice()
+    let a = tree.serverTree("a", children: 2)
+    try await tree.syncDown()
+    _ = try await tree.device.manager.createSyncUp(
+      target: tree.up, options: SyncOptions(mergeMode: .leaveIfChanged), soupName: Device.soup)
+    try await tree.device.edit(a.children[0], ["LastName": "here"], in: TreeDevice.contacts)
+    tree.org.update("Contact", a.children[0], ["LastName": "there"])
+    try await tree.syncUp(.leaveIfChanged)
+    let found = try await conflicts(tree)
+    #expect(
+      found.map(\.fields) == [
+        [SyncConflict.Field(name: "LastName", base: "a 0", mine: "here", theirs: "there")]
+      ])
+    try await tree.device.store.resolve(found[0], .mine)
+    try await tree.syncUp(.leaveIfChanged)
+    #expect(tree.serverTrees() == ["a": ["a 1", "here"]])
+  }
+
+  @Test(arguments: [0, 500] as [Int64])
+  func `MS-242 a change of an edited child in the second of the download is a conflict`(
+    tick: Int64
+  ) async throws {
+    let tree = try await TreeDevice()
+    tree.org.setTickLength(tick)
+    let a = tree.serverTree("a", children: 1)
+    try await tree.syncDown()
+    _ = try await tree.device.manager.createSyncUp(
+      target: tree.up, options: SyncOptions(mergeMode: .leaveIfChanged), soupName: Device.soup)
+    try await tree.device.edit(a.children[0], ["LastName": "here"], in: TreeDevice.contacts)
+    tree.org.update("Contact", a.children[0], ["LastName": "there"])
+    try await tree.syncUp(.leaveIfChanged)
+    #expect(tree.serverTrees() == ["a": ["there"]])
+    #expect(try await conflicts(tree).count == 1)
+  }
+
+  @Test func `MS-242 a conflict of a tree ends with the edit that it held back`() async throws {
+    let tree = try await TreeDevice()
+    let a = tree.serverTree("a", children: 1)
+    try await tree.syncDown()
+    try await tree.device.edit(a.parent, ["Name": "a here"])
+    tree.org.update("Contact", a.children[0], ["LastName": "there"])
+    try await tree.syncUp(.leaveIfChanged)
+    #expect(try await conflicts(tree).count == 1)
+    try await tree.syncUp(.overwrite)
+    #expect(try await conflicts(tree).isEmpty)
+    #expect(tree.serverTrees() == ["a here": ["there"]])
+  }
+}
