@@ -13,7 +13,7 @@ public struct SyncError: Error, Sendable {
       case unknownTarget, invalidTarget, invalidOptions, duplicateTarget, invalidState, noFields,
         noRestClient
       case server, transport, store, unexpectedResponse, invalidRequest, recordWithoutId,
-        conflictChanged
+        conflictChanged, invalidResolution
       case stopped, failed, closed
     }
     private let kind: Kind
@@ -61,6 +61,8 @@ public struct SyncError: Error, Sendable {
     public static let recordWithoutId = Code(kind: .recordWithoutId)
     /// A conflict is over, or not as it was listed. List the conflicts again.
     public static let conflictChanged = Code(kind: .conflictChanged)
+    /// The resolution does not fit the conflict's kind; the message names those that do.
+    public static let invalidResolution = Code(kind: .invalidResolution)
     /// The manager was stopped before the operation ended. Restart it, then run the sync again.
     public static let stopped = Code(kind: .stopped)
     /// The run ended as failed; ``SyncError/state`` is its last state and the cause the reason.

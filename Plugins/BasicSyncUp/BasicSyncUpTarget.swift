@@ -105,4 +105,10 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
   ) async throws -> [[String]] {
     try await LostCreateSearch.candidates(for: lost, idFieldName: names.id, in: context)
   }
+
+  public func possibleRecords(
+    for lost: [LostCreate], in context: SyncContext
+  ) async throws -> [[LostCreateCandidate]?] {
+    try await LostCreateSearch.possibleRecords(for: lost, idFieldName: names.id, in: context)
+  }
 }

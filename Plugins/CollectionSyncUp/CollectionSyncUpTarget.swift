@@ -115,4 +115,10 @@ extension CollectionSyncUpTarget: LostCreateFinding {
   ) async throws -> [[String]] {
     try await LostCreateSearch.candidates(for: lost, idFieldName: idFieldName, in: context)
   }
+
+  public func possibleRecords(
+    for lost: [LostCreate], in context: SyncContext
+  ) async throws -> [[LostCreateCandidate]?] {
+    try await LostCreateSearch.possibleRecords(for: lost, idFieldName: idFieldName, in: context)
+  }
 }

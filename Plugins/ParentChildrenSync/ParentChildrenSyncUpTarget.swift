@@ -153,6 +153,13 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
       for: lost, idFieldName: names(of: lost.first?.record.objectType).id, in: context)
   }
 
+  public func possibleRecords(
+    for lost: [LostCreate], in context: SyncContext
+  ) async throws -> [[LostCreateCandidate]?] {
+    try await LostCreateSearch.possibleRecords(
+      for: lost, idFieldName: names(of: lost.first?.record.objectType).id, in: context)
+  }
+
   private func names(of objectType: String?) -> SyncFieldNames {
     objectType == children.sobjectType ? children.names : parent.names
   }

@@ -68,6 +68,7 @@ extension InMemoryOrg.State {
     let digits = String(lastNumber)
     let id = "001" + String(repeating: "0", count: 15 - digits.count) + digits
     var record = fields
+    originals[id] = fields
     let time = tick()
     record["attributes"] = ["type": .string(type)]
     record["Id"] = .string(id)

@@ -62,6 +62,8 @@ public final class InMemoryOrg: SyncRequestSender {
   struct State: Sendable {
     var objects: [String: [String: JSONObject]] = [:]
     var deleted: Set<String> = []
+    /// The fields with which records were created, by id.
+    var originals: [String: JSONObject] = [:]
     var cursors: [String: [JSONObject]] = [:]
     var requests: [Request] = []
     var clock: Int64 = 1_700_000_000_000
@@ -132,6 +134,9 @@ public final class InMemoryOrg: SyncRequestSender {
   public func record(_ type: String, _ id: String) -> JSONObject? {
     state.withLock { $0.objects[type]?[id] }
   }
+
+  /// The fields with which the record with this id was created.
+  public func original(_ id: String) -> JSONObject? { state.withLock { $0.originals[id] } }
 
   /// All records of a type, by id.
   public func records(_ type: String) -> [JSONObject] {

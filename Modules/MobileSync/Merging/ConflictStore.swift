@@ -16,14 +16,16 @@ enum ConflictStore {
       .compactMap { SyncConflict(json: $0.record) }
   }
 
-  /// The conflicts that are open: as ``all(in:_:)``, without those of mode leaveIfChanged whose entries were
-  /// removed or cleaned since, by the app or by a download.
+  /// The conflicts that are open: as ``all(in:_:)``, without those of mode leaveIfChanged, or in doubt, whose
+  /// entries were removed or cleaned since, by the app or by a download.
   static func open(
     in soupName: String?, _ reader: borrowing some StoreReading & ~Copyable
   ) throws -> [SyncConflict] {
     let found = try all(in: soupName, reader)
     var ended: Set<String> = []
-    let perishable = found.filter { $0.mergeMode == .leaveIfChanged && !$0.isOfTree }
+    let perishable = found.filter {
+      $0.kind == .inDoubt || ($0.mergeMode == .leaveIfChanged && !$0.isOfTree)
+    }
     for (soup, group) in Dictionary(grouping: perishable, by: \.soupName) {
       var rows: [Int64: JSONSlice] = [:]
       if reader.soupExists(forName: soup) {

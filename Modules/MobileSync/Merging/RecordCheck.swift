@@ -174,10 +174,12 @@ extension SyncConflict {
   /// what was listed can still be resolved, and the one of a mode that demands a decision.
   func replacing(_ earlier: SyncConflict?) -> SyncConflict {
     guard let earlier else { return self }
-    if earlier.mergeMode == .mergeFields { return earlier }
-    let isSame =
-      earlier.kind == kind && earlier.recordId == recordId && earlier.fields == fields
-      && earlier.theirs == theirs && earlier.isOfTree == isOfTree
-    return isSame ? earlier : self
+    return earlier.mergeMode == .mergeFields || earlier.isSame(as: self) ? earlier : self
+  }
+
+  /// Whether two conflicts differ at most in who noticed them, and when.
+  func isSame(as other: SyncConflict) -> Bool {
+    kind == other.kind && recordId == other.recordId && fields == other.fields
+      && theirs == other.theirs && candidates == other.candidates && isOfTree == other.isOfTree
   }
 }

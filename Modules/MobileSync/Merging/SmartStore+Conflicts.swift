@@ -27,7 +27,7 @@ extension SmartStore {
   ///
   /// - Parameter conflict: One of ``conflicts(in:)``, as it was listed.
   /// - Throws: ``SyncError`` `conflictChanged` if the conflict is over or has other values by now; then
-  ///   nothing is changed. `store`.
+  ///   nothing is changed. `invalidResolution` if the resolution does not fit the kind of conflict. `store`.
   public func resolve(_ conflict: SyncConflict, _ resolution: SyncResolution) async throws {
     try await SyncManager.storeErrors {
       try await inTransaction { transaction in
@@ -54,6 +54,24 @@ private struct ConflictResolution {
     }
     guard let row, row[conflict.names.idField]?.string == conflict.recordId else {
       return try SideSoup.conflicts.remove([conflict.id], in: transaction)
+    }
+    switch (conflict.kind, choice) {
+    case (.inDoubt, .record(let id)):
+      try DoubtResolution(conflict: conflict, row: row).adopt(id, in: transaction)
+      return try SideSoup.conflicts.remove([conflict.id], in: transaction)
+    case (.inDoubt, .create):
+      try DoubtResolution(conflict: conflict, row: row).create(in: transaction)
+      return try SideSoup.conflicts.remove([conflict.id], in: transaction)
+    case (.inDoubt, _):
+      throw SyncError(
+        .invalidResolution,
+        "The conflict of \(conflict.id) is in doubt. Resolve it with record(_:) or create.")
+    case (_, .record), (_, .create):
+      throw SyncError(
+        .invalidResolution,
+        "The conflict of \(conflict.id) is not in doubt. Resolve it with mine, theirs or values(_:)."
+      )
+    default: break
     }
     if conflict.mergeMode == .leaveIfChanged, conflict.kind != .deletedThere {
       try resolveRecord(row, in: transaction)
@@ -89,6 +107,7 @@ private struct ConflictResolution {
         case .mine: (field.name, flags.local ? row[field.name]?.value : field.mine)
         case .theirs: (field.name, field.theirs)
         case .values(let values): (field.name, values[field.name] ?? field.theirs)
+        case .record, .create: (field.name, row[field.name]?.value)
         }
       }
       .map { (key: $0.0, value: $0.1 ?? .null) } + values(besides: conflict.fields)
@@ -136,6 +155,7 @@ private struct ConflictResolution {
       let given = Set(values.map(\.key))
       members = members.filter { !given.contains($0.key) } + values
       flags = RecordFlags(local: true, created: false, updated: true, deleted: false)
+    case .record, .create: return
     }
     let resolved = try row.setting(members + flags.members, removing: [SyncKeys.lastError])
     try transaction.upsert(slices: [resolved], soup: conflict.soupName)
@@ -146,7 +166,7 @@ private struct ConflictResolution {
   ) throws {
     var members = (conflict.theirs ?? [:]).map { (key: $0.key, value: $0.value) }
     switch choice {
-    case .mine: return
+    case .mine, .record, .create: return
     case .theirs: members += RecordFlags.clean.members
     case .values(let values):
       members = members.filter { values[$0.key] == nil } + self.values()

@@ -40,11 +40,16 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     /// server refused them. The fields are the local changes. Of a tree it may be a record without local
     /// changes: then those of its tree are held back.
     public static let changedThere = Kind("changedThere")
+    /// Created here and sent, and the response was lost: the server may have the record. The entry is not sent
+    /// again before ``SyncResolution/record(_:)`` or ``SyncResolution/create`` decides. The fields are those that
+    /// were sent, with their values of then as `base`, and as `theirs` those of the first of
+    /// ``SyncConflict/candidates``; without candidates the target or the server could not tell.
+    public static let inDoubt = Kind("inDoubt")
 
     /// The kind with the given text, nil if there is none.
     public init?(rawValue: String) {
       guard
-        let known = [Self.fields, .deletedHere, .deletedThere, .changedThere]
+        let known = [Self.fields, .deletedHere, .deletedThere, .changedThere, .inDoubt]
           .first(where: { $0.rawValue == rawValue })
       else { return nil }
       self = known
@@ -74,11 +79,19 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     }
   }
 
+  /// A record of the server that may be the one that was created here.
+  public struct Candidate: Sendable, Equatable {
+    /// The record's id.
+    public let id: String
+    /// Its values of the fields that were sent, and its modification date.
+    public let values: JSONObject
+  }
+
   /// The soup.
   public let soupName: String
   /// The row's entry id.
   public let entryId: Int64
-  /// The record's id on the server.
+  /// The record's id on the server; of a record in doubt its local id.
   public let recordId: String
   /// What happened on which side.
   public let kind: Kind
@@ -94,6 +107,8 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
   let names: RecordNames
   /// The server's record as far as it was fetched; nil if it is gone.
   let theirs: JSONObject?
+  /// The records that one in doubt may be, best first; of other kinds none.
+  public let candidates: [Candidate]
   /// Whether the conflict holds back the tree of a record that may itself be clean.
   let isOfTree: Bool
 
@@ -103,7 +118,7 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
   init(
     soupName: String, entryId: Int64, recordId: String, kind: Kind, fields: [Field], syncId: Int64,
     mergeMode: SyncMergeMode = .mergeFields, time: Int64, names: RecordNames, theirs: JSONObject?,
-    isOfTree: Bool = false
+    candidates: [Candidate] = [], isOfTree: Bool = false
   ) {
     self.soupName = soupName
     self.entryId = entryId
@@ -115,6 +130,7 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     self.time = time
     self.names = names
     self.theirs = theirs
+    self.candidates = candidates
     self.isOfTree = isOfTree
   }
 
@@ -140,7 +156,11 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
       names: RecordNames(
         idField: json["idField"]?.string ?? SyncKeys.defaultIdField,
         dateField: json["dateField"]?.string ?? SyncKeys.defaultModificationDateField),
-      theirs: json["theirs"]?.value.object, isOfTree: json["isOfTree"]?.bool ?? false)
+      theirs: json["theirs"]?.value.object,
+      candidates: json["candidates"]?.elements.compactMap { candidate in
+        guard let id = candidate["id"]?.string else { return nil }
+        return Candidate(id: id, values: candidate["values"]?.value.object ?? [:])
+      } ?? [], isOfTree: json["isOfTree"]?.bool ?? false)
   }
 
   /// The stored form.
@@ -159,6 +179,10 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
       "syncId": .integer(syncId), "mergeMode": .string(mergeMode.rawValue), "time": .integer(time),
       "idField": .string(names.idField), "dateField": .string(names.dateField),
     ]
+    if !candidates.isEmpty {
+      object["candidates"] = .array(
+        candidates.map { ["id": .string($0.id), "values": .object($0.values)] })
+    }
     if isOfTree { object["isOfTree"] = true }
     if let theirs { object["theirs"] = .object(theirs) }
     return object
@@ -170,6 +194,8 @@ public struct SyncResolution: Sendable, Equatable {
   enum Choice: Sendable, Equatable {
     case mine, theirs
     case values(JSONObject)
+    case record(String)
+    case create
   }
   let choice: Choice
 
@@ -185,4 +211,13 @@ public struct SyncResolution: Sendable, Equatable {
   public static func values(_ values: JSONObject) -> SyncResolution {
     SyncResolution(choice: .values(values))
   }
+  /// For a conflict of kind ``SyncConflict/Kind/inDoubt``: the record with this id is the one that was created
+  /// here. The entry takes its id; a field that was not edited since takes its value; edits since then are
+  /// uploaded. Another entry that has the id becomes one with this one, its edits included.
+  public static func record(_ id: String) -> SyncResolution {
+    SyncResolution(choice: .record(id))
+  }
+  /// For a conflict of kind ``SyncConflict/Kind/inDoubt``: the server does not have the record; the next sync up
+  /// creates it.
+  public static let create = SyncResolution(choice: .create)
 }

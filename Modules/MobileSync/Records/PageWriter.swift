@@ -177,7 +177,9 @@ struct PageWriter: Sendable {
   ) async throws -> [String: SyncConflict] {
     let conflicts = try await store.read { reader in try ConflictStore.all(in: soupName, reader) }
     return Dictionary(
-      conflicts.filter { $0.mergeMode == .leaveIfChanged }.map { ($0.recordId, $0) },
+      conflicts.filter { $0.mergeMode == .leaveIfChanged && $0.kind != .inDoubt }.map {
+        ($0.recordId, $0)
+      },
       uniquingKeysWith: { first, _ in first })
   }
 

@@ -2,23 +2,36 @@ import Foundation
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Looks on the platform for records that unanswered creates may have made.
+/// Looks on the platform for records that unacknowledged creates may have made.
 ///
-/// For targets whose records are the platform's objects: they are asked for by creation date and
-/// user, and compared in the fields that were sent.
+/// For targets whose records are the platform's objects: they are queried by creation date and user, and compared
+/// in the fields that were sent.
 public enum LostCreateSearch: Sendable {
-  /// What ``LostCreateFinding/candidates(for:in:)`` is to give.
-  ///
-  /// Costs one query per object type. Where the server does not know the fields, there are no
-  /// candidates and the record is sent again.
-  ///
-  /// - Parameter idFieldName: The target's id field.
-  /// - Throws: As ``SyncContext/json(for:)``.
+  /// What ``LostCreateFinding/candidates(for:in:)`` returns: as ``possibleRecords(for:idFieldName:in:)``, those
+  /// that agree in every field alone.
   public static func candidates(
     for lost: [LostCreate], idFieldName: String,
     in context: SyncContext
   ) async throws -> [[String]] {
-    var candidates = lost.map { _ in [String]() }
+    try await possibleRecords(for: lost, idFieldName: idFieldName, in: context).map { found in
+      (found ?? []).filter(\.agrees).map(\.id)
+    }
+  }
+
+  /// What ``LostCreateFinding/possibleRecords(for:in:)`` returns.
+  ///
+  /// A record of this user's that was created since then is a candidate if it agrees in every field, or was
+  /// changed since it was created, or agrees in most of the fields that were sent with a value, since the server
+  /// may change values as it stores them. Costs one query per object type. Where the server does not know the
+  /// fields, the result is nil.
+  ///
+  /// - Parameter idFieldName: The target's id field.
+  /// - Throws: As ``SyncContext/json(for:)``.
+  public static func possibleRecords(
+    for lost: [LostCreate], idFieldName: String,
+    in context: SyncContext
+  ) async throws -> [[LostCreateCandidate]?] {
+    var possible = lost.map { _ in [LostCreateCandidate]?.some([]) }
     for type in Set(lost.map(\.record.objectType)).sorted() {
       let indices = lost.indices.filter { lost[$0].record.objectType == type }
       let names = indices.reduce(into: [String]()) { names, index in
@@ -26,15 +39,52 @@ public enum LostCreateSearch: Sendable {
         where !names.contains(name) && !name.contains(".") { names.append(name) }
       }
       let earliest = indices.map { lost[$0].sentAfter }.min() ?? 0
-      let query = query(type, since: earliest, fields: [idFieldName] + names, context.userId)
-      for made in try await records(query, in: context) {
-        guard let id = made[idFieldName]?.string else { continue }
-        for index in indices where FieldAgreement.holds(lost[index].record.values, made) {
-          candidates[index].append(id)
-        }
+      var fields = [idFieldName]
+      for name in names + [created, modified] where !fields.contains(name) { fields.append(name) }
+      let query = query(type, since: earliest, fields: fields, context.userId)
+      guard let records = try await records(query, in: context) else {
+        for index in indices { possible[index] = nil }
+        continue
+      }
+      for index in indices {
+        possible[index] = ranked(records, for: lost[index], idFieldName)
       }
     }
-    return candidates
+    return possible
+  }
+
+  private static let created = "CreatedDate"
+  private static let modified = "LastModifiedDate"
+
+  /// Those among records that may be the one that was sent: the ones that agree in order of creation, then the
+  /// others, those first that agree in more fields.
+  private static func ranked(
+    _ records: [JSONSlice], for lost: LostCreate, _ idFieldName: String
+  ) -> [LostCreateCandidate] {
+    let sent = lost.record.values
+    var exact: [LostCreateCandidate] = []
+    var others: [(agreement: Int, candidate: LostCreateCandidate)] = []
+    for made in records {
+      guard let id = made[idFieldName]?.string,
+        // One query serves records that were sent at different times.
+        ServerDate.milliseconds(of: made[created]).map({ $0 >= lost.sentAfter / 1_000 * 1_000 })
+          ?? true
+      else { continue }
+      var values: JSONObject = [:]
+      for (name, _) in sent where !name.contains(".") { values[name] = made[name]?.value }
+      values[modified] = made[modified]?.value
+      if FieldAgreement.holds(sent, made) {
+        exact.append(LostCreateCandidate(id: id, agrees: true, values: values))
+        continue
+      }
+      let (agreeing, counted) = FieldAgreement.extent(sent, made)
+      let isTouched =
+        ServerDate.milliseconds(of: made[modified]) != ServerDate.milliseconds(of: made[created])
+      if isTouched || (counted > 0 && agreeing * 2 >= counted) {
+        others.append((agreeing, LostCreateCandidate(id: id, agrees: false, values: values)))
+      }
+    }
+    return exact + others.sorted { $0.agreement > $1.agreement }.map(\.candidate)
   }
 
   /// Records of one type that this user made, by their creation.
@@ -47,18 +97,17 @@ public enum LostCreateSearch: Sendable {
       + "where \(conditions.joined(separator: " and ")) order by CreatedDate"
   }
 
-  /// All pages of a query; nothing if the server cannot tell.
+  /// All pages of a query; nil if the server cannot tell.
   private static func records(
     _ query: String, in context: SyncContext
-  ) async throws -> [JSONSlice] {
+  ) async throws -> [JSONSlice]? {
     do {
       return try await IdQuery.allRecords(of: .query(query), in: context)
     } catch let error as SyncError
       where error.code == .server && (error.status == 400 || error.status == 404)
     {
-      // An object without these fields: the record is sent again. Any other failure says nothing
-      // about the record, so it ends the run instead of making a double.
-      return []
+      // An object without these fields. Any other failure may pass, so it ends the run.
+      return nil
     }
   }
 }
@@ -76,16 +125,45 @@ enum FieldAgreement {
     return evidence
   }
 
-  /// Whether every value that was sent is the server's too, as the server keeps values, and there is
-  /// none that cannot be compared. False if nothing was sent.
-  static func isComplete(
+  /// How many of the values that were sent, and are not empty, the server has, and how many there are. Values that
+  /// the server may have put into another form count as the same.
+  static func extent(
     _ sent: [(name: String, value: JSONSlice)], _ made: JSONSlice
-  ) -> Bool {
-    !sent.isEmpty
-      && sent.allSatisfy { name, value in
-        !name.contains(".") && value.kind != .array && value.kind != .object
-          && agrees(value, made[name])
-      }
+  ) -> (agreeing: Int, counted: Int) {
+    var (agreeing, counted) = (0, 0)
+    for (name, value) in sent where !name.contains(".") && !isEmpty(value) {
+      counted += 1
+      if agrees(value, made[name]) || isOtherForm(value, made[name]) { agreeing += 1 }
+    }
+    return (agreeing, counted)
+  }
+
+  /// Whether one value may be what the server makes of the other when it stores it: a text with other signs or
+  /// another case, a rounded number.
+  static func isOtherForm(_ sent: JSONSlice, _ made: JSONSlice?) -> Bool {
+    if let text = sent.string, let other = made?.string {
+      let (left, right) = (text.lettersAndDigits, other.lettersAndDigits)
+      return !left.isEmpty && left == right
+    }
+    if let number = sent.double, let other = made?.double { return abs(number - other) < 1 }
+    return false
+  }
+
+  /// The values among those of the server that are another form of what was sent; nil unless every value that was
+  /// sent is the server's too, or has such a form, and there is none that cannot be compared. nil if nothing was
+  /// sent.
+  static func forms(
+    of sent: [(name: String, value: JSONSlice)], _ made: JSONSlice
+  ) -> JSONObject? {
+    if sent.isEmpty { return nil }
+    var forms: JSONObject = [:]
+    for (name, value) in sent {
+      if name.contains(".") || value.kind == .array || value.kind == .object { return nil }
+      if agrees(value, made[name]) { continue }
+      guard isOtherForm(value, made[name]) else { return nil }
+      forms[name] = made[name]?.value
+    }
+    return forms
   }
 
   private static func agrees(_ sent: JSONSlice, _ made: JSONSlice?) -> Bool {
@@ -112,5 +190,12 @@ enum FieldAgreement {
   /// The server cuts blanks off the ends of texts.
   private static func trimmed(_ text: String) -> String {
     text.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+}
+
+extension String {
+  /// The text in lower case without anything else than letters and digits.
+  fileprivate var lettersAndDigits: String {
+    String(lowercased().filter { $0.isLetter || $0.isNumber })
   }
 }

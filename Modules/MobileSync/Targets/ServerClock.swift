@@ -13,6 +13,9 @@ final class ServerClock: Sendable {
   /// An answer said that it was from this time.
   func note(_ date: SalesforceDate) { latest.withLock { $0 = date.milliseconds } }
 
+  /// The time of the last response, in milliseconds since 1970, to the second; nil before the first.
+  var now: Int64? { latest.withLock { $0 } }
+
   /// A time of the server's, in milliseconds since 1970, that is certainly over.
   ///
   /// - Parameter now: What the clock of this machine says.

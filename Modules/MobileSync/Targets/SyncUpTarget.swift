@@ -45,12 +45,12 @@ extension SyncUpTarget {
   public func requests(for batch: [SyncUpRecord]) -> [[SyncUpRecord]] { [batch] }
 }
 
-/// A sync up target that can find out whether a create that was never answered has happened.
+/// A sync up target that can find out whether an unacknowledged create has happened.
 ///
-/// Without it such a record is sent again by the next run, which makes a duplicate unless an
-/// external id field prevents it.
+/// Without it the entry of such a record is held as a conflict of kind ``SyncConflict/Kind/inDoubt`` and not sent
+/// again, unless an external id field makes sending it again safe.
 public protocol LostCreateFinding: SyncUpTarget {
-  /// Looks on the server for records that earlier, unanswered requests may have made.
+  /// Looks on the server for records that earlier, unacknowledged requests may have created.
   ///
   /// - Returns: For each record, in the same order, the ids of server records that agree with it in
   ///   every field that was sent. The engine takes one that cannot be another record of this device.
@@ -58,6 +58,45 @@ public protocol LostCreateFinding: SyncUpTarget {
   func candidates(
     for lost: [LostCreate], in context: SyncContext
   ) async throws -> [[String]]
+
+  /// Looks on the server for all records that earlier, unacknowledged requests may have created, also for those
+  /// that were changed since.
+  ///
+  /// Default: what ``candidates(for:in:)`` returns, as records that agree.
+  ///
+  /// - Returns: For each record, in the same order, the candidates, best first. None means that the server does
+  ///   not have the record, and it is sent again; nil that the server does not say, and it is held.
+  /// - Throws: As ``SyncUpTarget/send(_:in:)``.
+  func possibleRecords(
+    for lost: [LostCreate], in context: SyncContext
+  ) async throws -> [[LostCreateCandidate]?]
+}
+
+extension LostCreateFinding {
+  public func possibleRecords(
+    for lost: [LostCreate], in context: SyncContext
+  ) async throws -> [[LostCreateCandidate]?] {
+    try await candidates(for: lost, in: context).map { ids in
+      ids.map { LostCreateCandidate(id: $0, agrees: true) }
+    }
+  }
+}
+
+/// A record of the server that an unacknowledged create may have made.
+public struct LostCreateCandidate: Sendable {
+  /// The record's id.
+  public let id: String
+  /// Whether it agrees in every field that was sent.
+  public let agrees: Bool
+  /// Its values of the fields that were sent, and its modification date, as far as they are known.
+  public let values: JSONObject
+
+  /// Describes a candidate.
+  public init(id: String, agrees: Bool, values: JSONObject = [:]) {
+    self.id = id
+    self.agrees = agrees
+    self.values = values
+  }
 }
 
 /// A record that was to be made and was never heard of.
@@ -76,7 +115,7 @@ public struct LostCreate: Sendable {
 
 /// Which fields of a record go up.
 ///
-/// JSON keys: `createFieldlist`, `updateFieldlist`, `externalIdFieldName`, each only when set.
+/// JSON keys: `createFieldlist`, `updateFieldlist`, `externalIdFieldName`, `fillsExternalId`, each only when set.
 public struct SyncUpFields: Sendable, Equatable {
   /// The fields of creates, upserts and re-creations; nil means those of the sync's options.
   public var createFieldlist: [String]?
@@ -85,28 +124,36 @@ public struct SyncUpFields: Sendable, Equatable {
   /// The field by which the server finds a record that was made here. A create becomes an upsert if
   /// the record has a value for it, so that sending it twice makes one record.
   public var externalIdFieldName: String?
+  /// Whether an entry that was created locally and has no value for the external id field gets a UUID there
+  /// before it is sent. Default: false.
+  ///
+  /// The UUID is stored before the request is sent, so that sending it again, also after a restart, creates one
+  /// record. The field needs to be a text of at least 36 characters, unique and marked as external id.
+  public var fillsExternalId: Bool
 
   /// Makes a choice of fields.
   public init(
     createFieldlist: [String]? = nil, updateFieldlist: [String]? = nil,
-    externalIdFieldName: String? = nil
+    externalIdFieldName: String? = nil, fillsExternalId: Bool = false
   ) {
     self.createFieldlist = createFieldlist
     self.updateFieldlist = updateFieldlist
     self.externalIdFieldName = externalIdFieldName.flatMap { $0.isEmpty ? nil : $0 }
+    self.fillsExternalId = fillsExternalId
   }
 
-  /// Reads the three keys from a target's configuration.
+  /// Reads the four keys from a target's configuration.
   ///
   /// - Throws: ``SyncError`` `invalidTarget` if a list is none.
   public init(configuration: JSONObject) throws(SyncError) {
     self.init(
       createFieldlist: try configuration.syncTexts("createFieldlist"),
       updateFieldlist: try configuration.syncTexts("updateFieldlist"),
-      externalIdFieldName: configuration.syncText("externalIdFieldName"))
+      externalIdFieldName: configuration.syncText("externalIdFieldName"),
+      fillsExternalId: configuration["fillsExternalId"]?.bool ?? false)
   }
 
-  /// Writes the three keys into a target's configuration.
+  /// Writes the four keys into a target's configuration.
   public func write(into configuration: inout JSONObject) {
     if let createFieldlist {
       configuration["createFieldlist"] = .array(createFieldlist.map { .string($0) })
@@ -117,6 +164,7 @@ public struct SyncUpFields: Sendable, Equatable {
     if let externalIdFieldName {
       configuration["externalIdFieldName"] = .string(externalIdFieldName)
     }
+    if fillsExternalId { configuration["fillsExternalId"] = true }
   }
 }
 

@@ -50,10 +50,21 @@ struct TreeUpRun: Sendable {
     if !ids.isEmpty {
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
       run.report(sync)
-      try await plan.parentRun.adoptLostCreates(target, plan.parents, children: plan.link)
-      try await plan.childRun.adoptLostCreates(target, plan.children)
-      plan.parents.unclear = try await plan.parentRun.adoptLostUpdates(target, plan.parents)
-      plan.children.unclear = try await plan.childRun.adoptLostUpdates(target, plan.children)
+      plan.parents.unclear = try await plan.parentRun.adoptLostCreates(
+        target, plan.parents, children: plan.link)
+      plan.children.unclear = try await plan.childRun.adoptLostCreates(target, plan.children)
+      for isParent in [true, false] {
+        let part = plan.part(isParent: isParent)
+        if !part.fields.fillsExternalId { continue }
+        let dirty = try await part.records.dirtyEntryIds(in: context.store)
+        try await plan.run(isParent: isParent).fillExternalIds(dirty, part)
+      }
+      plan.parents.unclear.merge(
+        try await plan.parentRun.adoptLostUpdates(target, plan.parents)
+      ) { first, _ in first }
+      plan.children.unclear.merge(
+        try await plan.childRun.adoptLostUpdates(target, plan.children)
+      ) { first, _ in first }
     }
     try await hold(target, &plan)
     let treeConflicts = try await conflictsOfTrees(plan)
@@ -128,7 +139,8 @@ struct TreeUpRun: Sendable {
     let child = SyncUpFieldChoice(
       create: unlinked(childFields.createFieldlist), update: unlinked(childFields.updateFieldlist),
       idField: target.childSoup.names.id, dateField: target.childSoup.names.modificationDate,
-      externalIdField: childFields.externalIdFieldName)
+      externalIdField: childFields.externalIdFieldName,
+      fillsExternalId: childFields.fillsExternalId)
     return Plan(
       parentRun: run.of(soup: target.parentSoup.soupName),
       childRun: run.of(soup: target.childSoup.soupName),

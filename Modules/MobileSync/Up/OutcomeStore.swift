@@ -124,10 +124,14 @@ struct OutcomeStore: Sendable {
   func forget(_ marks: [SyncRecordOutcome]) async throws {
     if marks.isEmpty { return }
     try await store.inTransaction(durability: .normal) { transaction in
-      try transaction.remove(
-        entryIds: Self.entryIds(of: marks.map(\.key), in: transaction),
-        forSoupNamed: Self.soupName)
+      try Self.forget(marks.map(\.key), in: transaction)
     }
+  }
+
+  /// Forgets what is kept under `keys`.
+  static func forget(_ keys: [String], in transaction: borrowing StoreTransaction) throws {
+    try transaction.remove(
+      entryIds: entryIds(of: keys, in: transaction), forSoupNamed: soupName)
   }
 
   /// The entry ids of what is kept under `keys`.

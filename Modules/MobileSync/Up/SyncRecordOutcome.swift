@@ -30,8 +30,8 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     /// crash, it means the same as ``unanswered``.
     public static let inFlight = Kind(rawValue: "inFlight")
     /// Sent and not answered: the server may have done it or not. The row stays dirty; the next run
-    /// looks on the server, where it can, before it creates a record again or takes an edit of its own
-    /// for somebody else's.
+    /// looks on the server before it creates a record again or takes an edit of its own for somebody else's.
+    /// A record that may have been created is not sent again; its entry has a ``SyncConflict`` in doubt.
     public static let unanswered = Kind(rawValue: "unanswered")
     /// Not sent, since the server did not say what it has of the record. The row is as it was, and the next
     /// run asks again.

@@ -109,12 +109,15 @@ struct SyncUpFieldChoice: Sendable {
   let idField: String
   let dateField: String
   let externalIdField: String?
+  /// Whether a record without a value for that field gets one before it is sent.
+  let fillsExternalId: Bool
 
   /// Takes lists and names as they are.
   init(
     create: [String], update: [String], idField: String, dateField: String,
-    externalIdField: String?
+    externalIdField: String?, fillsExternalId: Bool = false
   ) {
+    self.fillsExternalId = fillsExternalId
     self.create = create
     self.update = update
     self.idField = idField
@@ -138,6 +141,7 @@ struct SyncUpFieldChoice: Sendable {
     idField = target.idFieldName
     dateField = target.modificationDateFieldName
     externalIdField = fields.externalIdFieldName
+    fillsExternalId = fields.fillsExternalId
   }
 
   /// The record's value for the external id field, unless it is absent, null, empty or a local id.

@@ -78,9 +78,12 @@ extension SyncUpRun {
       try ConflictStore.open(in: context.soupName, reader)
     }
     for conflict in conflicts {
-      if context.mergeMode == .overwrite, conflict.mergeMode == .leaveIfChanged {
+      if context.mergeMode == .overwrite, conflict.mergeMode == .leaveIfChanged,
+        conflict.kind != .inDoubt
+      {
         plan.overruled.insert(conflict.entryId)
-      } else {
+      } else if !conflict.isOfTree {
+        // Whether a tree is held back is found out with each tree.
         plan.held.insert(conflict.entryId)
       }
     }

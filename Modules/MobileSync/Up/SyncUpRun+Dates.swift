@@ -2,37 +2,119 @@ import SalesforceSDKCommon
 import SmartStore
 
 extension SyncUpRun {
-  /// Brings the new modification dates of records that the server has just taken into their rows, so
+  /// Brings the new modification dates of records that the server has just accepted into their entries, so
   /// that they can be edited and sent again without a sync down (MS-205).
   ///
-  /// Somebody else's change between the sending and this call gets lost if the record is then edited
-  /// here and sent again; therefore it runs directly after the sending. A row that was removed, or
-  /// stands for another record by now, stays as it is.
+  /// A date is taken only if nothing shows a change by another user or device since the record was sent: the
+  /// server's values are those that were sent, or a form of them that the server makes as it stores them, the
+  /// other fields of the entry are as they were, and the date is not later than the response. Where that is not
+  /// proved the entry keeps its date, and the next run finds a conflict. An entry that was removed, or stands for
+  /// another record by now, stays as it is.
   func fetchDates(
     of records: [SyncUpRecord], _ target: some SyncUpTarget, _ plan: Plan
   ) async throws {
-    var completing = context
-    completing.completesBatch = true
+    let run = completingBatch
+    let sentUntil = context.serverClock.now
     let byType = Dictionary(grouping: records.filter { $0.id != nil }, by: \.objectType)
     for type in byType.keys.sorted() {
       let group = byType[type] ?? []
-      let answers = try await target.remoteDates(of: group, in: completing)
-      var dates: [Int64: (id: String?, date: Int64)] = [:]
-      for (record, answer) in zip(group, answers) {
-        if case .modified(let date) = answer { dates[record.entryId] = (record.id, date) }
+      var proved: [Int64: (record: SyncUpRecord, date: JSONValue, values: JSONObject)] = [:]
+      if let fetcher = target as? any RemoteRecordFetching {
+        let answers = try await run.stored(group, fetcher, plan)
+        for (record, answer) in zip(group, answers) {
+          guard case .record(let remote) = answer,
+            let date = remote[plan.fields.dateField]?.value, Self.isOwn(date, sentUntil),
+            let values = Self.ownValues(of: record, remote, plan)
+          else { continue }
+          proved[record.entryId] = (record, date, values)
+        }
+      } else {
+        let answers = try await target.remoteDates(of: group, in: run.context)
+        for (record, answer) in zip(group, answers) {
+          guard case .modified(let milliseconds) = answer else { continue }
+          let date = JSONValue.string(SalesforceDate(milliseconds: milliseconds).text)
+          if Self.isOwn(date, sentUntil) { proved[record.entryId] = (record, date, [:]) }
+        }
       }
-      let known = dates
+      let known = proved
+      if known.isEmpty { continue }
       try await context.store.inTransaction(durability: .normal) { transaction in
         var written: [JSONSlice] = []
         for (entryId, row) in try transaction.entries(known.keys.sorted(), of: context.soupName) {
-          guard let (id, date) = known[entryId], row[plan.fields.idField]?.string == id else {
-            continue
+          guard let (record, date, values) = known[entryId],
+            row[plan.fields.idField]?.string == record.id
+          else { continue }
+          let members = values.filter { name, _ in
+            FieldEquality.same(row[name]?.value, record.record[name]?.value)
           }
-          let text = SalesforceDate(milliseconds: date).text
-          written.append(try row.setting([(plan.fields.dateField, .string(text))]))
+          written.append(
+            try row.setting(members.map { ($0.key, $0.value) } + [(plan.fields.dateField, date)]))
         }
         try write(written, in: transaction)
+        try keep(known.values.map { ($0.record, $0.values) }, plan, in: transaction)
       }
     }
+  }
+
+  /// The server's versions of records that were just sent, with all fields that the entries have, or, if the server
+  /// refuses those, with the ones that were sent.
+  private func stored(
+    _ group: [SyncUpRecord], _ target: some RemoteRecordFetching, _ plan: Plan
+  ) async throws -> [RemoteRecord] {
+    let names = RecordNames(idField: plan.fields.idField, dateField: plan.fields.dateField)
+    var sent = [names.dateField]
+    var fields = [names.dateField]
+    for record in group {
+      for (name, _) in record.values where !name.contains(".") && !sent.contains(name) {
+        sent.append(name)
+      }
+      for (name, value) in record.record.members
+      where names.isData(name) && value.kind != .object && value.kind != .array
+        && !fields.contains(name)
+      { fields.append(name) }
+    }
+    let answers = try await target.remoteRecords(of: group, fields: fields, in: context)
+    let isRefused = answers.allSatisfy { if case .unknown = $0 { true } else { false } }
+    if !isRefused || Set(fields) == Set(sent) { return answers }
+    return try await target.remoteRecords(of: group, fields: sent, in: context)
+  }
+
+  /// Whether a date is not later than the response to the sending, as far as that is known.
+  private static func isOwn(_ date: JSONValue, _ sentUntil: Int64?) -> Bool {
+    guard let date = date.string.flatMap(SalesforceDate.parse)?.milliseconds else { return false }
+    return sentUntil.map { date <= $0 } ?? true
+  }
+
+  /// The values that the server has put into another form as it stored them; nil if it has any that is neither
+  /// what was sent nor what the entry had.
+  private static func ownValues(
+    of record: SyncUpRecord, _ remote: JSONSlice, _ plan: Plan
+  ) -> JSONObject? {
+    let names = RecordNames(idField: plan.fields.idField, dateField: plan.fields.dateField)
+    let sent = Set(record.values.map(\.name))
+    var forms: JSONObject = [:]
+    for (name, value) in remote.members where names.isData(name) {
+      guard let own = record.record[name] else { continue }
+      if FieldEquality.same(own.value, value.value) { continue }
+      guard sent.contains(name), FieldAgreement.isOtherForm(own, value) else { return nil }
+      forms[name] = value.value
+    }
+    return forms
+  }
+
+  /// Keeps values as the server has put them as what both sides agree on.
+  func keep(
+    _ forms: [(record: SyncUpRecord, values: JSONObject)], _ plan: Plan,
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    let changed = forms.filter { !$0.values.isEmpty }
+    guard !changed.isEmpty, try uses.keepsBases(context.soupName, in: transaction) else { return }
+    let store = BaseStore(soupName: context.soupName)
+    let bases = try store.bases(of: changed.compactMap(\.record.id), in: transaction)
+    var merged: [String: JSONObject] = [:]
+    for (record, values) in changed {
+      if let id = record.id { merged[id] = RowMerge.overlaid(bases[id], with: values) }
+    }
+    try store.save(merged, in: transaction)
   }
 }

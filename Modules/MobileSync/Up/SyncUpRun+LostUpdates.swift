@@ -2,14 +2,15 @@ import SalesforceSDKCommon
 import SmartStore
 
 extension SyncUpRun {
-  /// Finds out what became of updates that were sent by an earlier run and never answered.
+  /// Finds out what became of updates that were sent by an earlier run and not acknowledged.
   ///
-  /// An update that arrived makes the record newer on the server than it is here, so that a run in mode
-  /// ``SyncMergeMode/leaveIfChanged`` would take its own edit for somebody else's. Where the server has
-  /// in every field what was sent, the edit was ours: the row takes the server's date, and is clean
-  /// unless it was edited again since. Where it has anything else, the conflict is real or the update
-  /// never arrived, and the dates tell which. The other modes need no answer: sending again does no
-  /// harm, or values are compared anyway.
+  /// An update that arrived makes the record newer on the server than it is here, and the server may have put its
+  /// values into another form, so that a run that compares would take its own edit for a change by another user.
+  /// Where the server has in every field what was sent, or another form of it (``FieldAgreement/isOtherForm(_:_:)``),
+  /// the edit was ours: the entry takes such a value unless it was edited again since; in mode
+  /// ``SyncMergeMode/leaveIfChanged`` it also takes the server's date and is clean unless it was edited again.
+  /// Where the server has anything else, the conflict is real or the update never arrived, and the comparison tells
+  /// which. Mode ``SyncMergeMode/overwrite`` needs none of it, since sending again does no harm.
   ///
   /// - Returns: The marks of the records for which the server did not say; they are not sent.
   func adoptLostUpdates(
@@ -21,7 +22,7 @@ extension SyncUpRun {
     let dirty = Set(rows.filter { RecordFlags(of: $0.record).local }.map(\.id))
     try await OutcomeStore(store: context.store).forget(
       marks.filter { !dirty.contains($0.key) }.map(\.value.outcome))
-    guard context.mergeMode == .leaveIfChanged, let fetcher = target as? any RemoteRecordFetching
+    guard context.mergeMode != .overwrite, let fetcher = target as? any RemoteRecordFetching
     else { return [:] }
     var waiting: [String: [SyncUpRecord]] = [:]
     for (entryId, row) in rows where dirty.contains(entryId) {
@@ -44,7 +45,7 @@ extension SyncUpRun {
     _ sent: [SyncUpRecord], _ target: some RemoteRecordFetching, _ plan: Plan
   ) async throws -> [Int64] {
     var unclear: [Int64] = []
-    var arrived: [Int64: (record: SyncUpRecord, date: JSONValue)] = [:]
+    var arrived: [Int64: Arrival] = [:]
     for start in stride(from: 0, to: sent.count, by: SyncLimits.idsPerPage) {
       let group = Array(sent[start..<min(start + SyncLimits.idsPerPage, sent.count)])
       let names = group.reduce(into: [plan.fields.dateField]) { names, record in
@@ -53,13 +54,23 @@ extension SyncUpRun {
         }
       }
       let answers = try await target.remoteRecords(of: group, fields: names, in: context)
+      let ids = group.compactMap(\.id)
+      let bases = try await context.store.read { reader in
+        try BaseStore(soupName: context.soupName).bases(of: ids, in: reader)
+      }
       for (index, record) in group.enumerated() {
         switch index < answers.count ? answers[index] : .unknown {
-        case .record(let remote) where FieldAgreement.isComplete(record.values, remote):
-          guard let date = remote[plan.fields.dateField]?.value else { continue }
-          arrived[record.entryId] = (record, date)
+        case .record(let remote):
+          let base = record.id.flatMap { bases[$0] } ?? [:]
+          // What was there before may be another form of the edit, too: then it did not arrive.
+          guard let forms = FieldAgreement.forms(of: record.values, remote),
+            forms.allSatisfy({ name, value in
+              base[name].map { !FieldEquality.same($0, value) } ?? false
+            }), let date = remote[plan.fields.dateField]?.value
+          else { continue }
+          arrived[record.entryId] = Arrival(record: record, date: date, forms: forms)
         case .unknown: unclear.append(record.entryId)
-        case .record, .gone: break
+        case .gone: break
         }
       }
     }
@@ -71,19 +82,34 @@ extension SyncUpRun {
     return unclear
   }
 
+  /// An update that has arrived, and the values that the server has put into another form.
+  private struct Arrival: Sendable {
+    let record: SyncUpRecord
+    let date: JSONValue
+    let forms: JSONObject
+  }
+
   private func settle(
-    _ arrived: [Int64: (record: SyncUpRecord, date: JSONValue)], _ plan: Plan,
-    in transaction: borrowing StoreTransaction
+    _ arrived: [Int64: Arrival], _ plan: Plan, in transaction: borrowing StoreTransaction
   ) throws {
     var written: [JSONSlice] = []
     var taken: [(record: SyncUpRecord, newId: String?)] = []
     for (entryId, row) in try transaction.entries(arrived.keys.sorted(), of: context.soupName) {
-      guard let (sent, date) = arrived[entryId], RecordFlags(of: row).local,
-        row[plan.fields.idField]?.string == sent.id
+      guard let arrival = arrived[entryId], RecordFlags(of: row).local,
+        row[plan.fields.idField]?.string == arrival.record.id
       else { continue }
+      let sent = arrival.record
       taken.append((sent, nil))
-      var members = [(plan.fields.dateField, date)]
-      if case .send(let now) = SyncUpDecision(entryId: entryId, record: row, fields: plan.fields),
+      var members = arrival.forms.filter {
+        FieldEquality.same(row[$0.key]?.value, sent.record[$0.key]?.value)
+      }
+      .map { (key: $0.key, value: $0.value) }
+      // Where fields are merged the entry keeps its date: of the server's record some fields were seen.
+      if context.mergeMode == .leaveIfChanged {
+        members.append((plan.fields.dateField, arrival.date))
+      }
+      if context.mergeMode == .leaveIfChanged,
+        case .send(let now) = SyncUpDecision(entryId: entryId, record: row, fields: plan.fields),
         now.action == .update, now.hasValues(of: sent)
       {
         members += RecordFlags.clean.members
@@ -92,6 +118,7 @@ extension SyncUpRun {
     }
     try write(written, in: transaction)
     try remember(taken, plan, in: transaction)
+    try keep(arrived.values.map { ($0.record, $0.forms) }, plan, in: transaction)
   }
 
   /// A row as a record that was sent, with the values of then; nil if the row stands for another record

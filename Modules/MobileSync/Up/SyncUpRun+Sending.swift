@@ -112,11 +112,11 @@ extension SyncUpRun {
   }
 
   /// Whether the next run has to know that a record was sent: a create may exist on the server although
-  /// nothing here says so, and where newer records are left alone, an update that arrived looks like
-  /// somebody else's. Everything else can be sent again.
+  /// nothing here says so, and where records are compared, an update that arrived may look like a change by
+  /// another user. Everything else can be sent again.
   func needsMark(_ record: SyncUpRecord) -> Bool {
     record.action == .create
-      || (record.action == .update && context.mergeMode == .leaveIfChanged)
+      || (record.action == .update && context.mergeMode != .overwrite)
   }
 
   /// Keeps what is known of a group that failed as a whole.

@@ -73,8 +73,9 @@ struct SyncUpRun: Sendable {
     if !ids.isEmpty {
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
       report(sync)
-      try await adoptLostCreates(target, plan)
-      plan.unclear = try await adoptLostUpdates(target, plan)
+      plan.unclear = try await adoptLostCreates(target, plan)
+      try await fillExternalIds(ids, plan)
+      plan.unclear.merge(try await adoptLostUpdates(target, plan)) { first, _ in first }
     }
     if sync.options.mergeMode == .leaveIfChanged {
       try await plan.records.adoptBases(in: context.store)

@@ -233,6 +233,14 @@ final class ConvergenceWorld: Sendable {
         $0["_soupEntryId"]?.int64 == conflict.entryId
       })
     else { return }
+    if conflict.kind == .inDoubt {
+      // Who decides knows which record it is.
+      let found = conflict.candidates.first { candidate in
+        let original = org.original(candidate.id)
+        return conflict.fields.allSatisfy { field in original?[field.name] == field.base }
+      }
+      return try await device.store.resolve(conflict, found.map { .record($0.id) } ?? .create)
+    }
     let mine = conflict.fields.map { row[$0.name] } + conflict.fields.map(\.mine)
     let theirs = conflict.fields.map(\.theirs)
     let resolution: SyncResolution

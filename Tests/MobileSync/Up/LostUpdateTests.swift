@@ -201,6 +201,58 @@ import Testing
     #expect(try await story.row()?[SyncKeys.local] == false)
   }
 
+  @Test(arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `MS-197 an edit whose value the server put into another form is our own`(
+    mode: SyncMergeMode
+  ) async throws {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "a", "Phone": "1"])
+    let device = try await Device.open(org)
+    _ = try await device.manager.createSyncUp(
+      target: CollectionSyncUpTarget(),
+      options: SyncOptions(mergeMode: mode, fieldlist: ["Name", "Phone"]), soupName: Device.soup,
+      syncName: "up")
+    _ = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), options: SyncOptions(mergeMode: mode),
+      soupName: Device.soup
+    ).finished()
+    try await device.edit(id, ["Phone": "5551234"])
+    org.intervene { _, request in request.line.hasPrefix("PATCH") ? .dropAnswer : .none }
+    _ = await syncErrorCode { _ = try await device.manager.reSync(named: "up").finished() }
+    org.intervene(nil)
+    org.update("Account", id, ["Phone": "(555) 1234"])
+    org.forgetRequests()
+    _ = try await device.manager.reSync(named: "up").finished()
+    #expect(try await device.store.conflicts().isEmpty)
+    #expect(org.requests.allSatisfy { !Story.isSending($0) })
+    let row = try #require(try await device.row("Id", id))
+    #expect(row["Phone"] == "(555) 1234" && row[SyncKeys.local] == false)
+  }
+
+  @Test(arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `MS-197 an edit of the form alone that never arrived is sent again`(
+    mode: SyncMergeMode
+  ) async throws {
+    let org = InMemoryOrg()
+    let id = org.create("Account", ["Name": "ann", "Phone": "1"])
+    let device = try await Device.open(org)
+    _ = try await device.manager.createSyncUp(
+      target: CollectionSyncUpTarget(),
+      options: SyncOptions(mergeMode: mode, fieldlist: ["Name", "Phone"]), soupName: Device.soup,
+      syncName: "up")
+    _ = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query), options: SyncOptions(mergeMode: mode),
+      soupName: Device.soup
+    ).finished()
+    try await device.edit(id, ["Name": "Ann"])
+    org.intervene { _, request in request.line.hasPrefix("PATCH") ? .unreachable : .none }
+    _ = await syncErrorCode { _ = try await device.manager.reSync(named: "up").finished() }
+    org.intervene(nil)
+    _ = try await device.manager.reSync(named: "up").finished()
+    #expect(org.record("Account", id)?["Name"] == "Ann")
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
   @Test func `MS-79 a sync down that leaves edits alone changes nothing about it`() async throws {
     let story = try await Story(CollectionSyncUpTarget())
     try await story.down()

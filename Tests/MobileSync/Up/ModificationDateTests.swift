@@ -72,6 +72,50 @@ import Testing
     #expect(org.records("Account").compactMap { $0["Name"]?.string } == ["a", "newer"])
   }
 
+  @Test(arguments: ["Name", "Phone"], [0, 1_000] as [Int64])
+  func `MS-205 a change by another user before the dates are fetched is not counted as seen`(
+    field: String, tick: Int64
+  ) async throws {
+    let (org, device, id) = try await synced()
+    org.setTickLength(tick)
+    try await device.edit(id, ["Name": "b"])
+    org.forgetRequests()
+    org.intervene { number, _ in
+      if number == 3 { org.update("Account", id, [field: "theirs"]) }
+      return .none
+    }
+    #expect(try await up(device, fetchingDates: true).succeeded == 1)
+    org.intervene(nil)
+    try await device.edit(id, ["Name": "c"])
+    // Of a field that is not sent nothing is lost.
+    let isSent = field == "Name" || tick > 0
+    #expect(try await up(device, fetchingDates: true).skipped == (isSent ? 1 : 0))
+    #expect(org.record("Account", id)?[field] == "theirs")
+  }
+
+  @Test func `MS-205 a value that the server puts into another form is taken with its date`()
+    async throws
+  {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Name": "ann"])
+    org.forgetRequests()
+    // A trigger at work within the update.
+    org.intervene { number, _ in
+      if number == 3 {
+        org.setTickLength(0)
+        org.update("Account", id, ["Name": "Ann"])
+        org.setTickLength(1_000)
+      }
+      return .none
+    }
+    #expect(try await up(device, fetchingDates: true).succeeded == 1)
+    org.intervene(nil)
+    #expect(try await device.row("Id", id)?["Name"] == "Ann")
+    try await device.edit(id, ["Name": "c"])
+    #expect(try await up(device, fetchingDates: true).succeeded == 1)
+    #expect(org.record("Account", id)?["Name"] == "c")
+  }
+
   @Test func `MS-205 the option is stored only when set`() throws {
     #expect(
       JSONValue.object(SyncOptions(mergeMode: .overwrite, fetchesModificationDates: true).json).text

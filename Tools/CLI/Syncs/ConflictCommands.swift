@@ -31,11 +31,15 @@ struct SyncResolveCommand: AsyncParsableCommand {
     discussion: """
       Examples: fieldforce sync resolve accounts/5 --mine
       fieldforce sync resolve accounts/5 --set Name='Both of them' Phone=null
+      fieldforce sync resolve accounts/7 --record 001000000000001AAA
+      A record in doubt was sent, and its response was lost: --record or --create decides.
       """)
 
   @Argument(help: "The conflict, as 'sync conflicts' lists it: soup/entry id.") var conflict: String
   @Flag(help: "What stands here goes to the server.") var mine = false
   @Flag(help: "What the server has stays.") var theirs = false
+  @Option(help: "Of a record in doubt: it is the server's record with this id.") var record: String?
+  @Flag(help: "Of a record in doubt: the server does not have it; create it.") var create = false
   @Option(
     name: .customLong("set"), parsing: .upToNextOption,
     help: "Other values, FIELD=VALUE; a value is JSON, or else text.")
@@ -44,9 +48,10 @@ struct SyncResolveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    let given = [mine, theirs, !values.isEmpty].count { $0 }
+    let given = [mine, theirs, record != nil, create, !values.isEmpty].count { $0 }
     guard given == 1 else {
-      throw ValidationError("Give one of --mine, --theirs and --set FIELD=VALUE.")
+      throw ValidationError(
+        "Give one of --mine, --theirs and --set FIELD=VALUE, or of --record ID and --create.")
     }
     guard values.allSatisfy({ $0.dropFirst().contains("=") }) else {
       throw ValidationError("A value is written as FIELD=VALUE.")
@@ -56,6 +61,8 @@ struct SyncResolveCommand: AsyncParsableCommand {
   private var resolution: SyncResolution {
     if mine { return .mine }
     if theirs { return .theirs }
+    if let record { return .record(record) }
+    if create { return .create }
     return .values(
       JSONObject(
         values.map { text in
@@ -85,8 +92,17 @@ extension SyncConflict {
       case .deletedHere: "deleted here, changed on the server"
       case .deletedThere: "changed here, deleted on the server"
       case .changedThere: "changed on the server, its values there are not known"
+      case .inDoubt where candidates.isEmpty:
+        "sent without a response, and the server does not say whether it has it"
+      case .inDoubt: "sent without a response, and perhaps on the server"
       default: "changed on both sides"
       }
+    if kind == .inDoubt {
+      return ["\(id) (\(recordId)): \(what)"]
+        + fields.map { field in
+          "  \(field.name): sent \(field.base?.text ?? "-"), here \(field.mine?.text ?? "-")"
+        } + candidates.map { "  may be \($0.id): \(JSONValue.object($0.values).text)" }
+    }
     return ["\(id) (\(recordId)): \(what)"]
       + fields.map { field in
         func text(_ value: JSONValue?) -> String { value?.text ?? "-" }

@@ -1,0 +1,224 @@
+import BasicSyncUp
+import BatchSyncUp
+import CollectionSyncUp
+import MobileSync
+import MobileSyncTestSupport
+import SalesforceSDKCommon
+import SmartStore
+import SoqlSyncDown
+import Testing
+
+/// Is a create whose response was lost ever sent twice, and does the app get to decide what the server can't tell?
+@Suite struct InDoubtTests {
+  static let targets: [any SyncUpTarget & Equatable] = [
+    CollectionSyncUpTarget(), BatchSyncUpTarget(), BasicSyncUpTarget(),
+  ]
+  static let modes: [SyncMergeMode] = [.overwrite, .leaveIfChanged, .mergeFields]
+
+  /// A device that has sent a create whose response was lost.
+  private struct Story {
+    let org = InMemoryOrg()
+    let device: Device
+    let mode: SyncMergeMode
+
+    init(
+      _ target: any SyncUpTarget = CollectionSyncUpTarget(), _ mode: SyncMergeMode = .overwrite,
+      _ fields: JSONObject = ["Id": "local_1", "Name": "a", "Phone": "1"], arrives: Bool = true
+    ) async throws {
+      self.mode = mode
+      org.setClock(SalesforceDateNow.milliseconds)
+      device = try await Device.open(org)
+      _ = try await device.manager.createSyncDown(
+        target: try SoqlSyncDownTarget(query: Device.query),
+        options: SyncOptions(mergeMode: .leaveIfChanged), soupName: Device.soup, syncName: "down")
+      _ = try await device.manager.createSyncUp(
+        targetJSON: target.json,
+        options: SyncOptions(mergeMode: mode, fieldlist: ["Name", "Phone"]),
+        soupName: Device.soup, syncName: "up")
+      try await device.create([fields])
+      org.intervene { _, _ in arrives ? .dropAnswer : .unreachable }
+      _ = await syncErrorCode { try await run("up") }
+      org.intervene(nil)
+    }
+
+    @discardableResult
+    func run(_ name: String) async throws -> SyncState {
+      try await device.manager.reSync(named: name).finished()
+    }
+
+    var made: String { org.records("Account").first?["Id"]?.string ?? "" }
+
+    func conflict() async throws -> SyncConflict? { try await device.store.conflicts().first }
+
+    /// Both sides have one record each under the same id, with these values, and nothing is open.
+    func agrees(_ name: String, _ phone: String) async throws -> Bool {
+      let rows = try await device.rows()
+      let there = org.records("Account")
+      return rows.count == 1 && there.count == 1 && rows[0]["Id"] == there[0]["Id"]
+        && there[0]["Name"]?.string == name && there[0]["Phone"]?.string == phone
+        && rows[0]["Name"]?.string == name && rows[0]["Phone"]?.string == phone
+        && rows[0][SyncKeys.local] == false
+    }
+  }
+
+  @Test(arguments: targets.indices, modes)
+  func `MS-195 a record that was changed on the server since then is held, not created again`(
+    target: Int, mode: SyncMergeMode
+  ) async throws {
+    let story = try await Story(Self.targets[target], mode)
+    story.org.update("Account", story.made, ["Name": "theirs"])
+    for _ in 0..<2 { try await story.run("up") }
+    #expect(story.org.records("Account").count == 1)
+    let conflict = try #require(try await story.conflict())
+    #expect(conflict.kind == .inDoubt && conflict.candidates.map(\.id) == [story.made])
+    #expect(
+      conflict.fields.first
+        == SyncConflict.Field(name: "Name", base: "a", mine: "a", theirs: "theirs"))
+    try await story.device.store.resolve(conflict, .record(story.made))
+    #expect(try await story.conflict() == nil)
+    try await story.run("up")
+    #expect(try await story.agrees("theirs", "1"))
+  }
+
+  @Test func `MS-195 so is one of which every value was changed`() async throws {
+    let story = try await Story(
+      CollectionSyncUpTarget(), .overwrite, ["Id": "local_1", "Name": "a"])
+    story.org.update("Account", story.made, ["Name": "theirs"])
+    try await story.run("up")
+    #expect(story.org.records("Account").count == 1)
+    #expect(try await story.conflict()?.candidates.map(\.id) == [story.made])
+  }
+
+  @Test func `MS-195 so is one whose values the server changed as it stored them`() async throws {
+    let story = try await Story(
+      CollectionSyncUpTarget(), .overwrite, ["Id": "local_1", "Name": "Ann", "Phone": "5551234"])
+    // As a trigger would, without another date.
+    story.org.setTickLength(0)
+    story.org.update("Account", story.made, ["Phone": "(555) 1234"])
+    try await story.run("up")
+    #expect(story.org.records("Account").count == 1)
+    #expect(try await story.conflict()?.kind == .inDoubt)
+  }
+
+  @Test(arguments: modes)
+  func `MS-195 an edit since then goes to the record that was chosen`(mode: SyncMergeMode)
+    async throws
+  {
+    let story = try await Story(CollectionSyncUpTarget(), mode)
+    story.org.update("Account", story.made, ["Name": "theirs"])
+    try await story.device.edit("local_1", ["Phone": "2"])
+    try await story.run("up")
+    let conflict = try #require(try await story.conflict())
+    try await story.device.store.resolve(conflict, .record(story.made))
+    try await story.run("up")
+    #expect(try await story.agrees("theirs", "2"))
+  }
+
+  @Test func `MS-195 create it sends the record, and its candidate stays another one`() async throws
+  {
+    let story = try await Story(arrives: false)
+    let other = story.org.create(
+      "Account", ["Name": "x", "CreatedById": "005000000000001AAA"])
+    story.org.update("Account", other, ["Name": "y"])
+    try await story.run("up")
+    let conflict = try #require(try await story.conflict())
+    #expect(conflict.kind == .inDoubt && story.org.records("Account").count == 1)
+    try await story.device.store.resolve(conflict, .create)
+    try await story.run("up")
+    #expect(story.org.records("Account").compactMap { $0["Name"]?.string } == ["y", "a"])
+    #expect(try await story.device.dirtyRows().isEmpty)
+    #expect(try await story.conflict() == nil)
+  }
+
+  @Test func `MS-195 a record that came down and was edited here is not created again`()
+    async throws
+  {
+    let story = try await Story()
+    try await story.run("down")
+    try await story.device.edit(story.made, ["Phone": "2"])
+    try await story.run("up")
+    #expect(story.org.records("Account").count == 1)
+    let conflict = try #require(try await story.conflict())
+    #expect(conflict.kind == .inDoubt)
+    try await story.device.store.resolve(conflict, .record(story.made))
+    try await story.run("up")
+    #expect(try await story.agrees("a", "2"))
+  }
+
+  @Test func `MS-195 a create is held while the server does not say what it has`() async throws {
+    let story = try await Story()
+    story.org.intervene { _, request in
+      request.line.hasPrefix("GET /{v}/query") ? .answer(status: 400, body: "[]") : .none
+    }
+    let sync = try await story.run("up")
+    #expect(sync.status == .done && story.org.records("Account").count == 1)
+    let conflict = try #require(try await story.conflict())
+    #expect(conflict.kind == .inDoubt && conflict.candidates.isEmpty)
+    story.org.intervene(nil)
+    try await story.run("up")
+    #expect(try await story.agrees("a", "1"))
+    #expect(try await story.conflict() == nil)
+  }
+
+  @Test func `MS-195 a deletion of a record in doubt waits for the decision`() async throws {
+    let story = try await Story()
+    story.org.update("Account", story.made, ["Name": "theirs"])
+    try await story.device.delete("local_1")
+    try await story.run("up")
+    #expect(try await story.device.rows().count == 1)
+    let conflict = try #require(try await story.conflict())
+    try await story.device.store.resolve(conflict, .record(story.made))
+    try await story.run("up")
+    #expect(story.org.records("Account").isEmpty)
+    #expect(try await story.device.rows().isEmpty)
+  }
+
+  @Test func `MS-195 what is in doubt survives the process, and refuses other resolutions`()
+    async throws
+  {
+    let story = try await Story()
+    story.org.update("Account", story.made, ["Name": "theirs"])
+    try await story.run("up")
+    let conflict = try #require(try await story.conflict())
+    try await story.device.restartProcess()
+    try await story.run("up")
+    #expect(try await story.conflict() == conflict)
+    for resolution in [SyncResolution.mine, .theirs, .values(["Name": "x"]), .record("local_2")] {
+      #expect(
+        await syncErrorCode { try await story.device.store.resolve(conflict, resolution) }
+          == .invalidResolution)
+    }
+    #expect(try await story.conflict() == conflict)
+  }
+
+  // MARK: External ids
+
+  @Test(arguments: targets.indices)
+  func `MS-210 a target that fills the external id creates one record, however often it is sent`(
+    target: Int
+  ) async throws {
+    var fields = SyncUpFields(externalIdFieldName: "Key__c", fillsExternalId: true)
+    fields.createFieldlist = ["Name", "Key__c"]
+    let targets: [any SyncUpTarget] = [
+      CollectionSyncUpTarget(fields: fields), BatchSyncUpTarget(fields: fields),
+      BasicSyncUpTarget(fields: fields),
+    ]
+    let story = try await Story(targets[target])
+    let key = try #require(try await story.device.rows().first?["Key__c"]?.string)
+    #expect(key.count == 36)
+    story.org.update("Account", story.made, ["Name": "theirs"])
+    try await story.device.restartProcess()
+    try await story.run("up")
+    #expect(story.org.records("Account").compactMap { $0["Key__c"]?.string } == [key])
+    #expect(try await story.conflict() == nil)
+    #expect(try await story.device.dirtyRows().isEmpty)
+  }
+
+  @Test func `MS-262 the option to fill the external id is stored with the target`() throws {
+    let target = CollectionSyncUpTarget(
+      fields: SyncUpFields(externalIdFieldName: "Key__c", fillsExternalId: true))
+    #expect(target.json["fillsExternalId"] == true)
+    #expect(try CollectionSyncUpTarget(configuration: target.json) == target)
+    #expect(CollectionSyncUpTarget().json["fillsExternalId"] == nil)
+  }
+}
