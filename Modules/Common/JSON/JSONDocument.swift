@@ -7,13 +7,16 @@ import Synchronization
 final class JSONDocument: @unchecked Sendable {
   let bytes: [UInt8]
   private var tape: UnsafePointer<UInt64>
+  /// Whether the name of a member holds a backslash. Known once ``root()`` was called.
+  private(set) var hasEscapedNames: Bool
   private let isIndexed: Atomic<Bool>
   private let lock = Mutex(())
 
   init(_ bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
     self.bytes = bytes
     do throws(JSONFault) {
-      tape = try JSONDocument.index(bytes, limits: limits).get()
+      let index = try JSONDocument.index(bytes, limits: limits).get()
+      (tape, hasEscapedNames) = (index.tape, index.hasEscapedNames)
     } catch {
       throw JSONError(error.code, error.message.description, byteOffset: error.offset)
     }
@@ -24,6 +27,7 @@ final class JSONDocument: @unchecked Sendable {
   init(trusting bytes: [UInt8]) {
     self.bytes = bytes
     tape = JSONDocument.unread
+    hasEscapedNames = false
     isIndexed = Atomic(false)
   }
 
@@ -36,7 +40,7 @@ final class JSONDocument: @unchecked Sendable {
 
   private static func index(
     _ bytes: [UInt8], limits: JSONLimits
-  ) -> Result<UnsafePointer<UInt64>, JSONFault> {
+  ) -> Result<JSONIndexer.Index, JSONFault> {
     bytes.withUnsafeBufferPointer { text in
       do throws(JSONFault) {
         return .success(try JSONIndexer.index(text, limits: limits))
@@ -55,7 +59,9 @@ final class JSONDocument: @unchecked Sendable {
     lock.withLock { _ in
       if isIndexed.load(ordering: .relaxed) { return }
       let limits = JSONLimits(maxDepth: JSONLimits.greatestDepth)
-      tape = (try? JSONDocument.index(bytes, limits: limits).get()) ?? JSONTape.null()
+      let index = try? JSONDocument.index(bytes, limits: limits).get()
+      tape = index?.tape ?? JSONTape.null()
+      hasEscapedNames = index?.hasEscapedNames == true
       isIndexed.store(true, ordering: .releasing)
     }
     return 0

@@ -17,11 +17,19 @@ struct JSONIndexer: ~Copyable {
   private var count = 0
   private var inObject = false
   private var depth = 0
+  private var hasEscapedNames = false
+
+  /// The index of a text.
+  struct Index {
+    let tape: UnsafePointer<UInt64>
+    /// Whether the name of a member holds a backslash.
+    let hasEscapedNames: Bool
+  }
 
   /// Reads the whole of `text` and returns its index.
   static func index(
     _ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits
-  ) throws(JSONFault) -> UnsafePointer<UInt64> {
+  ) throws(JSONFault) -> Index {
     guard text.count <= limits.maxBytes else {
       throw JSONFault(
         code: .tooLarge, message: "The text is longer than the limit.", offset: limits.maxBytes)
@@ -42,7 +50,10 @@ struct JSONIndexer: ~Copyable {
     self.at = base
   }
 
-  private consuming func finish() -> UnsafePointer<UInt64> { tape.finish() }
+  private consuming func finish() -> Index {
+    let hasEscapedNames = hasEscapedNames
+    return Index(tape: tape.finish(), hasEscapedNames: hasEscapedNames)
+  }
 
   private mutating func run() throws(JSONFault) {
     repeat {
@@ -122,12 +133,16 @@ struct JSONIndexer: ~Copyable {
   }
 
   /// Reads a string from its opening quote.
+  ///
+  /// - Returns: Whether it holds a backslash.
   @inline(__always)
-  private mutating func string() throws(JSONFault) {
+  @discardableResult
+  private mutating func string() throws(JSONFault) -> Bool {
     let start = at
     var escaped = false
     at = try JSONScan.string(start + 1, end, base: base, escaped: &escaped)
     append(escaped ? .escapedString : .string, from: start)
+    return escaped
   }
 
   /// Reads a key and its colon.
@@ -135,7 +150,7 @@ struct JSONIndexer: ~Copyable {
   private mutating func key() throws(JSONFault) {
     guard at < end, at.pointee == 0x22 else { throw fault("A key in quotes was expected.") }
     count &+= 1
-    try string()
+    if try string() { hasEscapedNames = true }
     at = JSONScan.blanks(at, end)
     guard at < end, at.pointee == 0x3a else { throw fault("A colon was expected.") }
     at += 1

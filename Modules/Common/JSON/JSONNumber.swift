@@ -17,6 +17,9 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
   /// The number if it is exactly a 64-bit integer.
   public var int64: Int64? { withDecimal { $0.int64 } }
 
+  /// The number without its fraction; out of range, the nearest 64-bit integer.
+  package var clampedInt64: Int64 { withDecimal(\.clampedInt64) }
+
   /// The nearest double, or nil beyond its range.
   public var double: Double? { withDecimal { $0.double } }
 

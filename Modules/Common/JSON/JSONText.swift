@@ -40,6 +40,31 @@ package enum JSONText {
     }
   }
 
+  /// Whether a checked string holds an escaped surrogate without its other half.
+  static func holdsHalfPair(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let base = text.baseAddress else { return false }
+    var at = 0
+    var awaitsLow = false
+    while at < text.count {
+      var isLow = false
+      var isHigh = false
+      var length = 1
+      if text[at] == 0x5c {
+        length = 2
+        if text[at + 1] == 0x75 {
+          length = 6
+          let unit = hex(base + at + 2)
+          isHigh = unit & 0xfc00 == 0xd800
+          isLow = unit & 0xfc00 == 0xdc00
+        }
+      }
+      if isLow != awaitsLow { return true }
+      awaitsLow = isHigh
+      at += length
+    }
+    return awaitsLow
+  }
+
   /// The byte that a one-letter escape stands for.
   private static func meaning(of letter: UInt8) -> UInt8 {
     switch letter {
