@@ -85,7 +85,11 @@ extension SmartStore {
     let soup = try access.soup(named: soupName)
     let newSpec = SoupSpec(name: soupName, features: (spec ?? soup.spec).features)
     try access.check(indexSpecs, for: newSpec)
-    try access.checkExtractable(indexSpecs)
+    // What an older version accepted may stay.
+    try access.checkExtractable(
+      indexSpecs.filter { spec in
+        !soup.indexes.contains { $0.type == .json1 && MemberKey.isSame($0.path, spec.path) }
+      })
     // An earlier one that did not get further than its record: this one is what is wanted now.
     for operation in try StoreAccess.operations(access.database) {
       if let alter = AlterOperation(operation), alter.completed == .starting,

@@ -179,9 +179,10 @@ struct ElementWriter: ~Copyable {
   /// Makes an element ready to be written, behind those that are.
   private mutating func stage(_ element: JSONSlice, entryId: Int64) throws(SmartStoreError) {
     try checkObject(element)
+    // SQLite looks for a member by the bytes of its name.
+    var element = element.normalizingNames() ?? element
     let now = access.now()
     let start = buffer.count
-    var element = element
     let mayHoldUnderscoreKey = ElementSplicer.mayHoldUnderscoreKey(element)
     if completesFlags, mayHoldUnderscoreKey, LocalFlags.lacksLocal(element) {
       element = try LocalFlags.settingLocal(of: element)

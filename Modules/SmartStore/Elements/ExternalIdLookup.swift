@@ -18,13 +18,13 @@ final class ExternalIdLookup {
     self.path = JSONPath(path)
     type = index.type
     source = try PathSource(self.path, setting: setting, removing: removing)
-    // A json1 path has no stored value: SQLite reads it from the new element as it would from an
-    // old one, so that both are compared in the same form.
-    let value =
+    // A json1 path has no stored value: SQLite reads the new value as it would read an old one, so
+    // that both are compared in the same form.
+    let condition =
       type == .json1
-      ? Soup.extraction(of: path).replacing("soup,", with: "?,", maxReplacements: 1) : "?"
+      ? "json_extract(?1, '$[0]') AND (?2 IS NULL OR 1\(soup.exactText("?2", at: path)))" : "?1"
     let sql =
-      "SELECT id FROM \(soup.table) WHERE \(soup.expression(forPath: path)) = \(value) LIMIT 2"
+      "SELECT id FROM \(soup.table) WHERE \(soup.expression(forPath: path)) = \(condition) LIMIT 2"
     statement = try StoreStatement(access.database, sql, cached: sql.isCacheableStatement)
   }
 
@@ -34,18 +34,36 @@ final class ExternalIdLookup {
   func entryId(
     of element: JSONSlice, on access: StoreAccess
   ) throws(SmartStoreError) -> Int64? {
-    let value = projection(of: element)
-    guard !value.isEmpty(as: type), !(type == .json1 && value.isGathered) else {
+    let value =
+      if case .constant(let value) = source { value } else { element.project(path) }
+    guard !value.isEmpty(as: type) else {
       throw SmartStoreError(
         .externalIdMissing,
         "For upsert with external ID path '\(path)', value cannot be empty for any entries. "
           + "Give every entry a value there.")
     }
-    if type == .json1 {
-      statement.bind(document(of: element, value), at: 1)
-    } else {
+    guard type == .json1 else {
       statement.bind(value, as: type, at: 1)
+      return try onlyMatch(of: statement, value)
     }
+    if let text = readableText(of: value) {
+      statement.bind("[\(text)]", at: 1)
+      if case .value(let slice) = value, let string = slice.string {
+        statement.bind(string, at: 2)
+      } else {
+        statement.bindNull(at: 2)
+      }
+      return try onlyMatch(of: statement, value)
+    }
+    let sql = "SELECT id FROM \(soup.table) WHERE \(Soup.ownExtraction(of: path.text)) = ? LIMIT 2"
+    let exact = try StoreStatement(access.database, sql, cached: sql.isCacheableStatement)
+    exact.bind(BoundValue(key: value.value ?? .null, type: .json1), at: 1)
+    return try onlyMatch(of: exact, value)
+  }
+
+  private func onlyMatch(
+    of statement: borrowing StoreStatement, _ value: JSONProjection
+  ) throws(SmartStoreError) -> Int64? {
     defer { statement.reset() }
     guard try statement.step() else { return nil }
     let id = statement.int64(0)
@@ -55,19 +73,14 @@ final class ExternalIdLookup {
     return id
   }
 
-  private func projection(of element: JSONSlice) -> JSONProjection {
-    switch source {
-    case .constant(let value): value
-    default: element.project(path)
+  /// The JSON text of a value that SQLite reads as it is, on a path that it follows.
+  private func readableText(of value: JSONProjection) -> String? {
+    guard case .value(let slice) = value, SQLitePath(path.text) == .names else { return nil }
+    switch slice.kind {
+    case .array, .object: return nil
+    case .string where JSONValue.string(slice.string ?? "").isUnreadableForSQLite: return nil
+    default: return slice.description
     }
-  }
-
-  /// A JSON text in which the path leads to `value`.
-  private func document(of element: JSONSlice, _ value: JSONProjection) -> String {
-    guard case .constant = source else { return element.description }
-    var text = value.compactText ?? "null"
-    for key in path.keys.reversed() { text = "{\(JSONValue.string(key).text):\(text)}" }
-    return text
   }
 }
 
@@ -96,10 +109,6 @@ extension SmartStoreError {
 }
 
 extension JSONProjection {
-  var isGathered: Bool {
-    if case .gathered = self { true } else { false }
-  }
-
   /// The value for a message.
   fileprivate var shown: String {
     if case .value(let slice) = self, let text = slice.string { return text }

@@ -16,7 +16,7 @@ extension StoreStatement {
     case .gathered:
       switch type {
       case .integer, .floating: bindNull(at: position)
-      default: bind(projection.compactText ?? "", at: position)
+      default: bind(text: projection.normalizedText, at: position)
       }
     }
   }
@@ -25,8 +25,8 @@ extension StoreStatement {
     switch slice.kind {
     case .null: bindNull(at: position)
     case .bool: bind(slice.bool == true ? "1" : "0", at: position)
-    case .number: slice.utf8.withUnsafeBytes { bind($0, at: position) }
-    case .array, .object: bind(slice.compactText, at: position)
+    case .number: _ = slice.withNormalizedNumber { bind($0, at: position) }
+    case .array, .object: bind(slice.normalizedText, at: position)
     case .string:
       let isPlain = slice.utf8.withUnsafeBytes { text in
         guard !text.contains(UInt8(ascii: "\\")) else { return false }
@@ -35,6 +35,10 @@ extension StoreStatement {
       }
       if !isPlain { bind(slice.string ?? "", at: position) }
     }
+  }
+
+  private func bind(text: String?, at position: Int) {
+    if let text { bind(text, at: position) } else { bindNull(at: position) }
   }
 
   /// Binds a number without its fraction, saturated to 64 bits; a Boolean as 1 or 0, so that a
@@ -65,7 +69,7 @@ extension JSONProjection {
   func isEmpty(as type: SoupIndexType) -> Bool {
     switch self {
     case .missing: return true
-    case .gathered: return type != .string && type != .fullText
+    case .gathered: return type != .string && type != .fullText || isNullOrMissing
     case .value(let slice):
       switch type {
       case .integer: return slice.kind != .number && slice.kind != .bool

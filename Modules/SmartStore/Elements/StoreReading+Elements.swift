@@ -36,10 +36,12 @@ extension StoreReading where Self: ~Copyable {
       throw .notIndexed(fieldPath, soup)
     }
     try soup.checkReadable(fieldPath)
-    let column = soup.expression(forPath: fieldPath)
+    let column = soup.expression(forPath: fieldPath, comparedWith: fieldValue)
     let key = BoundValue(indexed: fieldValue ?? .null, type: type)
     let isNull = key == .null
-    let sql = "SELECT id FROM \(soup.table) WHERE \(column) \(isNull ? "IS NULL" : "= ?") LIMIT 2"
+    let condition =
+      isNull ? "IS NULL" : type == .json1 ? "= ?1\(soup.exactText("?1", at: fieldPath))" : "= ?1"
+    let sql = "SELECT id FROM \(soup.table) WHERE \(column) \(condition) LIMIT 2"
     let statement = try access.reading(sql, cached: sql.isCacheableStatement)
     if !isNull { statement.bind(key, at: 1) }
     guard try statement.step() else { return nil }

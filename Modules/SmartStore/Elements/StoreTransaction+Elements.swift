@@ -4,8 +4,9 @@ extension StoreTransaction {
   /// Inserts or updates elements straight from their JSON text, in order, all or none.
   ///
   /// The stored text is the given one, byte for byte, with the members of `setting` and the store's
-  /// own (`_soupEntryId`, `_soupLastModifiedDate`) set and those of `removing` taken out. Index
-  /// values are those of the text that is stored.
+  /// own (`_soupEntryId`, `_soupLastModifiedDate`) set and those of `removing` taken out. Names that are
+  /// written with escapes which JSON does not require get their plain spelling. Index values are those
+  /// of the text that is stored.
   ///
   /// - Parameters:
   ///   - externalIdPath: An indexed path whose value tells which element to update. Without one,

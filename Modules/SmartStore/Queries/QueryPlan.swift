@@ -162,39 +162,37 @@ extension BoundValue {
 
   /// A value as an index of `type` would keep it.
   init(indexed value: JSONValue, type: SoupIndexType) {
-    if type == .integer, value.int64 == nil, let double = value.double {
-      self = .integer(Int64(clamping: double))
-    } else {
-      self = BoundValue(key: value, type: type)
+    switch (type, value) {
+    case (.integer, .double(let double)): self = .integer(Int64(clamping: double))
+    case (.integer, .number(let number)): self = .integer(number.clampedInt64)
+    default: self = BoundValue(key: value, type: type)
     }
   }
 
   /// A key to compare with the values of an index, in the form in which the index keeps them.
   init(key: JSONValue, type: SoupIndexType) {
-    switch type {
-    case .string, .fullText: self = BoundValue(asText: key)
-    default: self = BoundValue(asIs: key)
+    switch (type, key) {
+    case (_, .null): self = .null
+    case (.string, .bool(let flag)), (.fullText, .bool(let flag)): self = .text(flag ? "1" : "0")
+    case (_, .bool(let flag)): self = .integer(flag ? 1 : 0)
+    case (_, .string(let text)): self = .text(text)
+    case (.string, _), (.fullText, _), (_, .array), (_, .object):
+      // A value that JSON cannot write is in no element.
+      self = key.normalizedText.map { .text($0) } ?? .null
+    // The index has rounded what a double does not hold exactly, so that the key must be, too.
+    case (.floating, .integer(let integer)): self = .double(Double(integer))
+    case (.floating, .number(let number)): self = .double(BoundValue.double(number))
+    case (_, .integer(let integer)): self = .integer(integer)
+    case (_, .double(let double)): self = .double(double)
+    // SQLite keeps a number of an element as a double unless it is written as an integer.
+    case (.json1, .number(let number)): self = .double(BoundValue.double(number))
+    case (_, .number(let number)):
+      self = number.int64.map { .integer($0) } ?? .double(BoundValue.double(number))
     }
   }
 
-  private init(asText value: JSONValue) {
-    switch value {
-    case .null: self = .null
-    case .bool(let flag): self = .text(flag ? "1" : "0")
-    case .string(let text): self = .text(text)
-    default: self = .text(value.text)
-    }
-  }
-
-  private init(asIs value: JSONValue) {
-    switch value {
-    case .null: self = .null
-    case .bool(let flag): self = .integer(flag ? 1 : 0)
-    case .integer(let integer): self = .integer(integer)
-    case .double(let double): self = .double(double)
-    case .number(let number): self = number.double.map { .double($0) } ?? .text(number.text)
-    case .string(let text): self = .text(text)
-    case .array, .object: self = .text(value.text)
-    }
+  /// The nearest double; beyond the range, infinity.
+  private static func double(_ number: JSONNumber) -> Double {
+    number.double ?? (number.text.utf8.first == UInt8(ascii: "-") ? -.infinity : .infinity)
   }
 }

@@ -10,6 +10,8 @@ struct QueryNames {
   let matched: String
   /// A path of the soup.
   let path: (String) -> String
+  /// A path whose values are compared with the keys.
+  let comparedPath: (String) -> String
   /// The whole element.
   let element: String
 
@@ -47,7 +49,8 @@ extension QuerySpec {
     soupName.map { soup in
       QueryNames(
         table: "{\(soup)}", fullTextTable: "{\(soup)}_fts", matched: "{\(soup)}_fts",
-        path: { "{\(soup):\($0)}" }, element: "{\(soup):\(SmartStore.soupPath)}")
+        path: { "{\(soup):\($0)}" }, comparedPath: { "{\(soup):\($0)}" },
+        element: "{\(soup):\(SmartStore.soupPath)}")
     }
   }
 
@@ -66,7 +69,7 @@ extension QuerySpec {
   }
 
   func predicate(_ names: QueryNames, _ matchKey: String) -> String {
-    let value = indexPath.map(names.path) ?? ""
+    let value = indexPath.map(names.comparedPath) ?? ""
     switch queryType {
     case .exact: return "WHERE \(value) = ? "
     case .like: return "WHERE \(value) LIKE ? "

@@ -66,7 +66,12 @@ final class QueryStatements: Sendable {
     let names = QueryNames(
       table: soup.table, fullTextTable: soup.fullTextTable,
       matched: column.map { "\(soup.fullTextTable).\($0)" } ?? soup.fullTextTable,
-      path: soup.expression(forPath:), element: soup.elementColumns)
+      path: soup.expression(forPath:),
+      comparedPath: {
+        soup.expression(
+          forPath: $0, comparedWith: spec.matchKey, spec.beginKey, spec.endKey)
+      },
+      element: soup.elementColumns)
     let predicate = spec.predicate(names, "?")
     let order = spec.orderText(names)
     self.init(
@@ -89,6 +94,8 @@ struct QueryShape: Hashable, Sendable {
   private let orderPath: MemberKey?
   private let order: QuerySpec.Order
   private let selectPaths: [MemberKey]?
+  /// Whether SQLite would read a value otherwise than a key is.
+  private let hasUnreadableKey: Bool
 
   init(_ spec: QuerySpec) {
     queryType = spec.queryType
@@ -99,6 +106,10 @@ struct QueryShape: Hashable, Sendable {
     orderPath = spec.orderPath.map(MemberKey.init)
     order = spec.order
     selectPaths = spec.selectPaths?.map(MemberKey.init)
+    func isUnreadable(_ key: JSONValue?) -> Bool { key?.isUnreadableForSQLite == true }
+    hasUnreadableKey =
+      spec.queryType != .match
+      && (isUnreadable(spec.matchKey) || isUnreadable(spec.beginKey) || isUnreadable(spec.endKey))
   }
 }
 

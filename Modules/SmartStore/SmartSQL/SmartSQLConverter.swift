@@ -255,7 +255,11 @@ struct SmartSQLConverter {
       output.append(contentsOf: column.utf8)
     } else {
       let qualifier = isQualified ? takeQualifier() : ""
-      output.append(contentsOf: Soup.extraction(of: path, qualifier: qualifier).utf8)
+      let isIndexed = soup.index(forPath: path) != nil
+      output.append(
+        contentsOf: isIndexed
+          ? Soup.jsonExtraction(of: path, qualifier: qualifier).utf8
+          : Soup.extraction(of: path, qualifier: qualifier).utf8)
     }
   }
 

@@ -49,7 +49,7 @@ final class Soup: Sendable {
       SoupIndex(
         path: index.path, type: index.type,
         columnName: index.type == .json1
-          ? Soup.extraction(of: index.path)
+          ? Soup.jsonExtraction(of: index.path)
           : index.columnName ?? Soup.columnName(table: table, position: position))
     }
     self.indexes = named
@@ -161,6 +161,12 @@ final class Soup: Sendable {
     return index(forPath: path)?.columnName ?? Soup.extraction(of: path)
   }
 
+  /// A condition that leaves out elements whose text at `path` only begins as `value` does: SQLite up to
+  /// 3.44 ends a text of an element at a NUL. Others are not looked into.
+  func exactText(_ value: String, at path: String) -> String {
+    " AND (instr(soup, '\\u0000') = 0 OR \(Soup.ownExtraction(of: path)) = \(value))"
+  }
+
   /// The columns of an element's two times, which every soup has indexes on.
   static let timeColumns = [SmartStore.createdColumn, SmartStore.lastModifiedColumn]
   /// The names of those indexes.
@@ -173,9 +179,39 @@ final class Soup: Sendable {
     "\(table)_\(position)"
   }
 
-  /// The expression that reads `path` from the element. A quote in the path cannot end the literal.
-  static func extraction(of path: String, qualifier: String = "") -> String {
+  /// The expression that a json1 index is made of. A quote in the path cannot end the literal.
+  static func jsonExtraction(of path: String, qualifier: String = "") -> String {
     "json_extract(\(qualifier)soup, '$.\(path.replacing("'", with: "''"))')"
+  }
+
+  /// The expression that reads a path without an index from the element.
+  ///
+  /// SQLite's own function reads some names otherwise than the other indexes do, or not at all.
+  static func extraction(of path: String, qualifier: String = "") -> String {
+    switch SQLitePath(path) {
+    case .names: jsonExtraction(of: path, qualifier: qualifier)
+    case .items:
+      "coalesce(\(jsonExtraction(of: path, qualifier: qualifier)), "
+        + "\(ownExtraction(of: path, qualifier: qualifier)))"
+    case .unreadable: ownExtraction(of: path, qualifier: qualifier)
+    }
+  }
+
+  /// The expression that reads `path` by ``SoupValueFunction``: any path, and values of any kind, one
+  /// element after the other.
+  static func ownExtraction(of path: String, qualifier: String = "") -> String {
+    "\(SoupValueFunction.name)(\(qualifier)soup, '\(path.replacing("'", with: "''"))')"
+  }
+
+  /// The SQL to compare the values at `path` with `keys`: an index, unless the path has none with a
+  /// stored value and SQLite would read a value otherwise than it is.
+  func expression(forPath path: String, comparedWith keys: JSONValue?...) -> String {
+    let hasColumn =
+      Soup.reservedColumn(path) != nil || index(forPath: path).map { $0.type != .json1 } == true
+    guard !hasColumn, keys.contains(where: { $0?.isUnreadableForSQLite == true }) else {
+      return expression(forPath: path)
+    }
+    return Soup.ownExtraction(of: path)
   }
 
   private static func placeholders(_ count: Int) -> String {

@@ -11,8 +11,9 @@ public struct SoupIndexType: RawRepresentable, Sendable, Hashable, CustomStringC
     self.rawValue = rawValue
   }
 
-  /// Text, compared byte by byte. Numbers are kept as written, Booleans as `1` and `0`, objects and
-  /// arrays as compact JSON.
+  /// Text, compared byte by byte. Booleans are kept as `1` and `0`, numbers in one spelling for each
+  /// (`100000` for `1e5`, `1.5` for `1.50`), objects and arrays as compact JSON without needless
+  /// escapes.
   public static let string = SoupIndexType(rawValue: "string")
   /// A signed 64-bit integer. Fractions are cut off, numbers out of range saturate, Booleans are 1
   /// and 0; anything else is null.

@@ -1,3 +1,5 @@
+import SalesforceSDKCommon
+
 extension StoreAccess {
   /// Refuses specs that no soup can have, before anything depends on them.
   ///
@@ -15,13 +17,17 @@ extension StoreAccess {
     }
   }
 
-  /// Refuses json1 paths that SQLite cannot follow, before a table depends on them.
+  /// Refuses json1 paths that SQLite does not follow, or takes for another path, before a table depends
+  /// on them.
   func checkExtractable(_ indexes: [SoupIndex]) throws(SmartStoreError) {
     for index in indexes where index.type == .json1 {
-      // What is written at the path must be found there again.
-      let statement = try StoreStatement(
-        database, "SELECT json_extract(json_set('{}', '$.' || ?1, 1), '$.' || ?1)")
-      statement.bind(index.path, at: 1)
+      // What an element has at the path must be found there.
+      let element = JSONPath(index.path).keys.reversed().reduce(JSONValue.integer(1)) {
+        .object([$1: $0])
+      }
+      let statement = try StoreStatement(database, "SELECT json_extract(?1, '$.' || ?2)")
+      statement.bind(element.text, at: 1)
+      statement.bind(index.path, at: 2)
       var isFound = false
       var cause: SmartStoreError?
       do throws(SmartStoreError) {
@@ -32,7 +38,8 @@ extension StoreAccess {
       guard isFound else {
         throw SmartStoreError(
           .invalidIndexSpec,
-          "Invalid index spec: json1 cannot follow the path \"\(index.path)\".", cause: cause)
+          "Invalid index spec: json1 cannot follow the path \"\(index.path)\". "
+            + "Use another type for it, such as string.", cause: cause)
       }
     }
   }

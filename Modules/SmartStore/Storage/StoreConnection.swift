@@ -37,6 +37,7 @@ enum StoreConnection {
         PRAGMA wal_autocheckpoint = \(options.checkpointPages);
         """)
     try allowAttached(0, on: database)
+    try SoupValueFunction.add(to: database)
   }
 
   /// Lets `count` databases be attached: another database would not be the store's.

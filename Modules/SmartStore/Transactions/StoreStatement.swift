@@ -170,7 +170,7 @@ struct StoreStatement: ~Copyable {
   }
 
   // SQLite's mark for "copy what you were given".
-  private static var transient: sqlite3_destructor_type {
+  static var transient: sqlite3_destructor_type {
     unsafeBitCast(-1, to: sqlite3_destructor_type.self)
   }
 }

@@ -1,0 +1,47 @@
+import SalesforceSDKCommon
+
+/// What SQLite's JSON functions make of a path into an element.
+enum SQLitePath: Equatable {
+  /// The names that stand between the dots, as everywhere in a store.
+  case names
+  /// Names, some with the position of an array's item behind them, such as `lines[0].sku`.
+  case items
+  /// Something else than those names, or an error.
+  case unreadable
+
+  init(_ path: String) {
+    var isPlain = true
+    for byte in path.utf8 where byte < 0x20 || byte == 0x22 || byte == 0x5b || byte == 0x5c {
+      isPlain = false
+      if byte != 0x5b {
+        self = .unreadable
+        return
+      }
+    }
+    let keys = path.split(separator: ".", omittingEmptySubsequences: false)
+    if keys.contains(where: \.isEmpty) {
+      self = .unreadable
+    } else if isPlain {
+      self = .names
+    } else {
+      self =
+        keys.allSatisfy { $0.wholeMatch(of: /[^\[]+(\[(\d+|#(-\d+)?)\])*/) != nil }
+        ? .items : .unreadable
+    }
+  }
+}
+
+extension JSONValue {
+  /// Whether SQLite up to 3.44 reads such a value in an element's text otherwise than it is: it ends a text
+  /// at a NUL, has no replacement for half of a surrogate pair, and gives arrays and objects as they are
+  /// written.
+  var isUnreadableForSQLite: Bool {
+    switch self {
+    case .array, .object: true
+    case .string(let text):
+      text.utf8.contains { $0 == 0 || $0 == 0xef }
+        && text.unicodeScalars.contains { $0 == "\0" || $0 == "\u{fffd}" }
+    default: false
+    }
+  }
+}
