@@ -6,13 +6,15 @@ extension StoreAccess {
   ///
   /// - Parameters:
   ///   - columns: Positions in the soup's columns.
+  ///   - normalizesNames: Whether elements whose names are written with needless escapes, as older versions
+  ///     stored them, get the plain ones. Default: no, their texts stay byte for byte.
   ///   - method: The call that this is done for.
   ///   - check: Throws when the work was cancelled.
   func reIndex(
-    _ soup: Soup, columns: [Int], method: String = #function,
+    _ soup: Soup, columns: [Int], normalizesNames: Bool = false, method: String = #function,
     check: () throws(SmartStoreError) -> Void
   ) throws(SmartStoreError) {
-    guard !columns.isEmpty else { return }
+    guard !columns.isEmpty || normalizesNames else { return }
     let columns = columns.map { soup.columns[$0] }
     // One seek for each row: the table changes while it is walked through.
     let next = try StoreStatement(
@@ -22,7 +24,9 @@ extension StoreAccess {
     let assignments = columns.indices.map { "\(columns[$0].name) = ?\($0 + 2)" }
     let update = try StoreStatement(
       database,
-      "UPDATE \(soup.table) SET \(assignments.joined(separator: ", ")) WHERE id = ?1")
+      columns.isEmpty
+        ? "SELECT 1"
+        : "UPDATE \(soup.table) SET \(assignments.joined(separator: ", ")) WHERE id = ?1")
     var entryId = Int64.min
     var skipped = 0
     next.bind(entryId, at: 1)
@@ -41,6 +45,14 @@ extension StoreAccess {
           JSONFailure(kind: .parse, errorMessage: "\(error)", method: method, text: text))
         continue
       }
+      if normalizesNames, !soup.isExternal, let normalized = element.normalizingNames() {
+        let rewrite = try StoreStatement(
+          database, "UPDATE \(soup.table) SET soup = ?2 WHERE id = ?1")
+        rewrite.bind(entryId, at: 1)
+        rewrite.bind(normalized.description, at: 2)
+        try rewrite.run()
+      }
+      guard !columns.isEmpty else { continue }
       update.bind(entryId, at: 1)
       for (position, column) in columns.enumerated() {
         update.bind(element.project(column.path), as: column.type, at: position + 2)
@@ -71,8 +83,9 @@ extension StoreAccess {
 extension StoreTransaction {
   /// Computes the index values of some paths anew for all elements of a soup.
   ///
-  /// Paths without an index are ignored and logged; a json1 index needs nothing. The elements and
-  /// their times stay as they are.
+  /// Paths without an index are ignored and logged. The elements and their times stay as they are, but
+  /// for names of members that are written with needless escapes: older versions stored them so, and
+  /// json1 indexes and paths without an index do not find them until they are plain.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `externalFileUnreadable`, `diskFull`, `io`.
   public borrowing func reIndexSoup(
@@ -83,8 +96,11 @@ extension StoreTransaction {
       access.options.logger.warning("A path without an index cannot be indexed anew: \(path)")
     }
     let columns = soup.columns.indices.filter { indexPaths.contains(soup.columns[$0].pathText) }
+    let isIndexed = indexPaths.contains { soup.index(forPath: $0) != nil }
     try access.atomically { () throws(SmartStoreError) in
-      try access.reIndex(soup, columns: columns, method: #function) {}
+      try access.reIndex(
+        soup, columns: columns, normalizesNames: isIndexed, method: #function
+      ) {}
       access.didChange(soup)
     }
   }

@@ -97,6 +97,7 @@ struct SoupVerifier {
         on: access) : nil
     // An alter without re-indexing leaves columns empty: as many findings would hide the others.
     var notIndexed: [MemberKey: Int] = [:]
+    var withEscapedNames = 0
     while try rows.step() {
       report.elements += 1
       let id = rows.int64(0)
@@ -113,6 +114,7 @@ struct SoupVerifier {
         report.add(.init(kind: place, soup: soup.name, entryId: id, detail: "it is no JSON object"))
         continue
       }
+      if !soup.isExternal, element.normalizingNames() != nil { withEscapedNames += 1 }
       let modified = rows.int64(1)
       if element[SmartStore.soupEntryId]?.int64 != id {
         report.add(
@@ -124,8 +126,10 @@ struct SoupVerifier {
             kind: place, soup: soup.name, entryId: id, detail: "it names another time of change"))
       }
       var empty: Set<MemberKey> = []
-      for (path, isEmpty) in try columns.differences(element, entryId: id, lastModified: modified) {
-        guard !isEmpty else {
+      for (path, isNotIndexed) in try columns.differences(
+        element, entryId: id, lastModified: modified)
+      {
+        guard !isNotIndexed else {
           empty.insert(MemberKey(path))
           notIndexed[MemberKey(path), default: 0] += 1
           continue
@@ -136,12 +140,20 @@ struct SoupVerifier {
             detail: "the index holds another value than the element"))
       }
       let texts = try fullText?.differences(element, entryId: id, lastModified: modified) ?? []
-      for (path, isEmpty) in texts where !(isEmpty && empty.contains(MemberKey(path))) {
+      for (path, isNotIndexed) in texts where !(isNotIndexed && empty.contains(MemberKey(path))) {
         report.add(
           .init(
             kind: .fullText, soup: soup.name, entryId: id, path: path,
             detail: "the full-text row is missing or holds another text than the element"))
       }
+    }
+    if withEscapedNames > 0 {
+      report.add(
+        .init(
+          kind: .notIndexed, soup: soup.name,
+          detail:
+            "\(withEscapedNames) elements have names that json1 indexes do not find as they are "
+            + "written; reIndexSoup rewrites them"))
     }
     for (path, count) in notIndexed.sorted(by: { $0.key.text < $1.key.text }) {
       report.add(
@@ -208,25 +220,35 @@ private struct RowComparison {
     self.sources = sources
   }
 
-  /// The paths whose columns hold another value than the element, and whether they hold none.
+  /// The paths whose columns hold another value than the element, and whether that is none, or the
+  /// value in the form in which older versions kept it.
   func differences(
     _ element: JSONSlice, entryId: Int64, lastModified: Int64
-  ) throws(SmartStoreError) -> [(path: String, isEmpty: Bool)] {
+  ) throws(SmartStoreError) -> [(path: String, isNotIndexed: Bool)] {
     let all = columns.indices
     if try agrees(all, element, entryId, lastModified) { return [] }
-    var found: [(path: String, isEmpty: Bool)] = []
+    var found: [(path: String, isNotIndexed: Bool)] = []
     for position in all
     where try !agrees(position..<position + 1, element, entryId, lastModified) {
-      found.append((columns[position].pathText, try isEmpty(position, entryId)))
+      found.append((columns[position].pathText, try isNotIndexed(position, element, entryId)))
     }
     return found
   }
 
-  private func isEmpty(_ position: Int, _ entryId: Int64) throws(SmartStoreError) -> Bool {
+  private func isNotIndexed(
+    _ position: Int, _ element: JSONSlice, _ entryId: Int64
+  ) throws(SmartStoreError) -> Bool {
+    let column = columns[position]
     let statement = try StoreStatement(
       access.database,
-      "SELECT 1 FROM \(table) WHERE \(id) = ? AND \(columns[position].name) IS NULL")
+      "SELECT 1 FROM \(table) WHERE \(id) = ?1 AND (\(column.name) IS NULL OR \(column.name) = ?2)")
     statement.bind(entryId, at: 1)
+    // Older versions kept numbers, arrays and objects as they are written.
+    if column.type == .string || column.type == .fullText,
+      let written = element.project(column.path).compactText
+    {
+      statement.bind(written, at: 2)
+    }
     return try statement.step()
   }
 

@@ -22,8 +22,8 @@ public struct StoreReport: Sendable {
       /// A column of an index holds something else than the element.
       public static let indexColumn = Kind(rawValue: "indexColumn")
       /// Elements of a soup have a value at a path and none in its column, as an alter without
-      /// re-indexing leaves them: queries by this path do not find them. `reIndexSoup` puts it right.
-      /// One finding for all elements of a path.
+      /// re-indexing leaves them, or the value or a name in a spelling that older versions kept: queries by
+      /// this path do not find them. `reIndexSoup` puts it right. One finding for all elements of a path.
       public static let notIndexed = Kind(rawValue: "notIndexed")
       /// A full-text row is missing, too many, or holds something else than the element.
       public static let fullText = Kind(rawValue: "fullText")

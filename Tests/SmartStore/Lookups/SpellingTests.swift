@@ -226,4 +226,30 @@ import Testing
       }
     }
   }
+
+  @Test func `elements and values that an older version wrote are named and repaired`()
+    async throws
+  {
+    try await withStore { store async throws in
+      try await store.registerSoup(
+        withName: "s", withIndices: [SoupIndex]("caf\u{e9}:json1", "n:string", "t:full_text"))
+      try await store.upsert(
+        slices: slices(#"{"café":"v","n":1.50,"t":["gr\u0065y"]}"#), soup: "s")
+      try await store.unsafelyExecute(
+        #"""
+        UPDATE TABLE_1 SET soup = replace(soup, 'é', '\u00e9'), TABLE_1_1 = '1.50',
+          TABLE_1_2 = '["gr\u0065y"]';
+        INSERT OR REPLACE INTO TABLE_1_fts (rowid, TABLE_1_2) VALUES (1, '["gr\u0065y"]');
+        """#)
+      #expect(try await ids(store, exact("caf\u{e9}", "v")) == [])
+      let findings = try await store.verify().findings
+      #expect(findings.map(\.kind) == [.notIndexed, .notIndexed, .notIndexed], "\(findings)")
+      #expect(findings.allSatisfy { $0.detail.contains("reIndexSoup") })
+      try await store.reIndexSoup(named: "s", indexPaths: ["caf\u{e9}"])
+      #expect(try await ids(store, exact("caf\u{e9}", "v")) == [1])
+      try await store.reIndexSoup(named: "s", indexPaths: ["n", "t"])
+      #expect(try await store.verify().isClean)
+      #expect(try await ids(store, exact("n", 1.5)) == [1])
+    }
+  }
 }
