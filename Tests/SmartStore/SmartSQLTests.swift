@@ -174,19 +174,32 @@ import Testing
     }
   }
 
-  @Test func `SS-153 a join over json1 paths must say which element it means`() async throws {
+  @Test func `SS-153 a join over json1 paths reads each path from its own soup`() async throws {
     try await withStore { store async throws in
       for name in ["a", "b"] {
         try await store.registerSoup(withName: name, withIndices: [SoupIndex("j:json1")])
-        try await store.upsert(entries: [["j": 1]], forSoupNamed: name)
+        try await store.upsert(entries: [["j": 1, "x": .string(name)]], forSoupNamed: name)
       }
       #expect(
         try await store.query("select {a}.{a:j} from {a}, {b} where {a}.{a:j} = {b}.{b:j}") == [[1]]
       )
-      let error = await expectFailure(.sql) {
-        _ = try await store.query("select {a:j} from {a}, {b} where {a:j} = {b:j}")
+      #expect(
+        try await store.query("select {a:x}, {b:x} from {a}, {b} where {a:j} = {b:j}") == [
+          ["a", "b"]
+        ])
+      // A path of the outer soup, in a statement that stands inside another.
+      #expect(
+        try await store.query("select (select {b:j} from {b} where {a:x} = 'a') from {a}") == [[1]])
+      // Of one soup that is there twice, or has another name, the statement must say which it means.
+      #expect(
+        try await store.query("select {b:x}, y.{a:x} from {a} as y, {b} where y.{a:j} = {b:j}")
+          == [["b", "a"]])
+      for from in ["{a} as y, {b}", "{a} as y, {a} as z"] {
+        let error = await expectFailure(.sql) {
+          _ = try await store.query("select {a:j} from \(from)")
+        }
+        #expect(error?.detail?.contains("ambiguous") == true)
       }
-      #expect(error?.detail?.contains("ambiguous") == true)
     }
   }
 

@@ -119,6 +119,32 @@ struct QueryPlan {
       throw error
     }
     try converted.checkAllowed()
+    let prepared = try prepare(converted, smartSQL, on: access)
+    catalog.conversions.withLock { $0.put(prepared, for: smartSQL) }
+    return prepared
+  }
+
+  /// Has SQLite judge a conversion.
+  ///
+  /// In a statement over several soups a path that SQLite reads from the element must say whose: the
+  /// column has the same name in all of them. A soup that has an alias there is known by that alone.
+  private static func prepare(
+    _ converted: ConvertedStatement, _ smartSQL: String, on access: StoreAccess
+  ) throws(SmartStoreError) -> ConvertedStatement {
+    if converted.soups.count > 1 {
+      let qualified = try SmartSQLConverter.convert(
+        smartSQL, soups: access.catalog.soups, qualifiesElements: true)
+      if qualified.sql != converted.sql, (try? check(qualified, on: access)) != nil {
+        return qualified
+      }
+    }
+    try check(converted, on: access)
+    return converted
+  }
+
+  private static func check(
+    _ converted: ConvertedStatement, on access: StoreAccess
+  ) throws(SmartStoreError) {
     do {
       guard try access.database.makeStatement(sql: converted.body).isReadonly else {
         throw SmartStoreError(
@@ -128,8 +154,6 @@ struct QueryPlan {
     } catch {
       throw SmartStoreError(grdb: error)
     }
-    catalog.conversions.withLock { $0.put(converted, for: smartSQL) }
-    return converted
   }
 }
 

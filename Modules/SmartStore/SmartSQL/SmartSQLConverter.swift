@@ -9,6 +9,8 @@ struct SmartSQLConverter {
   private let source: [UInt8]
   private let smartSQL: String
   private let soups: [MemberKey: Soup]
+  /// Whether a path that is read from the element names the table of its soup.
+  private let qualifiesElements: Bool
 
   private var output: [UInt8] = []
   private var mentioned: Set<String> = []
@@ -22,18 +24,24 @@ struct SmartSQLConverter {
   /// Where in `output` the last token ended.
   private var bodyEnd = 0
 
-  private init(_ smartSQL: String, soups: [MemberKey: Soup]) {
+  private init(_ smartSQL: String, soups: [MemberKey: Soup], qualifiesElements: Bool) {
     self.smartSQL = smartSQL
+    self.qualifiesElements = qualifiesElements
     self.source = Array(smartSQL.utf8)
     self.soups = soups
     output.reserveCapacity(source.count)
   }
 
   /// Converts a statement against the soups of a store.
+  ///
+  /// - Parameter qualifiesElements: Whether `{soup:path}`, where it is read from the element, names the
+  ///   soup's table, so that a join of soups is not ambiguous. Fails in SQLite for a soup with an
+  ///   alias. Default: no, as the platform's libraries convert.
   static func convert(
-    _ smartSQL: String, soups: [MemberKey: Soup]
+    _ smartSQL: String, soups: [MemberKey: Soup], qualifiesElements: Bool = false
   ) throws(SmartStoreError) -> ConvertedStatement {
-    var converter = SmartSQLConverter(smartSQL, soups: soups)
+    var converter = SmartSQLConverter(
+      smartSQL, soups: soups, qualifiesElements: qualifiesElements)
     return try converter.run()
   }
 
@@ -254,7 +262,8 @@ struct SmartSQLConverter {
     {
       output.append(contentsOf: column.utf8)
     } else {
-      let qualifier = isQualified ? takeQualifier() : ""
+      let qualifier =
+        isQualified ? takeQualifier() : qualifiesElements ? "\(soup.table)." : ""
       let isIndexed = soup.index(forPath: path) != nil
       output.append(
         contentsOf: isIndexed
