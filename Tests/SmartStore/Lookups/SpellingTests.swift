@@ -252,4 +252,14 @@ import Testing
       #expect(try await ids(store, exact("n", 1.5)) == [1])
     }
   }
+
+  @Test func `SS-58 soups are listed in the order of their bytes`() async throws {
+    try await withStore { store async throws in
+      for name in ["z", "\u{e9}", "e\u{301}", "ez", "f"] {
+        try await store.registerSoup(withName: name, withIndices: [SoupIndex]("k:string"))
+      }
+      let names = try await store.allSoupNames().map { Array($0.utf8) }
+      #expect(names == ["ez", "e\u{301}", "f", "z", "\u{e9}"].map { Array($0.utf8) })
+    }
+  }
 }

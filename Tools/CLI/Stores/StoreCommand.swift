@@ -29,7 +29,7 @@ struct StoreListCommand: AsyncParsableCommand {
           try workspace.stores.allStoreNames(
             forUserAccount: StoreOwner(try await workspace.currentAccount()))
         }
-      let sorted = names.sorted()
+      let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       output.print(["stores": .array(sorted.map { .string($0) })]) { sorted }
     }
   }
