@@ -58,6 +58,19 @@ import Testing
         "--arg", argument, "--global")
       #expect(byNumber["rows"] == .array(names.map { [.string($0)] }))
     }
+    // What JSON writes as a number is one; a text may begin with a mark that combines with the equals sign.
+    for (argument, value) in [
+      ("1e5", .double(100_000)), ("1.50", 1.5), ("-0", 0), ("007", "007"), (" 1", " 1"),
+      ("\u{301}x", "\u{301}x"),
+      ("=", "="), ("[1]", "[1]"), ("true", 1),
+    ] as [(String, JSONValue)] {
+      let bound = try await tool.json(
+        "store", "query", "SELECT ?, typeof(?) FROM {tools}", "--arg=\(argument)",
+        "--arg=\(argument)", "--page-size", "1", "--global")
+      let row = bound["rows"]?[0]
+      #expect(row?[0] == value, "\(argument)")
+      #expect((row?[1] == "text") == (value.string != nil), "\(argument)")
+    }
     let found = try await tool.json(
       "store", "query", "--soup", "tools", "--spec",
       #"{"queryType":"match","indexPath":"Notes","matchKey":"steel","orderPath":"Name","pageSize":5}"#,

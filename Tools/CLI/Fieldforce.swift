@@ -21,7 +21,7 @@ struct Fieldforce: AsyncParsableCommand {
   static func main() async {
     ConsoleLog.install(for: CommandLine.arguments)
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(OptionText.separated(Array(CommandLine.arguments.dropFirst())))
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

@@ -40,9 +40,16 @@ struct StoreQueryCommand: AsyncParsableCommand {
     try await store.withStoreToRead { store in
       // Of one instant.
       let (rows, total) = try await store.read { [page] reader in
-        (
-          try reader.query(using: query, startingFromPageIndex: page, whereArgs: values),
-          try reader.count(using: query, whereArgs: values)
+        let rows = try reader.query(
+          using: query, startingFromPageIndex: page, whereArgs: values)
+        // A page that is not full is the last: its end is known without counting, which may take as long
+        // as the query.
+        let isLast = !rows.isEmpty && rows.count < query.pageSize
+        return (
+          rows,
+          isLast
+            ? Int64(page) * Int64(query.pageSize) + Int64(rows.count)
+            : try reader.count(using: query, whereArgs: values)
         )
       }
       output.print([
@@ -57,12 +64,13 @@ struct StoreQueryCommand: AsyncParsableCommand {
     }
   }
 
-  /// What an argument says. A number in another form than JSON would write it, such as `007`, is text.
+  /// What an argument says: any number that JSON can write, so that `007` is text.
   static func value(_ argument: String) -> JSONValue {
-    guard let value = try? JSONValue(parsing: argument) else { return .string(argument) }
-    return value.string != nil
-      || value.text == argument && value.array == nil && value.object == nil
-      ? value : .string(argument)
+    // JSON would pass over blanks around a value.
+    guard let slice = try? JSONSlice(parsing: argument), slice.utf8.count == argument.utf8.count,
+      slice.kind != .array, slice.kind != .object
+    else { return .string(argument) }
+    return slice.value
   }
 
   /// A text as one cell of a table: what would move the cursor, or command the terminal, is escaped
