@@ -63,6 +63,7 @@ import Testing
   @Test func `CO-107 CO-111 a refresh that moves a user to a community is told`() async throws {
     let stub = stub()
     let manager = try await stub.manager(stub.transport(), [TestOrg().account()])
+    try await manager.confirmMove(of: TestOrg.identity, to: try LoginServer(Self.site))
     let events = await manager.events()
     try await manager.refresh(TestOrg.identity)
     await manager.close()

@@ -93,10 +93,11 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-37 nothing is sent without a refresh token`() async throws {
+  @Test func `CO-37 nothing is sent without a token`() async throws {
     let org = TestOrg()
     let transport = org.transport()
-    let manager = try await org.manager([org.account(refreshToken: nil)], transport: transport)
+    let manager = try await org.manager(
+      [org.account(accessToken: nil, refreshToken: nil)], transport: transport)
     #expect(try await manager.logOut(TestOrg.identity).isRevoked == nil)
     #expect(transport.requests.isEmpty)
   }

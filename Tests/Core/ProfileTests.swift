@@ -70,7 +70,9 @@ import Testing
   @Test func `CO-73 CO-111 a profile that is fetched anew is kept and told`() async throws {
     let stub = LoginServerStub()
     stub.set("/id/00D000000000001EAA/005000000000001AAA") { _ in
-      TransportResponse(json: Self.answer)
+      TransportResponse(
+        json: Self.answer.replacing("\"005\"", with: "\"005000000000001AAA\"")
+          .replacing("\"00D\"", with: "\"00D000000000001EAA\""))
     }
     var account = TestOrg().account()
     account.credentials.identityURL = URL(

@@ -20,7 +20,7 @@ import Testing
   private func next(
     _ request: TransportRequest, _ location: String, status: Int = 307
   ) -> TransportRequest? {
-    RedirectRule().request(
+    RedirectRule(trustedHostSuffixes: RedirectRule.platformHostSuffixes).request(
       after: TransportResponse(status: status, headers: [.location: location]), to: request)
   }
 
@@ -100,5 +100,29 @@ import Testing
     }
     #expect(error?.code == .malformedResponse)
     #expect(transport.requests.count == 1)
+  }
+
+  @Test(arguments: [
+    "https://other.my.site.com/x", "https://other.my.salesforce.com/x",
+    "https://other.force.com/x", "https://evil.example%2f.salesforce.com/x",
+    "https://login.salesforce.com.evil.example/",
+  ])
+  func `a token goes to no server of another org`(address: String) async throws {
+    let url = try #require(URL(string: address))
+    let org = TestOrg { request in
+      request.url.path().hasSuffix("/limits")
+        ? TransportResponse(status: 302, headers: [.location: address])
+        : TransportResponse(json: "{}")
+    }
+    let transport = org.transport()
+    let manager = try await org.manager(transport: transport)
+    let client = RestClient(account: org.account(), accounts: manager, transport: transport)
+    let direct = await #expect(throws: RestError.self) {
+      try await client.send(RestRequest(path: "/x", host: .base(url)))
+    }
+    #expect(direct?.code == .invalidRequest)
+    let redirected = await #expect(throws: RestError.self) { try await client.send(.limits()) }
+    #expect(redirected?.status == 302)
+    #expect(transport.requests.map { $0.url.host() } == ["acme.my.salesforce.com"])
   }
 }

@@ -139,6 +139,8 @@ import Testing
     }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)
+    try await manager.confirmMove(
+      of: TestOrg.identity, to: try LoginServer("https://acme2.my.salesforce.com"))
     let client = RestClient(account: org.account(), accounts: manager, transport: transport)
     _ = try await client.send(.query("SELECT Id FROM A"))
     #expect(
@@ -351,13 +353,23 @@ import Testing
     org.state.withLock { $0.instance = "https://acme2.my.salesforce.com" }
     let manager = try await org.manager()
     let events = await manager.events()
-    let account = try await manager.refresh(TestOrg.identity)
-    #expect(account.credentials.accessToken == "access-2")
-    #expect(account.credentials.refreshToken == "refresh-1")
+    let stayed = try await manager.refresh(TestOrg.identity)
+    #expect(stayed.credentials.accessToken == "access-2")
+    #expect(stayed.credentials.refreshToken == "refresh-1")
+    #expect(stayed.apiURL?.host() == "acme.my.salesforce.com")
+    try await manager.confirmMove(
+      of: TestOrg.identity, to: try LoginServer("https://acme2.my.salesforce.com"))
+    let moved = try await manager.refresh(TestOrg.identity)
+    #expect(moved.apiURL?.host() == "acme2.my.salesforce.com")
+    // The confirmation is used up.
+    org.state.withLock { $0.instance = "https://acme.my.salesforce.com" }
+    #expect(
+      try await manager.refresh(TestOrg.identity).apiURL?.host() == "acme2.my.salesforce.com")
     await manager.close()
     var kinds: [String] = []
     for await event in events { kinds.append("\(event.kind)") }
-    #expect(kinds == ["didRefreshToken", "didChangeInstance"])
+    #expect(
+      kinds == ["didRefreshToken", "didRefreshToken", "didChangeInstance", "didRefreshToken"])
   }
 }
 

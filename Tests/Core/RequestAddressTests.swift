@@ -113,7 +113,15 @@ import Testing
     #expect(sent?.contains(" NativeMobileSync ") == true)
   }
 
-  @Test func `CO-128 the token goes to servers of the account or the platform alone`() throws {
+  @Test func `CO-128 the token goes to servers of the account and to hosts that the app names`()
+    throws
+  {
+    let client = RestClient(
+      transport: ScriptedTransport([]),
+      redirects: RedirectRule(trustedHostSuffixes: RedirectRule.platformHostSuffixes))
+    #expect(throws: RestError.self) {
+      try self.client.wire(RestRequest(path: "https://other.force.com/x"), as: account)
+    }
     for allowed in [
       "https://acme.my.salesforce.com/x", "https://login.salesforce.com/x",
       "https://other.force.com/x",

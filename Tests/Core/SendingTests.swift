@@ -32,12 +32,13 @@ import Testing
 
     init(
       policy: RetryPolicy = RetryPolicy(), chance: Double = 0.5, org: TestOrg = TestOrg(),
-      observer: (@Sendable (TransferMetrics) -> Void)? = nil, _ script: ScriptedTransport
+      observer: (@Sendable (TransferMetrics) -> Void)? = nil,
+      redirects: RedirectRule = RedirectRule(), _ script: ScriptedTransport
     ) async throws {
       transport = script
       client = RestClient(
         account: org.account(), accounts: try await org.manager(transport: script),
-        transport: script,
+        transport: script, redirects: redirects,
         options: .init(
           retries: policy, clock: clock, chance: { chance }, observer: observer))
     }
@@ -368,6 +369,7 @@ import Testing
       #expect(setup.sent == 1)
     }
     let followed = try await Setup(
+      redirects: RedirectRule(trustedHostSuffixes: [".file.force.com"]),
       ScriptedTransport { request in
         request.url.host() == "acme.my.salesforce.com"
           ? TransportResponse(

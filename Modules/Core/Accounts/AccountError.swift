@@ -7,7 +7,7 @@ public struct AccountError: Error, Sendable {
     private enum Kind: String {
       case unknownAccount, notLoggedIn, illegalState, keyUnavailable, keyMissing, wrongKey
       case damagedFile, readFailed, writeFailed, unsyncedRecords, observerTimedOut, closed
-      case busy
+      case busy, foreignServer
     }
     private let kind: Kind
 
@@ -41,6 +41,10 @@ public struct AccountError: Error, Sendable {
     /// again helps when it has ended.
     public static let busy = Code(kind: .busy)
 
+    /// The tokens of a login come from a server that the account of the same user does not know. The
+    /// account is as it was. Confirm the move, or do not use that server.
+    public static let foreignServer = Code(kind: .foreignServer)
+
     public var description: String { kind.rawValue }
 
     /// Whether the same call may succeed later.
@@ -53,7 +57,8 @@ public struct AccountError: Error, Sendable {
       case .damagedFile: 10001
       case .keyUnavailable, .keyMissing, .wrongKey, .readFailed: 10003
       case .writeFailed: 10004
-      case .unknownAccount, .notLoggedIn, .unsyncedRecords, .observerTimedOut, .closed, .busy:
+      case .unknownAccount, .notLoggedIn, .unsyncedRecords, .observerTimedOut, .closed, .busy,
+        .foreignServer:
         nil
       }
     }

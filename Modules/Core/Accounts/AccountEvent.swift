@@ -8,7 +8,7 @@ public struct AccountEvent: Sendable {
     case didLogIn
     /// The tokens were refreshed and are on disk.
     case didRefreshToken
-    /// The server moved the account to another host; requests go there from now on.
+    /// The account moved to another host, which the caller had confirmed; requests go there from now on.
     case didChangeInstance
     /// The server refused the refresh token. Data is kept; the user must log in again.
     case sessionDidEnd(LogoutReason)

@@ -71,6 +71,11 @@ public struct OAuthCredentials: Sendable, Equatable {
     webSession[OAuthKeys.beaconChildConsumerKey].flatMap { $0.isEmpty ? nil : $0 } ?? clientId
   }
 
+  /// The token whose revocation ends the session: the refresh token, else the access token.
+  var revocableToken: String? {
+    [refreshToken, accessToken].lazy.compactMap(\.self).first { !$0.isEmpty }
+  }
+
   /// The server for token calls: the community's, else where the user logged in.
   var oauthBase: URL { communityURLInUse ?? loginServer.url }
 
@@ -81,12 +86,6 @@ public struct OAuthCredentials: Sendable, Equatable {
     case .login: oauthBase
     case .base(let url): url
     }
-  }
-
-  /// Whether `url` is on one of this account's own servers.
-  func owns(_ url: URL) -> Bool {
-    [instanceURL, apiInstanceURL, communityURL, identityURL, loginServer.url]
-      .contains { $0?.origin == url.origin }
   }
 
   /// Drops the access token; a refresh token brings another (CO-64).

@@ -5,14 +5,16 @@ extension UserAccountManager {
   /// Logs a user in through the browser; with the usual options by the web-server flow and PKCE.
   ///
   /// On return the account is on disk. A user who is already here gets new tokens and keeps all
-  /// data; the former refresh token is ended on the server.
+  /// data; the former refresh token is ended on the server. A server that the account does not know
+  /// never replaces it: that is `foreignServer`, unless ``confirmMove(of:to:)`` was called.
   ///
   /// - Parameter server: A login server, an org's own domain, or a page that finds the org
   ///   (``LoginServer/welcome``), for which the presenter must be a ``DiscoveryPresenter``.
   /// - Parameter presenter: Shows the login page.
   /// - Throws: ``OAuthError`` for what the server, the user or the presenter refused; its
   ///   ``OAuthError/Code/effect`` says what to do next. ``TransportError`` if the server was not
-  ///   reached; ``AccountError`` `illegalState` while another login is at work, `writeFailed`.
+  ///   reached; ``AccountError`` `illegalState` while another login is at work, `foreignServer`,
+  ///   `writeFailed`.
   ///   `CancellationError`, also after ``cancelLogin()``. After an error everything is as before; if
   ///   the disk refuses that too, which is logged, an account may be found after the next start.
   @discardableResult
@@ -200,9 +202,9 @@ extension UserAccountManager {
   /// Ends the refresh token of a login that came to nothing: servers keep few for a user and an app, and
   /// drop those of other devices for it.
   private func giveBack(_ credentials: OAuthCredentials) async {
-    let token = credentials.refreshToken
+    let token = credentials.revocableToken
     // The server may have given the one of an account that stays.
-    guard !held.values.contains(where: { $0.credentials.refreshToken == token }) else { return }
+    guard !held.values.contains(where: { $0.credentials.revocableToken == token }) else { return }
     // In a task of its own: that of the login may be cancelled.
     _ = await Task { await revoke(credentials, reason: .unexpected) }.value
   }
@@ -223,6 +225,7 @@ extension UserAccountManager {
       }
     } catch {
       guard options.keepsLoginWithoutProfile, !(error is CancellationError),
+        (error as? OAuthError)?.code != .identityMismatch,
         let url = credentials.identityURL,
         let identity = UserAccountIdentity(identityURL: url.absoluteString)
       else { throw error }
@@ -241,9 +244,13 @@ extension UserAccountManager {
       try await self.replaceAccount(by: entering, makesCurrent)
     }
     grants[identity] = nil
+    didMove(account)
     eventSource.send(.didLogIn, account, changes: AccountChanges(from: former, to: account))
     if makesCurrent { didSetCurrent(identity) }
-    if let former, former.credentials.refreshToken != account.credentials.refreshToken {
+    // The access token of a former session without a refresh token may be the one that was entered again.
+    if let former, former.credentials.refreshToken?.isEmpty == false,
+      former.credentials.refreshToken != account.credentials.refreshToken
+    {
       _ = await revoke(former.credentials, reason: .refreshTokenRotated)
     }
     return account
@@ -261,6 +268,7 @@ extension UserAccountManager {
     guard known?.loginState != .loggingOut else {
       throw AccountError(.illegalState, "\(entering) is being logged out; log in after that")
     }
+    if let former { try checkServers(of: entering, replacing: former) }
     var account = entering
     account.customData = former?.customData ?? [:]
     do throws(AccountError) {

@@ -124,9 +124,9 @@ extension UserAccountManager {
     return reports
   }
 
-  /// Tells the server to end a refresh token; the outcome changes nothing here.
+  /// Ends a session on the server; the outcome changes nothing here.
   func revoke(_ credentials: OAuthCredentials, reason: LogoutReason) async -> Bool? {
-    guard credentials.refreshToken?.isEmpty == false else { return nil }
+    guard credentials.revocableToken != nil else { return nil }
     let oauth = oauth
     do {
       return try await limited(to: options.revocationTimeLimit, "revoking the refresh token") {

@@ -86,11 +86,10 @@ extension UserAccountManager {
     }
     // Nobody waits for it any more, and the account may be somebody else's to change.
     try Task.checkCancellation()
-    var account = stored
-    account.credentials = stored.credentials.merging(
-      response, keeping: options.additionalTokenFields)
+    let account = try account(stored, after: response)
     openIDTokens[stored.identity] = response.values["id_token"]
     try await save(account)
+    didMove(account)
     CoreLogger.log.info("the token of \(account) was refreshed")
     eventSource.send(
       .didRefreshToken, account, changes: AccountChanges(from: stored, to: account))

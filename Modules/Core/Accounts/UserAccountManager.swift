@@ -66,6 +66,8 @@ public actor UserAccountManager {
   var grants: [UserAccountIdentity: ServerGrant] = [:]
   /// The OpenID tokens that refreshes brought last.
   var openIDTokens: [UserAccountIdentity: String] = [:]
+  /// Origins that the caller confirmed for accounts that move.
+  var confirmedServers: [UserAccountIdentity: Set<String>] = [:]
   /// The login at work.
   var login: Task<UserAccount, any Error>?
   private var isClosed = false
@@ -329,6 +331,7 @@ public actor UserAccountManager {
     refreshes[identity] = nil
     grants[identity] = nil
     openIDTokens[identity] = nil
+    confirmedServers[identity] = nil
   }
 
   /// Takes over what another process wrote.

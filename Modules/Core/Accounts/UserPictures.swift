@@ -39,7 +39,8 @@ public struct UserPictures: Sendable {
   /// Fetches the small picture that the profile names, and keeps it in place of the former one. A profile
   /// that names none removes it.
   ///
-  /// The token goes with the request, so the address must be the account's or one of the platform.
+  /// The token goes with the request, so the address must be the account's or one of the platform, which the
+  /// identity service of the account's own server named.
   ///
   /// - Returns: The picture.
   /// - Throws: What ``RestClient/send(_:)`` throws; ``EncryptionError``; ``AccountError`` `unknownAccount`
@@ -52,7 +53,10 @@ public struct UserPictures: Sendable {
       try store(of: account).removeValue(forKey: Self.key)
       return nil
     }
-    let client = RestClient(account: account, accounts: accounts, transport: transport)
+    var redirects = RedirectRule()
+    if RedirectRule.isPlatform(url) { redirects.trustedOrigins = [url.origin] }
+    let client = RestClient(
+      account: account, accounts: accounts, transport: transport, redirects: redirects)
     let answer = try await client.send(
       RestRequest(
         path: url.absoluteString, host: .base(url), endpoint: "", maxResponseBytes: Self.maxBytes))

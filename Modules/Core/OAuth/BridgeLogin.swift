@@ -17,10 +17,12 @@ public struct BridgeLogin: Sendable {
   ///
   /// - Parameter path: The path that such an address has. Default: `/login/qr`.
   /// - Parameter parameter: The parameter that holds the login. Default: `bridgeJson`.
-  /// - Throws: ``OAuthError`` `malformedResponse` if it is none, or holds nothing that would bind its
-  ///   redirect to it: neither a verifier nor a state.
+  /// - Parameter hosts: Hosts that the login may lead to besides those of the platform. Default: none.
+  /// - Throws: ``OAuthError`` `malformedResponse` if it is none, leads to another host, or holds
+  ///   nothing that would bind its redirect to it: neither a verifier nor a state.
   public init(
-    scanned address: String, path: String = "/login/qr", parameter: String = "bridgeJson"
+    scanned address: String, path: String = "/login/qr", parameter: String = "bridgeJson",
+    hosts: Set<String> = []
   ) throws(OAuthError) {
     guard let url = URL(string: address), url.path(percentEncoded: false).hasSuffix(path),
       let text = QueryParameters(ofAddress: address).dictionary[parameter],
@@ -28,6 +30,10 @@ public struct BridgeLogin: Sendable {
       let bridge = json["frontdoor_bridge_url"]?.string, let page = URL(string: bridge),
       page.isAllowedForTransport
     else { throw Self.malformed("the scanned address holds no login") }
+    let host = page.host()?.lowercased() ?? ""
+    guard RedirectRule.isPlatform(page) || hosts.contains(where: { $0.lowercased() == host }) else {
+      throw Self.malformed("the scanned login leads to \(page.site), which is not trusted")
+    }
     let start = QueryParameters(ofAddress: bridge).dictionary["startURL"] ?? ""
     let request = QueryParameters(ofAddress: start).dictionary
     guard let clientId = request["client_id"], !clientId.isEmpty else {

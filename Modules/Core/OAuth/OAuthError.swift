@@ -14,6 +14,7 @@ public struct OAuthError: Error, Sendable {
       case refreshFailed, invalidLoginURL
       case invalidCredentials, stateMismatch, identityUnavailable, serverUnavailable
       case invalidUsername, invalidPassword, invalidEmail, managedAppRequired
+      case identityMismatch
     }
     private let kind: Kind
 
@@ -74,6 +75,8 @@ public struct OAuthError: Error, Sendable {
     public static let invalidEmail = Code(kind: .invalidEmail)
     /// The org lets this user log in on managed devices alone.
     public static let managedAppRequired = Code(kind: .managedAppRequired)
+    /// Responses of the server name different users. Do not use that server.
+    public static let identityMismatch = Code(kind: .identityMismatch)
 
     public var description: String { kind.rawValue }
 
@@ -89,7 +92,7 @@ public struct OAuthError: Error, Sendable {
     public var number: Int {
       switch kind {
       case .unknown, .invalidCredentials, .stateMismatch, .identityUnavailable, .serverUnavailable,
-        .invalidUsername, .invalidPassword, .invalidEmail, .managedAppRequired:
+        .invalidUsername, .invalidPassword, .invalidEmail, .managedAppRequired, .identityMismatch:
         666
       case .timedOut: 667
       case .malformedResponse: 668

@@ -65,11 +65,12 @@ enum OAuthRequests {
       userAgent)
   }
 
-  /// Ends a refresh token on the server (CO-37); `nil` if the account has none.
+  /// Ends a session on the server (CO-37): by the refresh token, or by the access token if there is no other;
+  /// `nil` if there is neither.
   static func revoke(
     _ credentials: OAuthCredentials, reason: LogoutReason, userAgent: String
   ) -> TransportRequest? {
-    guard let token = credentials.refreshToken, !token.isEmpty else { return nil }
+    guard let token = credentials.revocableToken else { return nil }
     return post(
       credentials.oauthBase.appending(rawPath: OAuthPath.revoke),
       PercentEncoding.form([("token", token), ("revoke_reason", reason.rawValue)]), userAgent)

@@ -46,7 +46,24 @@ extension OAuthService {
       response = try await answer(
         to: OAuthRequests.get(address, token: token, userAgent: userAgent.text()), during: what)
     }
-    return (identity, UserProfile(answer: try Self.identityAnswer(response, during: what)))
+    let json = try Self.identityAnswer(response, during: what)
+    try Self.check(json, isAbout: identity, during: what)
+    return (identity, UserProfile(answer: json))
+  }
+
+  /// - Throws: ``OAuthError`` `identityMismatch` if an id in `json` is not the one of `identity`.
+  static func check(
+    _ json: JSONSlice, isAbout identity: UserAccountIdentity, during what: String
+  ) throws(OAuthError) {
+    let named = UserAccountIdentity(
+      userId: json["user_id"]?.string ?? identity.userId,
+      organizationId: json["organization_id"]?.string ?? identity.organizationId)
+    guard named == identity else {
+      throw OAuthError(
+        .identityMismatch,
+        "The response to \(what) is about \(named), and its address about \(identity). "
+          + "Do not use this server.")
+    }
   }
 
   /// The object of a successful answer; the server's cause, a word in plain text, is kept.

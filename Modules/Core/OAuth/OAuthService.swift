@@ -62,7 +62,8 @@ struct OAuthService: Sendable {
 
   /// Asks the userinfo endpoint whose the tokens are.
   ///
-  /// - Throws: ``OAuthError`` `accessDenied` if the token is refused, `identityUnavailable`;
+  /// - Throws: ``OAuthError`` `accessDenied` if the token is refused, `identityUnavailable`,
+  ///   `identityMismatch`;
   ///   ``TransportError``.
   func userInfo(
     of credentials: OAuthCredentials
@@ -82,6 +83,11 @@ struct OAuthService: Sendable {
         .identityUnavailable, "the answer to \(what) does not name user and organization")
     }
     let identityURL = json["sub"]?.string.flatMap { URL(string: $0) }
+    if let identityURL,
+      let identity = UserAccountIdentity(identityURL: identityURL.absoluteString)
+    {
+      try Self.check(json, isAbout: identity, during: what)
+    }
     return (
       UserAccountIdentity(userId: user, organizationId: org),
       identityURL.flatMap { $0.isAllowedForTransport ? $0 : nil }, UserProfile(answer: json)

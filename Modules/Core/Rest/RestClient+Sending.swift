@@ -17,7 +17,7 @@ extension RestClient {
   /// - Parameter attempt: Sends the request once.
   func perform<Result: Sendable>(
     _ request: RestRequest, _ progress: TransferProgress?,
-    _ attempt: (TransportRequest) async throws -> Attempt<Result>
+    _ attempt: (TransportRequest, RedirectRule) async throws -> Attempt<Result>
   ) async throws -> Attempt<Result> {
     guard let observer = options.observer else {
       var log = SendingLog()
@@ -36,7 +36,7 @@ extension RestClient {
 
   private func attempts<Result: Sendable>(
     _ request: RestRequest, _ progress: TransferProgress?, _ log: inout SendingLog,
-    _ attempt: (TransportRequest) async throws -> Attempt<Result>
+    _ attempt: (TransportRequest, RedirectRule) async throws -> Attempt<Result>
   ) async throws -> Attempt<Result> {
     var machine = RetryMachine(policy: options.retries, isRepeatable: request.isRepeatable)
     var account = try await session(for: request)
@@ -46,10 +46,12 @@ extension RestClient {
     while true {
       var wired = try wire(request, as: account)
       wired.progress = progress
+      var redirects = redirects
+      redirects.trustedOrigins.formUnion(account?.credentials.servers.map(\.origin) ?? [])
       log.begin(wired)
       let outcome: RetryMachine.Outcome
       do {
-        let result = try await attempt(wired)
+        let result = try await attempt(wired, redirects)
         guard case .answered(let response) = result else { return result }
         log.status = response.status
         log.receivedBytes = Int64(response.body.count)
@@ -79,7 +81,7 @@ extension RestClient {
     _ request: RestRequest, _ progress: TransferProgress?,
     _ body: @escaping @Sendable (RestStream) async throws -> Result
   ) async throws -> Result {
-    let attempt: Attempt<Result> = try await perform(request, progress) { wired in
+    let attempt: Attempt<Result> = try await perform(request, progress) { wired, redirects in
       do {
         return try await transport.withStream(to: wired, following: redirects) { stream in
           guard (200...299).contains(stream.status) else {

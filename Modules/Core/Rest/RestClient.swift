@@ -52,7 +52,8 @@ public final class RestClient: Sendable {
   /// - Parameter accounts: Holds the account's tokens and refreshes them.
   /// - Parameter apiVersion: Default: `v66.0`.
   /// - Parameter userAgent: Default: what this process and its machine are called.
-  /// - Parameter redirects: Where redirects are followed. Default: to the platform's hosts, five in a row.
+  /// - Parameter redirects: Which hosts may receive the token besides the account's own servers, in requests
+  ///   with a whole address and in redirects. Default: none; five redirects in a row.
   /// - Parameter options: Default: up to three attempts, nobody who watches.
   public init(
     account: UserAccount, accounts: UserAccountManager, transport: any HTTPTransport,
@@ -125,9 +126,9 @@ public final class RestClient: Sendable {
   ) async throws -> RestResponse {
     defer { progress?.finish() }
     return try await inFlight.run(request) {
-      let attempt: Attempt<RestResponse> = try await self.perform(request, progress) { wired in
-        .answered(
-          RestResponse(try await self.transport.send(wired, following: self.redirects)))
+      let attempt: Attempt<RestResponse> = try await self.perform(request, progress) {
+        wired, redirects in
+        .answered(RestResponse(try await self.transport.send(wired, following: redirects)))
       }
       switch attempt {
       case .answered(let response), .consumed(let response, _): return response

@@ -3,20 +3,23 @@ import HTTPTypes
 
 /// Says which redirects are followed.
 ///
-/// A token follows a redirect to the same host, or to a host of the platform, and never from https
-/// to http; any other redirect is handed to the caller as the answer (CO-128).
+/// A token follows a redirect to the servers of its account, and to hosts that the app names, and never from
+/// https to http; any other redirect is handed to the caller as the response (CO-128). Most hosts of the
+/// platform belong to other orgs, so they are not trusted by default.
 public struct RedirectRule: Sendable, Equatable {
   /// Ends of the host names that may receive a token, each with its leading dot.
   public var trustedHostSuffixes: [String]
   /// The longest chain of redirects followed for one request.
   public var maxRedirects: Int
+  /// Origins that may receive a token besides: the servers of its account.
+  var trustedOrigins: Set<String> = []
 
   /// Makes a rule.
   ///
-  /// - Parameter trustedHostSuffixes: Default: ``platformHostSuffixes``.
+  /// - Parameter trustedHostSuffixes: Default: none. ``platformHostSuffixes`` trusts every org's hosts.
   /// - Parameter maxRedirects: Default: 5.
   public init(
-    trustedHostSuffixes: [String] = RedirectRule.platformHostSuffixes, maxRedirects: Int = 5
+    trustedHostSuffixes: [String] = [], maxRedirects: Int = 5
   ) {
     self.trustedHostSuffixes = trustedHostSuffixes
     self.maxRedirects = maxRedirects
@@ -32,12 +35,30 @@ public struct RedirectRule: Sendable, Equatable {
   /// Whether `host` belongs to the platform, by the list of this rule.
   public func trusts(host: String) -> Bool {
     let host = host.lowercased()
-    return trustedHostSuffixes.contains { host.hasSuffix($0) }
+    return Self.isHostName(host) && trustedHostSuffixes.contains { host.hasSuffix($0) }
+  }
+
+  /// Whether `url` is https on the usual port of one of ``platformHostSuffixes``.
+  static func isPlatform(_ url: URL) -> Bool {
+    RedirectRule(trustedHostSuffixes: platformHostSuffixes).trusts(url)
+  }
+
+  /// Whether `host` is made of labels of letters, digits and hyphens. A suffix proves nothing about any other
+  /// text: `evil.example%2f.salesforce.com` ends with a host of the platform too.
+  private static func isHostName(_ host: String) -> Bool {
+    host.utf8.count <= 253
+      && host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+        (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+          && label.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
+          }
+      }
   }
 
   /// Whether a token may go to `url`: the platform's own hosts speak https on its usual port, anything
   /// else is a stranger.
   func trusts(_ url: URL) -> Bool {
+    if trustedOrigins.contains(url.origin) { return true }
     let host = url.host()?.lowercased() ?? ""
     return url.origin == "https://\(host):443" && trusts(host: host)
   }

@@ -48,6 +48,13 @@ struct LoginCommand: AsyncParsableCommand {
   @Option(help: "The connected app's callback address; port 0 takes any free port.")
   var redirectUri = "http://localhost:1717/OauthRedirect"
 
+  @Flag(
+    help: """
+      The org of an account that is logged in has moved to --url, for instance to a new My Domain: the account
+      goes there with its data. Without it such a login is refused.
+      """)
+  var moveAccount = false
+
   @Flag(help: "With --browser or --paste: the older flow, whose redirect brings the tokens.")
   var userAgentFlow = false
 
@@ -87,6 +94,11 @@ struct LoginCommand: AsyncParsableCommand {
     let app = ConnectedApp(
       clientId: clientId, redirectURI: redirectUri, usesHybridGrants: false)
     try await state.withWorkspace { workspace in
+      if moveAccount {
+        for account in await workspace.accounts.accounts {
+          try await workspace.accounts.confirmMove(of: account.identity, to: server)
+        }
+      }
       let account = try await logIn(workspace.accounts, server, app)
       output.print(account.document(isCurrent: true)) {
         ["logged in as \(account.username) (\(account.identity))"]

@@ -1,0 +1,115 @@
+import Foundation
+import SalesforceSDKCommon
+
+// An account is a user's ids and the servers that vouch for them. The ids are no secret, and any server can
+// claim them; so only a server of the account may bring it new tokens or new servers.
+
+extension OAuthCredentials {
+  /// Every server that these credentials send tokens or data to.
+  var servers: [URL] {
+    [instanceURL, apiInstanceURL, communityURL, identityURL, loginServer.url].compactMap(\.self)
+  }
+
+  /// Whether `url` is on one of this account's own servers.
+  func owns(_ url: URL) -> Bool { servers.contains { $0.origin == url.origin } }
+
+  /// The first server of these credentials that is none of `former` and no login host of the platform;
+  /// `nil` if there is none.
+  func foreignServer(besides former: OAuthCredentials, confirmed: Set<String>) -> URL? {
+    // A session that was removed leaves the login server alone; what it names is as genuine as at a first login.
+    if former.instanceURL == nil, former.loginServer.url.origin == loginServer.url.origin {
+      return nil
+    }
+    return servers.first { server in
+      !former.owns(server) && !Self.platformOrigins.contains(server.origin)
+        && !confirmed.contains(server.origin)
+    }
+  }
+
+  /// Takes over the servers of `former`, and keeps the tokens.
+  mutating func keepServers(of former: OAuthCredentials) {
+    instanceURL = former.instanceURL
+    apiInstanceURL = former.apiInstanceURL
+    communityId = former.communityId
+    communityURL = former.communityURL
+    identityURL = former.identityURL
+    loginServer = former.loginServer
+  }
+
+  /// Hosts that serve every org of the platform, and no one else.
+  private static let platformOrigins: Set<String> = [
+    "https://login.salesforce.com:443", "https://test.salesforce.com:443",
+    "https://api.salesforce.com:443",
+  ]
+}
+
+extension UserAccountManager {
+  /// Confirms that an account has moved to `server`, for instance because its org has a new My Domain.
+  ///
+  /// Without it a login whose servers the account does not know is refused with `foreignServer`, and a
+  /// refresh that names one leaves the account at its former servers. With it the next login or refresh may
+  /// name `server`, and the account moves there with its data. Confirm only an address that comes from the
+  /// user or an administrator, never one that a server named. The confirmation is kept in memory and ends
+  /// once an account is saved with that server.
+  ///
+  /// - Throws: ``AccountError`` `unknownAccount`.
+  public func confirmMove(
+    of identity: UserAccountIdentity, to server: LoginServer
+  ) throws(AccountError) {
+    guard held[identity] != nil else {
+      throw AccountError(
+        .unknownAccount, "Cannot move account \(identity): there is none. Log in.")
+    }
+    confirmedServers[identity, default: []].insert(server.url.origin)
+  }
+
+  /// - Throws: ``AccountError`` `foreignServer` if a login has a server that the account it would replace
+  ///   does not know.
+  func checkServers(
+    of entering: UserAccount, replacing former: UserAccount
+  ) throws(AccountError) {
+    guard
+      let server = entering.credentials.foreignServer(
+        besides: former.credentials, confirmed: confirmedServers[entering.identity] ?? [])
+    else { return }
+    throw AccountError(
+      .foreignServer,
+      "\(server.origin) claims to be the server of \(former), which logged in elsewhere; the account is "
+        + "as it was. If the org has moved there, confirm it with confirmMove(of:to:) and log in again."
+    )
+  }
+
+  /// The account after a refresh: with its new tokens, and with new servers only if they were confirmed.
+  ///
+  /// - Throws: ``OAuthError`` `identityMismatch` if the response is about another user.
+  func account(_ stored: UserAccount, after response: TokenResponse) throws(OAuthError)
+    -> UserAccount
+  {
+    var account = stored
+    account.credentials = stored.credentials.merging(
+      response, keeping: options.additionalTokenFields)
+    if let named = response.url("id"),
+      let identity = UserAccountIdentity(identityURL: named.absoluteString),
+      identity != stored.identity
+    {
+      throw OAuthError(
+        .identityMismatch, "The response to the refresh of \(stored) is about another user.")
+    }
+    if let server = account.credentials.foreignServer(
+      besides: stored.credentials, confirmed: confirmedServers[stored.identity] ?? [])
+    {
+      CoreLogger.log.warning(
+        "a refresh of \(stored) named \(server.origin), which it does not know; the account stays at its "
+          + "servers until confirmMove(of:to:)")
+      account.credentials.keepServers(of: stored.credentials)
+    }
+    return account
+  }
+
+  /// Ends the confirmations that a saved account has used.
+  func didMove(_ account: UserAccount) {
+    for server in account.credentials.servers {
+      confirmedServers[account.identity]?.remove(server.origin)
+    }
+  }
+}
