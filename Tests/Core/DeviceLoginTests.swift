@@ -104,7 +104,7 @@ import Testing
   @Test(
     arguments: [
       (600, 9_000_000_000_000_000_000, 600, 599), (9_000_000_000_000_000_000, 5, 86_400, 5),
-      (600, -4, 600, 1), (1, 5, 1, 1), (-1, 5, -1, 1),
+      (600, -4, 600, 1), (1, 5, 1, 1), (-1, 5, 1, 1), (.min, .min, 1, 1),
     ] as [(Int64, Int64, Int64, Int64)])
   func `CO-24 times that a server cannot mean are bounded`(
     expires: Int64, interval: Int64, lifetime: Int64, pause: Int64

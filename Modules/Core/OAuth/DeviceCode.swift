@@ -16,6 +16,7 @@ public struct DeviceCode: Sendable {
   /// What servers that name no time mean.
   private static let usualLifetime: Int64 = 600
   private static let usualInterval: Int64 = 5
+  private static let longestInterval: Int64 = 3_600
   /// No code is good for longer; what a server says beyond that is a mistake.
   private static let longestLifetime: Int64 = 86_400
 
@@ -31,11 +32,12 @@ public struct DeviceCode: Sendable {
     deviceCode = device
     userCode = user
     verificationURL = url
-    let seconds = min(json["expires_in"]?.int64 ?? Self.usualLifetime, Self.longestLifetime)
+    let seconds = min(
+      max(1, json["expires_in"]?.int64 ?? Self.usualLifetime), Self.longestLifetime)
     lifetime = .seconds(seconds)
     // At least one question falls into the lifetime.
-    let pause = min(json["interval"]?.int64 ?? Self.usualInterval, seconds - 1)
-    interval = .seconds(max(1, pause))
+    let longest = min(max(1, seconds - 1), Self.longestInterval)
+    interval = .seconds(min(max(1, json["interval"]?.int64 ?? Self.usualInterval), longest))
   }
 }
 

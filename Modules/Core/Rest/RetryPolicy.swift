@@ -107,13 +107,13 @@ final class RetryBudget: Sendable {
 }
 
 extension HTTPFields {
-  /// How long the server asks to wait: a number of seconds, or the time until a date.
+  /// How long the server asks to wait: a number of seconds, or the time until a date; a day at most.
   func retryAfter(now: SalesforceDate) -> Duration? {
     guard let text = self[.retryAfter]?.trimmed else { return nil }
     if let seconds = Int64(text) {
       return seconds >= 0 ? .seconds(Swift.min(seconds, 86_400)) : nil
     }
     guard let date = SalesforceDate.parseHTTP(text) else { return nil }
-    return .milliseconds(Swift.max(0, date.milliseconds - now.milliseconds))
+    return .milliseconds(Swift.min(Swift.max(0, date.milliseconds - now.milliseconds), 86_400_000))
   }
 }
