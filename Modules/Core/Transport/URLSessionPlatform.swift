@@ -22,6 +22,9 @@ extension URLSession {
   static func makeBare(
     maxConnectionsPerHost: Int, delegate: any URLSessionDataDelegate
   ) -> URLSession {
+    #if canImport(FoundationNetworking)
+      _ = LoopbackProxies.areExcluded
+    #endif
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false
@@ -61,6 +64,28 @@ private final class CallbackQueue: OperationQueue, @unchecked Sendable {
 }
 
 #if canImport(FoundationNetworking)
+  /// The environment's proxies and this machine.
+  ///
+  /// Plain http is for this machine alone, so a request to it never goes to a proxy, which would see its
+  /// token. On Linux URLSession takes proxies from the environment and has no setting of its own for them.
+  enum LoopbackProxies {
+    /// Adds the names of this machine to `no_proxy`, once for the process.
+    static let areExcluded: Bool = {
+      let environment = ProcessInfo.processInfo.environment
+      let names = exclusions(
+        besides: environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
+      return setenv("no_proxy", names, 1) == 0
+    }()
+
+    /// The value of `no_proxy` that excludes this machine besides what `names` excludes.
+    static func exclusions(besides names: String) -> String {
+      // Only alone it stands for every host.
+      if names.trimmingCharacters(in: .whitespaces) == "*" { return "*" }
+      let own = "localhost,127.0.0.1,127.0.0.0/8,::1,[::1]"
+      return names.isEmpty ? own : "\(names),\(own)"
+    }
+  }
+
   /// The queue on which URLSession reads the connections of one session, stopped.
   ///
   /// That queue lies within the queue on which tasks are cancelled. While a server sends without a pause it
