@@ -17,8 +17,8 @@ package struct DurableFile: Sendable {
   /// What a file holds.
   package struct Content: Sendable {
     package let bytes: [UInt8]
-    /// Whether users of no relation may read or change the file.
-    package let isExposed: Bool
+    /// Whether other users may read, change or replace the file; with the reason in words.
+    package let exposure: String?
   }
 
   package let path: String
@@ -37,12 +37,35 @@ package struct DurableFile: Sendable {
   ///
   /// Never for an open database: closing a second descriptor of its file drops SQLite's locks.
   package func read(limit: Int = .max) throws(FileFailure) -> [UInt8]? {
-    try content(limit: limit)?.bytes
+    try load(limit: limit)?.bytes
   }
 
-  /// The first `limit` bytes and who may read them, or nil if there is no file.
-  package func content(limit: Int = .max) throws(FileFailure) -> Content? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+  /// The whole of a regular file, and which other users may get at it; nil if there is no file.
+  ///
+  /// - Throws: ``FileFailure`` also for anything but a regular file, at once, and with `EFBIG` for a file of
+  ///   more than `maxBytes`, of which nothing is read.
+  package func content(maxBytes: Int) throws(FileFailure) -> Content? {
+    guard let (bytes, status) = try load(limit: .max, maxBytes: maxBytes) else { return nil }
+    return Content(bytes: bytes, exposure: try exposure(of: status))
+  }
+
+  /// Why other users may get at the file; nil if they may not.
+  private func exposure(of file: stat) throws(FileFailure) -> String? {
+    if file.st_uid != geteuid() { return "it belongs to another user" }
+    if file.st_mode & 0o077 != 0 { return "other users may read or change it" }
+    var above = stat()
+    guard stat(folder, &above) == 0 else { throw FileFailure("examined", folder, errno: errno) }
+    // In a sticky folder, such as /tmp, nobody removes the files of others.
+    let isShared = above.st_mode & 0o022 != 0 && above.st_mode & S_ISVTX == 0
+    let isOwn = above.st_uid == geteuid() || above.st_uid == 0
+    return isShared || !isOwn ? "other users may change its folder" : nil
+  }
+
+  private func load(
+    limit: Int, maxBytes: Int = .max
+  ) throws(FileFailure) -> (bytes: [UInt8], status: stat)? {
+    // A pipe would wait for its other end.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else {
       if isMissing(errno) { return nil }
       throw FileFailure("opened", path, errno: errno)
@@ -51,6 +74,12 @@ package struct DurableFile: Sendable {
     // Asked of the open file: another may have taken its name since.
     var status = stat()
     guard fstat(file, &status) == 0 else { throw FileFailure("examined", path, errno: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw FileFailure("read, since it is no regular file", path, errno: EINVAL)
+    }
+    guard Int(status.st_size) <= maxBytes else {
+      throw FileFailure("read", path, errno: EFBIG)
+    }
     var bytes = [UInt8](repeating: 0, count: min(Int(status.st_size), limit))
     var done = 0
     while done < bytes.count {
@@ -63,7 +92,7 @@ package struct DurableFile: Sendable {
       done += count
     }
     bytes.removeLast(bytes.count - done)
-    return Content(bytes: bytes, isExposed: status.st_mode & 0o007 != 0)
+    return (bytes, status)
   }
 
   /// Whether there is something of this name.
@@ -174,7 +203,9 @@ package struct DurableFile: Sendable {
 
   private func writeNew(_ bytes: [UInt8], at place: String) throws(FileFailure) {
     try makeFolder()
-    let file = open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    // One that a crash left, or another user planted, is never written to.
+    unlink(place)
+    let file = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw FileFailure("written", place, errno: errno) }
     do {
       defer { close(file) }

@@ -21,6 +21,9 @@ public struct FileSecretStore: SecretStore {
   /// The most bytes that one secret may have: 1 MiB.
   public static let maxSecretBytes = 1 << 20
 
+  /// The most bytes that are read of the file: 256 MiB.
+  private static let maxFileBytes = 256 << 20
+
   /// The file. It is made by the first write.
   public let url: URL
   private let provider: any MasterKeyProvider
@@ -132,7 +135,7 @@ public struct FileSecretStore: SecretStore {
   private func load() throws(SecretStoreError) -> SecretFile? {
     let content: [UInt8]?
     do {
-      content = try DurableFile(url).read()
+      content = try DurableFile(url).content(maxBytes: Self.maxFileBytes)?.bytes
     } catch {
       throw SecretStoreError(error)
     }

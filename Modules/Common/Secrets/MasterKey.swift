@@ -68,6 +68,8 @@ public struct CallerMasterKey: MasterKeyProvider {
 public struct KeyFile: MasterKeyProvider {
   /// Where the key is kept.
   public let url: URL
+  /// No key file is longer.
+  private static let maxBytes = 4_096
 
   /// Names the file. It is read, or made, when the key is first needed.
   public init(_ url: URL) { self.url = url }
@@ -95,14 +97,15 @@ public struct KeyFile: MasterKeyProvider {
   private func load() throws(SecretStoreError) -> [UInt8]? {
     let content: DurableFile.Content?
     do {
-      content = try DurableFile(url).content()
+      content = try DurableFile(url).content(maxBytes: Self.maxBytes)
     } catch {
       throw SecretStoreError(error)
     }
-    guard content?.isExposed != true else {
+    if let exposure = content?.exposure {
       throw SecretStoreError(
         .exposedKeyFile,
-        "Every user of this machine may read \(url.path). Run 'chmod 600' on it and try again.")
+        "The key file \(url.path) is not safe: \(exposure). Make the file and its folder yours alone "
+          + "(chown, chmod 600 and 700) and try again.")
     }
     return content?.bytes
   }

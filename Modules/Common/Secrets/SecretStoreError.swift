@@ -19,7 +19,8 @@ public struct SecretStoreError: Error, Sendable, CustomStringConvertible {
     public static let corrupt = Code(kind: .corrupt)
     /// The file of the master key is gone while secrets exist. Restore it from a backup.
     public static let missingMasterKey = Code(kind: .missingMasterKey)
-    /// Other users of the machine may read the key file. Take that right away, then retry.
+    /// Other users of the machine may read, change or replace the key file. Take that right away, then
+    /// retry.
     public static let exposedKeyFile = Code(kind: .exposedKeyFile)
     /// The secret is larger than ``FileSecretStore/maxSecretBytes``.
     public static let tooLarge = Code(kind: .tooLarge)
