@@ -33,9 +33,33 @@ package final class OpenFile: Sendable {
   }
 
   /// Opens a file to write at its end, and makes it, with its folder, if it is missing.
+  ///
+  /// - Throws: ``FileFailure`` with `EPERM` for a file that another user made or may write to, or that has a
+  ///   second name; with `EINVAL` or `ENXIO` for anything but a regular file.
   package static func appending(_ url: URL) throws(FileFailure) -> OpenFile {
     try DurableFile(url).makeFolder()
-    return try OpenFile(url.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)
+    let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+    do throws(FileFailure) {
+      return try OpenFile(url.path, flags | O_CREAT | O_EXCL)
+    } catch  where error.errno == EEXIST {
+      let file = try OpenFile(url.path, flags)
+      try file.checkIsOwn()
+      return file
+    }
+  }
+
+  /// - Throws: ``FileFailure`` unless this is a regular file of this user, which nobody else may write to.
+  private func checkIsOwn() throws(FileFailure) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw FileFailure("examined", path, errno: errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw FileFailure("written", path, errno: EINVAL)
+    }
+    guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0, status.st_nlink == 1 else {
+      throw FileFailure("written, since other users may write to it too", path, errno: EPERM)
+    }
   }
 
   /// Makes a file that does not exist yet, in a folder that does, to write it.

@@ -34,6 +34,8 @@ final class PartialDownload: Sendable {
         throw FileFailure("taken", part.path, errno: EBUSY)
       }
       self.lock = lock
+      // What another user put there is neither gone on with nor written to.
+      _ = try OpenFile.appending(part)
     } catch {
       throw RestError(download: error)
     }
