@@ -12,9 +12,9 @@ struct OutputOptions: ParsableArguments {
   /// Prints `document` if JSON was asked for, else the lines that `lines` makes.
   func print(_ document: JSONValue, lines: () -> [String]) {
     if json {
-      Swift.print(document.text)
+      Console.printRaw(document.text)
     } else {
-      for line in lines() { Swift.print(line) }
+      for line in lines() { Swift.print(TerminalText.escaped(line)) }
     }
   }
 }

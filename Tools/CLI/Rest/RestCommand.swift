@@ -113,7 +113,11 @@ struct RestCommand: AsyncParsableCommand {
       try await client.response(to: request, progress: $0)
     }
     if !response.body.isEmpty {
-      FileHandle.standardOutput.write(Data(response.body + [UInt8(ascii: "\n")]))
+      if isatty(STDOUT_FILENO) == 1 {
+        Console.printRaw(String(decoding: response.body, as: UTF8.self))
+      } else {
+        FileHandle.standardOutput.write(Data(response.body + [UInt8(ascii: "\n")]))
+      }
     } else if printing.json {
       print("null")
     }
@@ -134,7 +138,7 @@ struct RestCommand: AsyncParsableCommand {
       "contentType": download.contentType.map { .string($0) } ?? .null,
     ]
     if printing.json {
-      print(JSONValue.object(document).text)
+      Console.printRaw(JSONValue.object(document).text)
     } else {
       Console.say("saved \(download.bytes) bytes in \(url.path)")
     }

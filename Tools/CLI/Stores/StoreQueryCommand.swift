@@ -58,7 +58,8 @@ struct StoreQueryCommand: AsyncParsableCommand {
       ]) {
         rows.map { row in
           guard let cells = row.array else { return row.text }
-          return cells.map { Self.cell($0.string ?? $0.text) }.joined(separator: "\t")
+          return cells.map { TerminalText.escaped($0.string ?? $0.text, keepsLines: false) }
+            .joined(separator: "\t")
         }
       }
     }
@@ -71,22 +72,6 @@ struct StoreQueryCommand: AsyncParsableCommand {
       slice.kind != .array, slice.kind != .object
     else { return .string(argument) }
     return slice.value
-  }
-
-  /// A text as one cell of a table: what would move the cursor, or command the terminal, is escaped
-  /// as in JSON.
-  static func cell(_ text: String) -> String {
-    text.unicodeScalars.reduce(into: "") { cell, scalar in
-      switch scalar {
-      case "\t": cell += "\\t"
-      case "\n": cell += "\\n"
-      case "\r": cell += "\\r"
-      case _ where scalar.properties.generalCategory == .control:
-        let digits = String(scalar.value, radix: 16)
-        cell += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: cell.unicodeScalars.append(scalar)
-      }
-    }
   }
 
   private func querySpec() throws -> QuerySpec {
