@@ -18,6 +18,12 @@ struct SyncDownRun: Sendable {
   func run(_ target: some SyncDownTarget, _ sync: inout SyncState) async throws {
     let layout = DownloadLayout(of: target, soupName: context.soupName)
     try await layout.check(in: context.store)
+    for place in layout.places {
+      try await context.doubles.unite(
+        EntryUnion(
+          soupName: place.records.soupName, names: place.names, uses: uses, syncId: sync.id,
+          time: now()), in: context.store)
+    }
     let writer = try await PageWriter(layout, sync, uses, time: now(), in: context.store)
     if !sync.fieldsToBackfill.isEmpty, let target = target as? any FieldBackfilling {
       try await FieldBackfill(context: context, uses: uses, fields: sync.fieldsToBackfill)

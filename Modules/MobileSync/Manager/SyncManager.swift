@@ -24,6 +24,7 @@ public actor SyncManager {
   nonisolated let states: SyncStateStore
   nonisolated let signal = StopSignal()
   private nonisolated let serverClock = ServerClock()
+  private nonisolated let doubles = DoubleSearch()
   private nonisolated let sender: any SyncRequestSender
   private nonisolated let userId: String?
 
@@ -226,7 +227,7 @@ public actor SyncManager {
     SyncContext(
       store: store, soupName: sync.soupName, syncId: sync.id, userId: userId,
       mergeMode: sync.options.mergeMode, sender: sender, signal: signal,
-      serverClock: serverClock)
+      serverClock: serverClock, doubles: doubles)
   }
 
   private func enqueue(_ id: Int64, _ operation: @escaping @Sendable () async -> Void) {

@@ -59,6 +59,17 @@ enum ConflictStore {
       withExternalIdPath: "key")
   }
 
+  /// Those of the entries that wait for a decision between the edits of two entries that became one. What the server
+  /// has is compared with them later.
+  static func localEdits(
+    of entryIds: [Int64], in soupName: String, _ reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Set<Int64> {
+    Set(
+      try SideSoup.conflicts.entries(entryIds.map { "\(soupName)/\($0)" }, in: reader)
+        .compactMap { SyncConflict(json: $0.record) }.filter { $0.kind == .localEdits }
+        .map(\.entryId))
+  }
+
   /// Forgets the conflicts of rows that have none any more.
   static func remove(
     _ entryIds: some Sequence<Int64>, of soupName: String,

@@ -58,6 +58,11 @@ struct RecordCheck: Sendable {
         row[names.idField]?.string == id
       else { continue }
       let known = stored[entryId]
+      // Between two local edits no comparison with the server decides.
+      if let known, known.kind == .localEdits {
+        open.append(known)
+        continue
+      }
       switch verdict(pair, row, flags, base: bases[id]) {
       case .unchanged(let date):
         if let date { written.append(try row.setting([(names.dateField, date)])) }

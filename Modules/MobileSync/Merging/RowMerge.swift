@@ -38,6 +38,9 @@ struct RowMerge: Sendable {
   func apply(
     _ pairs: [Pair], in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
+    let undecided = try ConflictStore.localEdits(
+      of: pairs.map(\.entryId), in: soupName, transaction)
+    let pairs = pairs.filter { !undecided.contains($0.entryId) }
     let store = BaseStore(soupName: soupName)
     let bases = try store.bases(of: pairs.map(\.id), in: transaction)
     var written: [JSONSlice] = []
@@ -64,7 +67,7 @@ struct RowMerge: Sendable {
     try ConflictStore.remove(
       pairs.map(\.entryId).filter { !open.contains($0) }, of: soupName, in: transaction)
     try ConflictStore.save(conflicts, in: transaction)
-    return open
+    return open.union(undecided)
   }
 
   private func verdict(_ pair: Pair, base: JSONObject?) throws -> Verdict {

@@ -73,6 +73,11 @@ private struct ConflictResolution {
       )
     default: break
     }
+    if conflict.kind == .localEdits {
+      let resolved = try LocalEdits(conflict).resolved(row, choice)
+      try transaction.upsert(slices: [resolved], soup: conflict.soupName)
+      return try SideSoup.conflicts.remove([conflict.id], in: transaction)
+    }
     if conflict.mergeMode == .leaveIfChanged, conflict.kind != .deletedThere {
       try resolveRecord(row, in: transaction)
       return try SideSoup.conflicts.remove([conflict.id], in: transaction)

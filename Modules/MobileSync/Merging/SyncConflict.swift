@@ -46,10 +46,17 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     /// ``SyncConflict/candidates``; without candidates the target or the server could not tell.
     public static let inDoubt = Kind("inDoubt")
 
+    /// Two entries of the soup stood for the record, with different unsynced values. They are one entry now, which
+    /// has the later values; those of the other are ``Field/theirs``. A field `__locally_deleted__` says that
+    /// the other entry was deleted locally. What is resolved is uploaded by the next sync up.
+    public static let localEdits = Kind("localEdits")
+
     /// The kind with the given text, nil if there is none.
     public init?(rawValue: String) {
       guard
-        let known = [Self.fields, .deletedHere, .deletedThere, .changedThere, .inDoubt]
+        let known = [
+          Self.fields, .deletedHere, .deletedThere, .changedThere, .inDoubt, .localEdits,
+        ]
           .first(where: { $0.rawValue == rawValue })
       else { return nil }
       self = known

@@ -17,6 +17,10 @@ struct PageWriter: Sendable {
     let owners: RecordOwners?
     /// What merges edited rows with what came; nil if they are left alone or replaced.
     let merge: RowMerge?
+    /// What makes one entry of several that stand for one record.
+    let union: EntryUnion
+    /// Entries that may turn out to stand for records of the page; nil if there are none.
+    let lost: LostUpserts?
     /// Conflicts of edits that this run replaces, by record id; they end with the edits.
     var overruled: [String: SyncConflict] = [:]
   }
@@ -47,6 +51,9 @@ struct PageWriter: Sendable {
           owners: isShared ? RecordOwners(soupName: soupName, syncId: sync.id) : nil,
           merge: merges
             ? RowMerge(soupName: soupName, names: place.names, syncId: sync.id, time: time) : nil,
+          union: EntryUnion(
+            soupName: soupName, names: place.names, uses: uses, syncId: sync.id, time: time),
+          lost: try await LostUpserts(of: soupName, in: store),
           overruled: sync.options.mergeMode == .overwrite && layout.isEditable
             ? try await Self.overruled(in: soupName, store) : [:]))
     }
@@ -87,6 +94,7 @@ struct PageWriter: Sendable {
         try save(part, place, { rows.contains(part.ids[$0]) }, in: transaction)
         try merge(part, rows, place, in: transaction)
       }
+      try place.lost?.adopt(part, place.union, in: transaction)
     }
   }
 
@@ -192,14 +200,36 @@ struct PageWriter: Sendable {
     _ ids: [String], _ entries: [JSONSlice], _ place: Place, matching idField: String?,
     in transaction: borrowing StoreTransaction
   ) throws -> [Int64] {
-    let entryIds = try transaction.upsert(
-      slices: entries, setting: members, removing: [SyncKeys.lastError],
-      soup: place.records.soupName, externalIdPath: idField)
+    var entryIds = try upsert(entries, place, matching: idField, in: transaction)
+    if entryIds == nil {
+      // The app has given a record a second entry since the soup was searched for such.
+      try place.union.unite(ids, in: transaction)
+      entryIds = try transaction.upsert(
+        slices: entries, setting: members, removing: [SyncKeys.lastError],
+        soup: place.records.soupName, externalIdPath: idField)
+    }
     if let uses = place.uses, try uses.keepsBases(place.records.soupName, in: transaction) {
       try BaseStore(soupName: place.records.soupName).save(
         zip(ids, entries).map { (id: $0, base: $1) }, in: transaction)
     }
-    return entryIds
+    return entryIds ?? []
+  }
+
+  /// Writes clean rows.
+  ///
+  /// - Returns: The rows' ids; nil if nothing was written, since a record has several entries.
+  private func upsert(
+    _ entries: [JSONSlice], _ place: Place, matching idField: String?,
+    in transaction: borrowing StoreTransaction
+  ) throws -> [Int64]? {
+    do {
+      return try transaction.upsert(
+        slices: entries, setting: members, removing: [SyncKeys.lastError],
+        soup: place.records.soupName, externalIdPath: idField)
+    } catch {
+      guard error.code == .ambiguousMatch else { throw error }
+      return nil
+    }
   }
 
   /// Merges what came into the rows that were edited here.

@@ -47,6 +47,24 @@ struct SoupUses: Sendable {
     !fillers(of: soupName).isSubset(of: [syncId])
   }
 
+  /// The soups that syncs work on, each once for every way in which they name its id field, by name.
+  var soups: [SyncSoup] {
+    var seen: Set<String> = []
+    return uses.flatMap(\.soups).filter { seen.insert("\($0.names.id)/\($0.soupName)").inserted }
+      .sorted { ($0.soupName, $0.names.id) < ($1.soupName, $1.names.id) }
+  }
+
+  /// The fields by which entries of other soups, or of this one, are children of a soup's entries.
+  func childLinks(of soupName: String) -> Set<ChildLink> {
+    Set(
+      uses.lazy.flatMap(\.soups).compactMap { soup in
+        soup.parent.flatMap { parent in
+          parent.soupName == soupName
+            ? ChildLink(soupName: soup.soupName, field: parent.fieldName) : nil
+        }
+      })
+  }
+
   /// The name of the id field of the soup's records, as its syncs call it.
   func idField(of soupName: String) -> String {
     uses.lazy.flatMap(\.soups).first { $0.soupName == soupName }?.names.id

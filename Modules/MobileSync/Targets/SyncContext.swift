@@ -46,6 +46,8 @@ public struct SyncContext: Sendable {
   let signal: StopSignal
   /// What the answers say of the server's time.
   let serverClock: ServerClock
+  /// Which soups were searched for records with several entries.
+  var doubles = DoubleSearch()
   /// Whether a stop waits: a batch that has begun is completed.
   var completesBatch = false
 

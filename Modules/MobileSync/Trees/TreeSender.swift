@@ -12,7 +12,15 @@ struct TreeSender: Sendable {
   /// A record that the server has taken.
   struct Taken {
     let isParent: Bool
-    let record: SyncUpRecord
+    var record: SyncUpRecord
+  }
+
+  /// What became of a tree.
+  struct Sent {
+    var taken: [Taken] = []
+    /// Entries that became one with others and wait for a decision.
+    var parentsInConflict: Set<Int64> = []
+    var childrenInConflict: Set<Int64> = []
   }
 
   /// What is left to do for a tree.
@@ -24,7 +32,7 @@ struct TreeSender: Sendable {
     /// How often a lost parent, and lost children, may still be made anew.
     var parentRetries = 1
     var childRetries = 1
-    var taken: [Taken] = []
+    var sent = Sent()
     /// Conflicts that the responses have made known.
     var conflicts: Set<String> = []
   }
@@ -32,18 +40,17 @@ struct TreeSender: Sendable {
   /// Sends the tree of a parent's entry as it is now.
   ///
   /// - Parameter conflicts: Gets the conflicts, by ``SyncConflict/id``, that hold back trees as wholes.
-  /// - Returns: What the server has taken.
   func send(
     treeOf entryId: Int64, _ target: some TreeSyncUpTarget, noting conflicts: inout Set<String>
-  ) async throws -> [Taken] {
+  ) async throws -> Sent {
     guard let tree = try await resolvedTree(entryId) else {
       try await settleLocally(withoutWork: entryId)
-      return []
+      return Sent()
     }
     var work = try await narrowed(TreeWork(tree, plan.rules))
     if work.isEmpty {
       try await settleLocally(withoutWork: entryId)
-      return []
+      return Sent()
     }
     var reason = plan.reasonToHold(tree)
     if reason == nil, mode == .leaveIfChanged {
@@ -51,12 +58,12 @@ struct TreeSender: Sendable {
     }
     if let reason {
       try await settleLocally(held: work, reason)
-      return []
+      return Sent()
     }
     guard try await settleLocally(work, tree) else {
       // The deletion was taken back meanwhile: the next run decides anew.
       try await settleLocally(withoutWork: entryId)
-      return []
+      return Sent()
     }
     try await settleLocally(waiting: work.takeWaiting(plan))
     var course = Course(tree: tree, parentId: id(of: tree), waiting: work.steps)
@@ -66,7 +73,7 @@ struct TreeSender: Sendable {
     }
     conflicts.formUnion(course.conflicts)
     if let parent = work.removedLast { try await removeLast(parent) }
-    return course.taken
+    return course.sent
   }
 
   /// Removes a parent that the server never had, now that its children are gone there; if one is left, it
@@ -201,7 +208,7 @@ struct TreeSender: Sendable {
       step.isLinked && Self.saysParentIsGone(outcome)
     }
     guard isRefused, plan.parents.mayRecreate, course.parentRetries > 0,
-      !course.taken.contains(where: \.isParent)
+      !course.sent.taken.contains(where: \.isParent)
     else { return false }
     switch zip(steps, outcomes).first(where: \.0.isParent)?.1 {
     case .gone: return true
@@ -270,7 +277,7 @@ struct TreeSender: Sendable {
     for (step, settlement) in verdict.settled {
       guard case .clean(let newId) = settlement else { continue }
       let record = step.record.taken(as: newId)
-      course.taken.append(Taken(isParent: step.isParent, record: record))
+      course.sent.taken.append(Taken(isParent: step.isParent, record: record))
       if step.isParent { course.parentId = record.id }
     }
     var waiting = course.waiting
@@ -283,12 +290,13 @@ struct TreeSender: Sendable {
         } + waiting
     }
     let settlement = TreeSettlement(plan: plan, time: run.now(), tree: course.tree)
-    let (outcomes, refreshed) = try await settlement.write(verdict.settled, waiting: waiting)
+    let written = try await settlement.write(verdict.settled, waiting: waiting)
     if mode == .leaveIfChanged {
       try await note(conflictsOf: verdict.settled, verdict.deletedThere, &course.conflicts)
     }
-    outcomes.forEach(run.reportOutcome)
-    course.waiting = refreshed
+    written.outcomes.forEach(run.reportOutcome)
+    course.waiting = written.waiting
+    course.sent.note(written)
     if verdict.isParentLost { try await beginAgain(&course, entryId) }
   }
 
@@ -324,9 +332,8 @@ struct TreeSender: Sendable {
     let error = SyncUpDecision.clientError(
       "PARENT_NOT_SENT", "The record's parent is not on the server, so it cannot be sent yet.")
     let settlement = TreeSettlement(plan: plan, time: run.now())
-    let (outcomes, _) = try await settlement.write(
-      steps.map { ($0, .keepError(error)) }, waiting: [])
-    outcomes.forEach(run.reportOutcome)
+    try await settlement.write(steps.map { ($0, .keepError(error)) }, waiting: [])
+      .outcomes.forEach(run.reportOutcome)
   }
 
   /// Settles the records that need no request: rows that the server never had, and those that cannot
@@ -387,6 +394,18 @@ struct TreeSender: Sendable {
       try OutcomeStore.save(outcomes, in: transaction)
     }
     outcomes.forEach(run.reportOutcome)
+  }
+}
+
+extension TreeSender.Sent {
+  /// Follows entries to those that they have become one with.
+  fileprivate mutating func note(_ written: TreeSettlement.Written) {
+    for index in taken.indices {
+      let survivors = written.united(isParent: taken[index].isParent).survivors
+      taken[index].record = taken[index].record.moved(to: survivors[taken[index].record.entryId])
+    }
+    parentsInConflict.formUnion(written.unitedParents.inConflict)
+    childrenInConflict.formUnion(written.unitedChildren.inConflict)
   }
 }
 

@@ -10,6 +10,21 @@ struct TreeSettlement: Sendable {
 
   private var store: SmartStore { plan.parentRun.context.store }
 
+  /// What became of records of a tree.
+  struct Written: Sendable {
+    /// The outcomes, also those of edits that went with their parent.
+    var outcomes: [SyncRecordOutcome] = []
+    /// The waiting records as the soups have them now, without those that became one with others.
+    var waiting: [TreeWork.Step] = []
+    /// What became one with other entries of the parents' and of the children's soup.
+    var unitedParents = EntryUnion.United()
+    var unitedChildren = EntryUnion.United()
+
+    func united(isParent: Bool) -> EntryUnion.United {
+      isParent ? unitedParents : unitedChildren
+    }
+  }
+
   /// Writes settled records and their outcomes.
   ///
   /// A new id of the parent goes to all its children. Rows that were edited since they were read keep
@@ -17,30 +32,38 @@ struct TreeSettlement: Sendable {
   ///
   /// - Parameter waiting: Records that are still to be sent. Rows whose flags do not say what they need
   ///   by now are flagged anew, so that a crash forgets none.
-  /// - Returns: The outcomes, also those of edits that went with their parent, and the waiting records as
-  ///   the soups have them now.
   func write(
     _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)], waiting: [TreeWork.Step]
-  ) async throws -> (outcomes: [SyncRecordOutcome], waiting: [TreeWork.Step]) {
+  ) async throws -> Written {
     let outcomes = settled.map { step, settlement in
       plan.run(isParent: step.isParent).outcome(of: step.record, settlement, time)
     }
-    let (current, dropped) = try await store.inTransaction { transaction in
+    return try await store.inTransaction { transaction in
       let unedited = try uneditedIds(waiting, in: transaction)
+      var written = Written()
       var dropped: [SyncRecordOutcome] = []
       for isParent in [false, true] {
-        dropped += try write(
+        let (edits, united) = try write(
           settled.filter { $0.step.isParent == isParent }, isParent: isParent, in: transaction)
+        dropped += edits
+        if isParent { written.unitedParents = united } else { written.unitedChildren = united }
       }
       try followParent(settled, in: transaction)
       try remember(settled, in: transaction)
       try flag(waiting.filter { unedited.contains($0.record.entryId) }, in: transaction)
+      let known = zip(settled, outcomes).map { settled, outcome in
+        let united = written.united(isParent: settled.step.isParent)
+        return outcome.moved(to: united.survivors[outcome.entryId])
+      }
       try plan.parentRun.save(
-        zip(settled, outcomes).map { (record: $0.0.step.record, outcome: $0.1) }, in: transaction)
+        zip(settled, known).map { (record: $0.0.step.record, outcome: $0.1) }, in: transaction)
       try OutcomeStore.save(dropped, in: transaction)
-      return (try refreshed(waiting, unedited, in: transaction), dropped)
+      written.outcomes = known + dropped
+      written.waiting = try refreshed(waiting, unedited, in: transaction).filter { step in
+        !written.united(isParent: step.isParent).concerns(step.record.entryId)
+      }
+      return written
     }
-    return (outcomes + dropped, current)
   }
 
   // MARK: Rows
@@ -48,15 +71,15 @@ struct TreeSettlement: Sendable {
   private func write(
     _ settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)], isParent: Bool,
     in transaction: borrowing StoreTransaction
-  ) throws -> [SyncRecordOutcome] {
-    let removed = try plan.run(isParent: isParent).writeRows(
+  ) throws -> (dropped: [SyncRecordOutcome], united: EntryUnion.United) {
+    let rows = try plan.run(isParent: isParent).writeRows(
       of: settled.map { ($0.step.record, $0.settlement) }, plan.part(isParent: isParent),
       in: transaction)
-    guard isParent, plan.rules.deletesChildren else { return [] }
+    guard isParent, plan.rules.deletesChildren else { return ([], rows.united) }
     // What was edited or made since then goes too, since nothing can be done with it any more.
-    return try removed.compactMap { $0[plan.rules.parent.idField]?.string }.flatMap { id in
-      editsSinceRead(try plan.removeChildren(of: id, in: transaction))
-    }
+    let dropped = try rows.removed.compactMap { $0[plan.rules.parent.idField]?.string }
+      .flatMap { id in editsSinceRead(try plan.removeChildren(of: id, in: transaction)) }
+    return (dropped, rows.united)
   }
 
   /// The outcomes of those children, removed with their parent, that were edited or made since the tree

@@ -45,6 +45,12 @@ struct TreeUpRun: Sendable {
     try await plan.children.records.check(
       in: context.store,
       indexed: [plan.rules.child.idField, SyncKeys.local, plan.rules.parentIdField])
+    for isParent in [true, false] {
+      let run = plan.run(isParent: isParent)
+      let part = plan.part(isParent: isParent)
+      try await context.doubles.unite(run.union(part), in: context.store)
+      try await run.adoptByExternalId(part)
+    }
     var ids = try await dirtyTrees(plan)
     sync.totalSize = ids.count
     if !ids.isEmpty {
@@ -76,7 +82,10 @@ struct TreeUpRun: Sendable {
       try context.checkStop()
       let sender = TreeSender(plan: plan, mode: sync.options.mergeMode)
       let id = ids.removeFirst()
-      let taken = try await sender.send(treeOf: id, target, noting: &noted)
+      let sent = try await sender.send(treeOf: id, target, noting: &noted)
+      let taken = sent.taken
+      plan.parents.held.formUnion(sent.parentsInConflict)
+      plan.children.held.formUnion(sent.childrenInConflict)
       if taken.contains(where: \.record.isPartial) { incomplete.append(id) }
       if sync.options.fetchesModificationDates {
         for isParent in [true, false] {
@@ -196,7 +205,7 @@ extension TreeUpRun.Plan {
 }
 
 /// The field by which children of a soup refer to their parents.
-struct ChildLink: Sendable {
+struct ChildLink: Sendable, Hashable {
   let soupName: String
   let field: String
 

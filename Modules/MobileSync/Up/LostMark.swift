@@ -6,8 +6,11 @@ import SalesforceSDKCommon
 ///
 /// ```json
 /// { "key": "accounts/5", "outcome": "inFlight", …, "sent": { "Name": "…" },
-///   "sentAfter": 1700000000000, "newestEntryId": 5 }
+///   "sentAfter": 1700000000000, "newestEntryId": 5,
+///   "externalId": { "field": "Ext__c", "value": "x1" } }
 /// ```
+///
+/// An external id stands there only if the record was sent by it.
 struct LostMark: Sendable {
   /// The outcome, which says so.
   let outcome: SyncRecordOutcome
@@ -18,6 +21,12 @@ struct LostMark: Sendable {
   /// The newest row of the soup then: what the server made of the record can only stand in a newer one.
   let newestEntryId: Int64
 
+  /// The external id by which the record was sent, if it was.
+  let externalId: SyncUpRecord.ExternalId?
+
+  /// What was sent, as an object.
+  var values: JSONObject { JSONObject(sent) }
+
   /// Reads a stored mark; nil if it is none.
   init?(json: JSONSlice) {
     guard let outcome = SyncRecordOutcome(json: json), outcome.isLost,
@@ -26,6 +35,12 @@ struct LostMark: Sendable {
     self.outcome = outcome
     self.sentAfter = sentAfter
     self.newestEntryId = newestEntryId
+    externalId = json["externalId"].flatMap { externalId in
+      guard let field = externalId["field"]?.string, let value = externalId["value"]?.string else {
+        return nil
+      }
+      return SyncUpRecord.ExternalId(field: field, value: value)
+    }
     sent = json["sent"]?.members.map { (key: $0.key, value: $0.value.value) } ?? []
   }
 

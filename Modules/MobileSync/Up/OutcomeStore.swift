@@ -55,6 +55,11 @@ struct OutcomeStore: Sendable {
       var json = outcome.json
       json["sentAfter"] = .integer(earlier?.sentAfter ?? time)
       json["newestEntryId"] = .integer(earlier?.newestEntryId ?? newest[soup] ?? 0)
+      if let externalId = record.externalId {
+        json["externalId"] = [
+          "field": .string(externalId.field), "value": .string(externalId.value),
+        ]
+      }
       var writer = JSONWriter()
       writer.beginObject()
       for (key, value) in json { try writer.member(key, value) }
@@ -132,6 +137,14 @@ struct OutcomeStore: Sendable {
   static func forget(_ keys: [String], in transaction: borrowing StoreTransaction) throws {
     try transaction.remove(
       entryIds: entryIds(of: keys, in: transaction), forSoupNamed: soupName)
+  }
+
+  /// Forgets that entries were sent whose records the server may or may not have created.
+  static func forgetLostCreates(
+    _ keys: [String], in transaction: borrowing StoreTransaction
+  ) throws {
+    let lost = try marks(keys, in: transaction).filter { $0.outcome.action != .update }
+    try forget(lost.map(\.outcome.key), in: transaction)
   }
 
   /// The entry ids of what is kept under `keys`.

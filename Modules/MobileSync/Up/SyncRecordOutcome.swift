@@ -95,7 +95,15 @@ public struct SyncRecordOutcome: Sendable, Equatable {
 
   /// Whether the server may have made or changed this record without being heard.
   var isLost: Bool {
-    (action == .create || action == .update) && (kind == .inFlight || kind == .unanswered)
+    action != nil && action != .delete && (kind == .inFlight || kind == .unanswered)
+  }
+
+  /// The same of the entry that the record's own has become one with; nil if it has not.
+  func moved(to entryId: Int64?) -> SyncRecordOutcome {
+    guard let entryId else { return self }
+    return SyncRecordOutcome(
+      syncId: syncId, soupName: soupName, entryId: entryId, recordId: recordId, action: action,
+      kind: kind, time: time, error: error)
   }
 
   /// One entry per record, whichever sync sent it last.

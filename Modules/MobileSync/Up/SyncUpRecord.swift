@@ -36,7 +36,7 @@ public struct SyncUpRecord: Sendable {
   var isPartial: Bool { !leftOut.isEmpty }
 
   /// A field that identifies a record on the server, and a record's value for it.
-  public struct ExternalId: Sendable, Equatable {
+  public struct ExternalId: Sendable, Hashable {
     /// The field's name.
     public let field: String
     /// The record's value.
@@ -83,6 +83,13 @@ public struct SyncUpRecord: Sendable {
   func taken(as newId: String?) -> SyncUpRecord {
     var record = self
     record.id = newId ?? id
+    return record
+  }
+
+  /// The record of the entry that its own has become one with; nil if it has not.
+  func moved(to entryId: Int64?) -> SyncUpRecord {
+    var record = self
+    record.entryId = entryId ?? self.entryId
     return record
   }
 
@@ -146,15 +153,23 @@ struct SyncUpFieldChoice: Sendable {
 
   /// The record's value for the external id field, unless it is absent, null, empty or a local id.
   func externalId(of record: JSONSlice) -> SyncUpRecord.ExternalId? {
-    guard let field = externalIdField, let member = record[field] else { return nil }
-    let value: String
-    switch member.kind {
-    case .string: value = member.string ?? ""
-    case .number: value = member.numberText ?? ""
+    guard let field = externalIdField,
+      let value = SyncUpRecord.ExternalId.text(of: record[field]), !SyncKeys.isLocalId(value)
+    else { return nil }
+    return SyncUpRecord.ExternalId(field: field, value: value)
+  }
+}
+
+extension SyncUpRecord.ExternalId {
+  /// The value as text; nil if it is absent, null, empty or neither a text nor a number.
+  static func text(of member: JSONSlice?) -> String? {
+    let text: String?
+    switch member?.kind {
+    case .string: text = member?.string
+    case .number: text = member?.numberText
     default: return nil
     }
-    if value.isEmpty || SyncKeys.isLocalId(value) { return nil }
-    return SyncUpRecord.ExternalId(field: field, value: value)
+    return text.flatMap { $0.isEmpty ? nil : $0 }
   }
 }
 

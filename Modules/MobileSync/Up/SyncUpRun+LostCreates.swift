@@ -49,7 +49,7 @@ extension SyncUpRun {
   ///
   /// A candidate that was created here under another id, or that stood in an entry before the record was sent, is
   /// another record, however much alike they are. One that a sync down has brought since then is the
-  /// lost record, in a second entry: that entry goes, unless it was edited.
+  /// lost record, in a second entry: they become one, unless that entry was edited.
   ///
   /// - Returns: The entries in doubt.
   private func adopt(
@@ -72,7 +72,7 @@ extension SyncUpRun {
         && known[candidate.id].map { $0 > found.mark.newestEntryId } ?? true
     }
     var adopted: [JSONSlice] = []
-    var doubles: [Int64] = []
+    var origins: [Int64: JSONObject] = [:]
     var made: [(record: SyncUpRecord, newId: String?)] = []
     let rows = try transaction.entries(Array(lost.keys), of: context.soupName)
     for (entryId, row) in rows {
@@ -83,7 +83,7 @@ extension SyncUpRun {
       else { continue }
       taken.insert(id)
       made.append((found.record, id))
-      if let double = known[id] { doubles.append(double) }
+      origins[entryId] = found.mark.values
       var flags = RecordFlags(of: row)
       flags.created = false
       flags.updated = flags.updated || !flags.deleted
@@ -92,9 +92,9 @@ extension SyncUpRun {
       }
       adopted.append(try row.setting(flags.members + [(plan.fields.idField, .string(id))]))
     }
-    try transaction.remove(entryIds: doubles, forSoupNamed: context.soupName)
     try write(adopted, in: transaction)
     try remember(made, plan, in: transaction)
+    try union(plan).unite(made.compactMap(\.newId), origins: origins, in: transaction)
     let settled = Set(made.map(\.record.entryId))
     if !settled.isEmpty { try ConflictStore.remove(settled, of: context.soupName, in: transaction) }
     return try holdDoubtful(

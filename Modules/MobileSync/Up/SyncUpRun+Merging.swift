@@ -160,11 +160,13 @@ extension SyncUpRun {
   ) throws {
     guard try uses.keepsBases(context.soupName, in: transaction) else { return }
     let store = BaseStore(soupName: context.soupName)
-    let known = try store.bases(of: taken.compactMap(\.record.id), in: transaction)
+    let known = try store.bases(
+      of: taken.compactMap(\.record.id) + taken.compactMap(\.newId), in: transaction)
     var bases: [String: JSONObject] = [:]
     for (record, newId) in taken {
       guard let id = newId ?? record.id else { continue }
-      var base = record.id.flatMap { known[$0] } ?? [:]
+      // A record that came down before this entry got its id has a base version of its own.
+      var base = known[id] ?? record.id.flatMap { known[$0] } ?? [:]
       for (name, value) in record.values where !name.contains(".") { base[name] = value.value }
       base[plan.fields.dateField] = nil
       if record.action == .create {

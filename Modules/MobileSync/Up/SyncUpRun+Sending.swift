@@ -12,6 +12,8 @@ extension SyncUpRun {
     var leftOut = 0
     /// The entries of records that the server did not write, since it has newer ones.
     var outdated: [Int64] = []
+    /// Entries that became one with others.
+    var united = EntryUnion.United()
   }
 
   /// Sends records, request by request, and settles the outcomes of each before the next.
@@ -26,7 +28,10 @@ extension SyncUpRun {
     context.completesBatch = true
     var waiting = Set(records.map(\.entryId))
     for request in target.requests(for: records) {
-      let group = request.filter { waiting.remove($0.entryId) != nil }
+      // What became one with another entry since it was read goes with the next run, as it is then.
+      let group = request.filter {
+        waiting.remove($0.entryId) != nil && !sent.united.concerns($0.entryId)
+      }
       if group.isEmpty { continue }
       try await markInFlight(group)
       let outcomes: [SyncUpOutcome]
@@ -111,11 +116,11 @@ extension SyncUpRun {
     try OutcomeStore.save(sent, after: context.serverClock.past(now()), in: transaction)
   }
 
-  /// Whether the next run has to know that a record was sent: a create may exist on the server although
-  /// nothing here says so, and where records are compared, an update that arrived may look like a change by
-  /// another user. Everything else can be sent again.
+  /// Whether the next run has to know that a record was sent: it may exist on the server although nothing here says
+  /// so, and where records are compared, an update that arrived may look like a change by another user. An upsert
+  /// can be sent again, but a download may bring its record before that.
   func needsMark(_ record: SyncUpRecord) -> Bool {
-    record.action == .create
+    record.makesRecord
       || (record.action == .update && context.mergeMode != .overwrite)
   }
 
@@ -165,12 +170,16 @@ extension SyncUpRun {
     }
     let outcomes = settled.map { outcome(of: $0.record, $0.settlement, time) }
     let changes = settled
-    try await context.store.inTransaction { transaction in
-      _ = try writeRows(of: changes, plan, in: transaction)
+    let (united, known) = try await context.store.inTransaction { transaction in
+      let united = try writeRows(of: changes, plan, in: transaction).united
       try remember(Self.taken(of: changes), plan, in: transaction)
+      let known = outcomes.map { $0.moved(to: united.survivors[$0.entryId]) }
       try save(
-        zip(changes, outcomes).map { (record: $0.0.record, outcome: $0.1) }, in: transaction)
+        zip(changes, known).map { (record: $0.0.record, outcome: $0.1) }, in: transaction)
+      return (united, known)
     }
-    outcomes.forEach(reportOutcome)
+    sent.united.formUnion(united)
+    sent.taken = sent.taken.map { $0.moved(to: united.survivors[$0.entryId]) }
+    known.forEach(reportOutcome)
   }
 }

@@ -4,22 +4,30 @@ import SmartStore
 /// Records that the server spoke about, and what that means for their rows.
 typealias SettledRecords = [(record: SyncUpRecord, settlement: SyncUpSettlement)]
 
+/// What became of the rows of settled records.
+struct WrittenRows {
+  /// The rows that were removed with their records.
+  let removed: [JSONSlice]
+  /// The rows that became one with others.
+  let united: EntryUnion.United
+}
+
 /// Brings what the server said into rows, for records that are sent one by one and for trees.
 extension SyncUpRun {
   /// Writes or removes the rows of settled records, with their bases.
   ///
-  /// A row that was edited since it was read keeps the edit and stays dirty.
-  ///
-  /// - Returns: The rows that were removed.
+  /// A row that was edited since it was read keeps the edit and stays dirty. One that got the id of a record which
+  /// has another entry becomes one with that.
   func writeRows(
     of settled: SettledRecords, _ plan: Plan, in transaction: borrowing StoreTransaction
-  ) throws -> [JSONSlice] {
+  ) throws -> WrittenRows {
     let rows = Dictionary(
       try transaction.entries(settled.map(\.record.entryId), of: context.soupName)
         .map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
     var written: [JSONSlice] = []
     var removed: [Int64] = []
     var gone: [RowMerge.Pair] = []
+    var learned: [Int64: String] = [:]
     for (record, settlement) in settled {
       guard let row = rows[record.entryId] else { continue }
       let change: RowChange
@@ -43,7 +51,10 @@ extension SyncUpRun {
       switch change {
       case .write(let flags, let id):
         var members = flags.members
-        if let id { members.append((plan.fields.idField, .string(id))) }
+        if let id {
+          members.append((plan.fields.idField, .string(id)))
+          learned[record.entryId] = id
+        }
         written.append(try row.setting(members, removing: [SyncKeys.lastError]))
       case .remove: removed.append(record.entryId)
       case .leave: break
@@ -60,7 +71,11 @@ extension SyncUpRun {
     let removedRows = removed.compactMap { rows[$0] }
     try BaseStore(soupName: context.soupName).remove(
       removedRows.compactMap { $0[plan.fields.idField]?.string }, in: transaction)
-    return removedRows
+    let united =
+      plan.hasIdIndex
+      ? try union(plan).unite(learned.values, accepted: Set(learned.keys), in: transaction)
+      : EntryUnion.United()
+    return WrittenRows(removed: removedRows, united: united)
   }
 
   /// The records that the server has taken, with the ids that it gave.

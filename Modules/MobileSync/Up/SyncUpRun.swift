@@ -20,6 +20,8 @@ struct SyncUpRun: Sendable {
     let records: SoupRecords
     let fields: SyncUpFieldChoice
     let mayRecreate: Bool
+    /// Whether entries can be found by their ids; without that there is no sync down of the soup, either.
+    var hasIdIndex = true
     /// Records that are not sent: the server's are newer, or nobody knows.
     var held: Set<Int64> = []
     /// Those of them of which the server did not say what it has.
@@ -68,6 +70,10 @@ struct SyncUpRun: Sendable {
       of: context.soupName, try SyncUpFieldChoice(target: target, options: sync.options),
       sync.options.mergeMode)
     try await plan.records.check(in: context.store, indexed: [SyncKeys.local])
+    plan.hasIdIndex = try await plan.records.indexedPaths(in: context.store)
+      .contains(plan.fields.idField)
+    try await context.doubles.unite(union(plan), in: context.store)
+    try await adoptByExternalId(plan)
     let ids = try await plan.records.dirtyEntryIds(in: context.store)
     sync.totalSize = ids.count
     if !ids.isEmpty {
@@ -99,6 +105,7 @@ struct SyncUpRun: Sendable {
         let first = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
         let second = try await send(first.recreated, target, plan, mayRecreate: false)
         leftOut += first.leftOut + second.leftOut
+        plan.held.formUnion(first.united.inConflict.union(second.united.inConflict))
         if !first.outdated.isEmpty {
           _ = try await completingBatch.check(target, plan, among: first.outdated)
         }
@@ -134,6 +141,14 @@ struct SyncUpRun: Sendable {
           soupName: soupName,
           names: RecordNames(idField: fields.idField, dateField: fields.dateField),
           syncId: context.syncId, time: now()))
+  }
+
+  /// What makes one entry of several that stand for one record of the plan's soup.
+  func union(_ plan: Plan) -> EntryUnion {
+    EntryUnion(
+      soupName: context.soupName,
+      names: RecordNames(idField: plan.fields.idField, dateField: plan.fields.dateField),
+      uses: uses, syncId: context.syncId, time: now())
   }
 
   /// Stores how far the run has come, then reports each of the batch's records.

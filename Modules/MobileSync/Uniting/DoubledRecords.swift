@@ -1,0 +1,89 @@
+import SalesforceSDKCommon
+public import SmartStore
+import Synchronization
+
+/// A record of the server that has several entries in a soup.
+public struct DoubledRecord: Sendable, Hashable {
+  /// The soup.
+  public let soupName: String
+  /// The field that holds the server's ids, as the soup's syncs name it.
+  public let idField: String
+  /// The entries, by ascending entry id; the next sync of the soup makes one of them.
+  public let entryIds: [Int64]
+}
+
+extension SmartStore {
+  /// The records that have several entries in a soup that syncs work on, by soup.
+  ///
+  /// Each soup is read once, from the index of its id field. A soup that no sync works on has no server ids, and is
+  /// left out, as one without that index.
+  ///
+  /// - Parameter registry: The targets that syncs of this store may name; they tell which soups a sync fills.
+  /// - Throws: ``SyncError`` `store`.
+  public func doubledRecords(registry: SyncTargetRegistry) async throws -> [DoubledRecord] {
+    let uses = SoupUses(try await syncs(), registry)
+    return try await SyncManager.storeErrors {
+      var found: [DoubledRecord] = []
+      for soup in uses.soups {
+        let records = SoupRecords(soupName: soup.soupName, idField: soup.names.id)
+        guard try await soupExists(forName: soup.soupName),
+          try await records.indexedPaths(in: self).contains(soup.names.id)
+        else { continue }
+        let doubles = try await read { reader in try records.doubles(in: reader) }
+        found += doubles.map { entryIds in
+          DoubledRecord(soupName: soup.soupName, idField: soup.names.id, entryIds: entryIds)
+        }
+      }
+      return found
+    }
+  }
+}
+
+/// Unites the entries of one record that a soup already holds, before a run uses it.
+///
+/// A soup is searched when a process uses it first, and again whenever it has new entries: searching reads the index of
+/// its ids, and a soup of 100,000 entries takes some hundredths of a second.
+final class DoubleSearch: Sendable {
+  /// The newest entry that each soup had when it was searched.
+  private let searched = Mutex<[String: Int64]>([:])
+
+  /// Unites what is to be united in a soup.
+  func unite(_ union: EntryUnion, in store: SmartStore) async throws {
+    let records = SoupRecords(soupName: union.soupName, idField: union.names.idField)
+    let newest = try await store.read { reader in try records.newestEntryId(in: reader) }
+    let known = searched.withLock { $0[union.soupName] }
+    if known == newest { return }
+    if try await records.indexedPaths(in: store).contains(records.idField) {
+      let ids = try await store.read { reader in try records.doubledIds(in: reader) }
+      for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+        let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
+        try await store.inTransaction { transaction in
+          try union.unite(slice, in: transaction)
+        }
+      }
+    }
+    searched.withLock { $0[union.soupName] = newest }
+  }
+}
+
+extension SoupRecords {
+  /// The ids that several entries have, and those that may stand for the record of another entry: the forms of 15
+  /// characters.
+  func doubledIds(in reader: borrowing some StoreReading & ~Copyable) throws -> [String] {
+    let id = "{\(soupName):\(idField)}"
+    return try reader.rows(
+      "SELECT \(id), count(*) FROM {\(soupName)} WHERE \(id) > '' GROUP BY \(id) "
+        + "HAVING count(*) > 1 OR length(\(id)) = 15", [], limit: nil
+    ).compactMap { row in row[0]?.string }.filter { !SyncKeys.isLocalId($0) }
+  }
+
+  /// The entry ids of records with several entries.
+  func doubles(in reader: borrowing some StoreReading & ~Copyable) throws -> [[Int64]] {
+    let ids = Set(try doubledIds(in: reader).flatMap(EntryUnion.forms))
+    var groups: [String: [Int64]] = [:]
+    for (id, entryId) in try entries(withIds: ids.sorted(), in: reader) {
+      groups[EntryUnion.forms(of: id)[0], default: []].append(entryId)
+    }
+    return groups.values.filter { $0.count > 1 }.sorted { $0[0] < $1[0] }
+  }
+}

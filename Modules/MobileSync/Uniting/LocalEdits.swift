@@ -1,0 +1,45 @@
+import SalesforceSDKCommon
+
+/// A decision between the unsynced values of two entries that became one.
+///
+/// The server has none of them for certain, so that whatever is chosen stays unsynced and the base version stays as
+/// it is: the next sync up compares and uploads it as every edit.
+struct LocalEdits {
+  let conflict: SyncConflict
+
+  init(_ conflict: SyncConflict) { self.conflict = conflict }
+
+  /// The entry with the values of `choice`.
+  func resolved(_ row: JSONSlice, _ choice: SyncResolution.Choice) throws -> JSONSlice {
+    var flags = RecordFlags(of: row)
+    var members = conflict.fields.compactMap { field -> (key: String, value: JSONValue)? in
+      if field.name == SyncKeys.locallyDeleted { return nil }
+      // An entry that a download has replaced since gets back what stood in it.
+      let mine = flags.local ? row[field.name]?.value : field.mine
+      let value =
+        switch choice {
+        case .mine, .record, .create: mine
+        case .theirs: field.theirs
+        case .values(let values): values[field.name] ?? field.theirs
+        }
+      return (field.name, value ?? .null)
+    }
+    if case .values(let values) = choice {
+      let given = values.filter { key, _ in
+        !members.contains { $0.key == key } && !SyncKeys.neverSent.contains(key)
+          && key != conflict.names.idField
+      }
+      members += given.map { (key: $0.key, value: $0.value) }
+    }
+    if let deletion = conflict.fields.first(where: { $0.name == SyncKeys.locallyDeleted }) {
+      switch choice {
+      case .mine, .record, .create: break
+      case .theirs: flags.deleted = deletion.theirs == true
+      case .values: flags.deleted = false
+      }
+    }
+    flags.local = true
+    flags.updated = !flags.deleted && !flags.created
+    return try row.setting(members + flags.members, removing: [SyncKeys.lastError])
+  }
+}

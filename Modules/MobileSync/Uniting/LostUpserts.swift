@@ -1,0 +1,100 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Entries of a soup that were sent by their external ids and not acknowledged: a download that brings a record with
+/// such an id brings theirs.
+struct LostUpserts: Sendable {
+  private let marks: [SyncUpRecord.ExternalId: LostMark]
+
+  /// Reads them; nil if there are none, which costs two queries.
+  init?(of soupName: String, in store: SmartStore) async throws {
+    let lost = try await OutcomeStore(store: store).lost(.upsert, in: soupName)
+    if lost.isEmpty { return nil }
+    marks = Dictionary(
+      lost.values.compactMap { mark in mark.externalId.map { ($0, mark) } },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Lets the entries be the records of a page that have their external ids.
+  func adopt(
+    _ page: PagePart, _ union: EntryUnion, in transaction: borrowing StoreTransaction
+  ) throws {
+    let fields = Set(marks.keys.map(\.field))
+    var found: [EntryAdoption.Found] = []
+    for (id, entry) in zip(page.ids, page.entries) {
+      for field in fields {
+        guard let value = SyncUpRecord.ExternalId.text(of: entry[field]),
+          let mark = marks[SyncUpRecord.ExternalId(field: field, value: value)]
+        else { continue }
+        found.append(
+          EntryAdoption.Found(entryId: mark.outcome.entryId, id: id, origin: mark.values))
+      }
+    }
+    try EntryAdoption(union: union).adopt(found, in: transaction)
+  }
+}
+
+extension SyncUpRun {
+  /// Lets entries that were created locally be the records which other entries of the soup have under the same
+  /// external id, so that neither of both overwrites the other on the server.
+  ///
+  /// An entry that was sent and not acknowledged is compared with all entries, and so is every one in the modes that
+  /// compare, if the external id is indexed. Else the server's upsert decides, and an entry that was edited here is
+  /// compared.
+  func adoptByExternalId(_ plan: Plan) async throws {
+    guard let field = plan.fields.externalIdField, plan.hasIdIndex else { return }
+    var created: [(entryId: Int64, value: String, isDeleted: Bool)] = []
+    var ids: [String: Set<String>] = [:]
+    try await plan.records.forEachDirty(in: context.store) { entryId, row in
+      guard let value = plan.fields.externalId(of: row)?.value else { return }
+      let flags = RecordFlags(of: row)
+      let id = row[plan.fields.idField]?.string
+      if flags.created || id.map(SyncKeys.isLocalId) ?? true {
+        created.append((entryId, value, flags.deleted))
+      } else if let id {
+        ids[value, default: []].insert(id)
+      }
+    }
+    if created.isEmpty { return }
+    let store = OutcomeStore(store: context.store)
+    let marks = try await store.lost(.upsert, in: context.soupName)
+    // The server never had what was created and deleted between two runs.
+    created.removeAll { $0.isDeleted && marks[$0.entryId] == nil }
+    let isIndexed = try await plan.records.indexedPaths(in: context.store).contains(field)
+    let compared = created.filter {
+      marks[$0.entryId] != nil || (isIndexed && context.mergeMode != .overwrite)
+    }.map(\.value)
+    for (value, id) in try await knownIds(compared, field, plan) {
+      ids[value, default: []].insert(id)
+    }
+    let found = created.compactMap { entryId, value, _ -> EntryAdoption.Found? in
+      // Of two records with one external id the server knows which one is meant.
+      guard let known = ids[value], known.count == 1, let id = known.first else { return nil }
+      return EntryAdoption.Found(entryId: entryId, id: id, origin: marks[entryId]?.values ?? [:])
+    }
+    if found.isEmpty { return }
+    let adoption = EntryAdoption(union: union(plan))
+    try await context.store.inTransaction { transaction in
+      _ = try adoption.adopt(found, in: transaction)
+    }
+  }
+
+  /// The server ids of entries that have one of `values` in the external id field.
+  private func knownIds(
+    _ values: [String], _ field: String, _ plan: Plan
+  ) async throws -> [(value: String, id: String)] {
+    if values.isEmpty { return [] }
+    let soup = context.soupName
+    return try await context.store.read { reader in
+      try reader.rows(among: Set(values).sorted()) { list in
+        "SELECT {\(soup):\(field)}, {\(soup):\(plan.fields.idField)} FROM {\(soup)} "
+          + "WHERE {\(soup):\(field)} IN \(list)"
+      }
+    }.compactMap { row in
+      guard let value = row[0]?.string, let id = row[1]?.string, !id.isEmpty,
+        !SyncKeys.isLocalId(id)
+      else { return nil }
+      return (value, id)
+    }
+  }
+}

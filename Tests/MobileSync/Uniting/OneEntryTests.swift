@@ -1,0 +1,156 @@
+import BasicSyncUp
+import BatchSyncUp
+import CollectionSyncUp
+import MobileSync
+import MobileSyncTestSupport
+import ParentChildrenSync
+import SalesforceSDKCommon
+import SmartStore
+import SoqlSyncDown
+import Testing
+
+/// Does a soup hold one entry for each record, wherever the entry's server id comes from?
+@Suite struct OneEntryTests {
+  /// A sync up target whose records have an external id.
+  enum Target: String, CaseIterable, Sendable {
+    case collection, batch, basic, trees
+
+    static let externalId = "Ext__c"
+    static let parent = ParentInfo(
+      sobjectType: "Account", soupName: Device.soup, externalIdFieldName: externalId)
+    static let children = ChildrenInfo(
+      sobjectType: "Contact", sobjectTypePlural: "Contacts", soupName: "contacts",
+      parentIdFieldName: "AccountId", externalIdFieldName: externalId)
+    static let fields = ["Name", "Phone", externalId]
+
+    var up: any SyncUpTarget {
+      let fields = SyncUpFields(externalIdFieldName: Self.externalId)
+      return switch self {
+      case .collection: CollectionSyncUpTarget(fields: fields)
+      case .batch: BatchSyncUpTarget(fields: fields)
+      case .basic: BasicSyncUpTarget(fields: fields)
+      case .trees:
+        ParentChildrenSyncUpTarget(
+          parent: Self.parent, children: Self.children, relationshipType: .lookup,
+          childrenCreateFieldlist: ["LastName", Self.externalId],
+          childrenUpdateFieldlist: ["LastName", Self.externalId])
+      }
+    }
+
+    func down() throws -> any SyncDownTarget {
+      if self == .trees {
+        return ParentChildrenSyncDownTarget(
+          parent: Self.parent, parentFieldlist: Self.fields, children: Self.children,
+          childrenFieldlist: ["LastName", Self.externalId, "AccountId"], relationshipType: .lookup)
+      }
+      return try SoqlSyncDownTarget(
+        query: "select Id, Name, Phone, Ext__c, LastModifiedDate from Account")
+    }
+  }
+
+  static let modes = [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields]
+
+  /// A device with a sync in each direction.
+  private func device(_ target: Target, _ mode: SyncMergeMode) async throws -> Device {
+    let org = InMemoryOrg()
+    org.setClock(SalesforceDateNow.milliseconds)
+    org.relate("Contacts", parent: "Account", child: "Contact", by: "AccountId")
+    let device = try await Device.open(org)
+    try await device.registerSoup("contacts", "AccountId")
+    _ = try await device.manager.createSyncUp(
+      target: target.up, options: SyncOptions(mergeMode: mode, fieldlist: Target.fields),
+      soupName: Device.soup, syncName: "up")
+    _ = try await device.manager.createSyncDown(
+      target: try target.down(), options: SyncOptions(mergeMode: mode), soupName: Device.soup,
+      syncName: "down")
+    return device
+  }
+
+  private func sync(_ name: String, _ device: Device) async throws {
+    _ = try await device.manager.reSync(named: name).finished()
+  }
+
+  /// Every record has one entry, and every entry is as the server has its record.
+  private func expectAgreement(
+    _ device: Device, type: String = "Account", soup: String = Device.soup, _ fields: [String],
+    count: Int
+  ) async throws {
+    let rows = try await device.rows(in: soup)
+    let records = device.org.records(type)
+    #expect(rows.count == count && records.count == count)
+    #expect(try await device.dirtyRows(in: soup).isEmpty)
+    func shape(_ values: [JSONValue]) -> [[String]] {
+      values.map { value in (["Id"] + fields).map { value[$0]?.string ?? "" } }
+        .sorted { $0[0] < $1[0] }
+    }
+    #expect(shape(rows) == shape(records.map { .object($0) }))
+  }
+
+  @Test(arguments: Target.allCases, modes)
+  func
+    `MS-195 MS-210 entries whose upsert was not acknowledged are one with what a download brings`(
+      target: Target, mode: SyncMergeMode
+    ) async throws
+  {
+    let device = try await device(target, mode)
+    try await device.create(
+      (1...5).map { ["Name": .string("n\($0)"), "Ext__c": .string("x\($0)")] })
+    if target == .trees {
+      for row in try await device.rows() {
+        try await device.create(
+          [
+            [
+              "LastName": "child", "AccountId": row["Id"] ?? .null,
+              "Ext__c": .string("child of \(row["Name"]?.string ?? "")"),
+            ]
+          ], type: "Contact", in: "contacts")
+      }
+    }
+    let made = try await device.rows().compactMap { $0["_soupEntryId"]?.int64 }
+    device.org.intervene { _, request in
+      request.line.hasPrefix("P") ? .dropAnswer : .none
+    }
+    for _ in 1...5 { _ = await syncErrorCode { try await sync("up", device) } }
+    device.org.intervene(nil)
+    try await sync("down", device)
+    try await sync("up", device)
+    for _ in 1...2 {
+      try await sync("down", device)
+      try await sync("up", device)
+    }
+    try await expectAgreement(device, ["Name", "Ext__c"], count: 5)
+    if target == .trees {
+      try await expectAgreement(
+        device, type: "Contact", soup: "contacts", ["LastName", "Ext__c", "AccountId"], count: 5)
+    }
+    #expect(try await device.rows().compactMap { $0["_soupEntryId"]?.int64 } == made)
+    #expect(try await device.store.conflicts().isEmpty)
+    // The next change of each record comes down as always.
+    for record in device.org.records("Account") {
+      device.org.update("Account", record["Id"]?.string ?? "", ["Phone": "changed"])
+    }
+    try await sync("down", device)
+    try await expectAgreement(device, ["Name", "Ext__c", "Phone"], count: 5)
+  }
+
+  @Test(arguments: Target.allCases)
+  func `MS-210 MS-236 a record that was made again under the same external id has one entry`(
+    target: Target
+  ) async throws {
+    let device = try await device(target, .overwrite)
+    let old = device.org.create("Account", ["Name": "old", "Ext__c": "x"])
+    try await sync("down", device)
+    try await device.edit(old, ["Name": "mine"])
+    device.org.delete("Account", old)
+    let new = device.org.create("Account", ["Name": "new", "Ext__c": "x", "Phone": "1"])
+    try await sync("down", device)
+    #expect(try await device.rows().count == 2)
+    try await sync("up", device)
+    try await expectAgreement(device, ["Name", "Ext__c", "Phone"], count: 1)
+    #expect(try await device.rows().first?["_soupEntryId"] == 1)
+    #expect(device.org.record("Account", new)?["Name"] == "mine")
+    device.org.update("Account", new, ["Name": "theirs"])
+    try await sync("down", device)
+    try await expectAgreement(device, ["Name", "Ext__c", "Phone"], count: 1)
+  }
+}
