@@ -23,6 +23,30 @@ import Testing
     }
   }
 
+  @Test func `store verify reports a record with two entries, and the next sync repairs it`()
+    async throws
+  {
+    try await withTool { tool, _, _ in
+      _ = try await down(tool)
+      let rows = try await tool.json(
+        "store", "query", "SELECT {accounts:_soup} FROM {accounts}", "--page-size", "1000")
+      var element = try #require(rows["rows"]?[0]?[0])
+      let first = element["_soupEntryId"]
+      element["_soupEntryId"] = nil
+      try await upsert(tool, [element.text])
+      let found = try await tool("store", "verify", "--json")
+      #expect(found.status == 1)
+      let report = try JSONSlice(parsing: found.output.trimmed).value
+      #expect(report["clean"] == false && report["findingCount"] == 1)
+      #expect(report["findings"]?[0]?["kind"] == "doubledRecord")
+      #expect(report["findings"]?[0]?["soup"] == "accounts")
+      #expect(report["findings"]?[0]?["entryIds"]?[0] == first)
+      #expect(try await tool("store", "verify").output.contains("stand for one record"))
+      _ = try await tool.json("sync", "run", "accounts")
+      #expect(try await tool.json("store", "verify")["clean"] == true)
+    }
+  }
+
   private func down(_ tool: Tool) async throws -> JSONValue {
     try await tool.json(
       "sync", "down", "--soup", "accounts", "--query", "SELECT Id, Name, Phone FROM Account",

@@ -77,6 +77,11 @@ struct Workspace {
     ) { try $0.verify(encryption) }
   }
 
+  /// The records that have several entries in a soup of the store that the options name.
+  func doubledRecords(_ options: StoreOptions) async throws -> [DoubledRecord] {
+    try await storeToRead(options).doubledRecords(registry: registry)
+  }
+
   /// The manager of the syncs of the store that the options name, whose requests are the current user's.
   func syncManager(_ options: StoreOptions) async throws -> SyncManager {
     try await managers.sharedInstance(store: try await store(options), sender: try await client())

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MobileSync
 import SalesforceSDKCommon
 import SmartStore
 
@@ -6,9 +7,11 @@ import SmartStore
 struct StoreVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Check every page's tag, SQLite's structures, and indexes against the elements.",
+    abstract:
+      "Check every page's tag, SQLite's structures, indexes, and that a record has one entry.",
     discussion: """
       Prints what is wrong and where, and ends with 1 if anything is. What is wrong stays as it is.
+      Several entries of one server record become one with the next sync of their soup.
       Example: fieldforce store verify --store orders
       """)
 
@@ -16,17 +19,39 @@ struct StoreVerifyCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await store.state.withWorkspace { try await $0.verify(store) }
-    output.print(report.json) {
-      report.findings.map(\.description) + [report.summary]
+    let (report, doubles) = try await store.state.withWorkspace { workspace in
+      let report = try await workspace.verify(store)
+      // A store whose structure is damaged is not read any further.
+      let isReadable = report.findings.allSatisfy {
+        ![.page, .log, .structure, .soup].contains($0.kind)
+      }
+      return (report, isReadable ? try await workspace.doubledRecords(store) : [])
     }
-    if !report.isClean { throw ExitCode.failure }
+    output.print(report.json(with: doubles)) {
+      report.findings.map(\.description) + doubles.map(\.line) + [report.summary(with: doubles)]
+    }
+    if !report.isClean || !doubles.isEmpty { throw ExitCode.failure }
+  }
+}
+
+extension DoubledRecord {
+  fileprivate var detail: String {
+    "entries \(entryIds.map(String.init).joined(separator: ", ")) stand for one record"
+  }
+
+  fileprivate var line: String { "soup \(soupName), path \(idField): \(detail)" }
+
+  fileprivate var json: JSONValue {
+    [
+      "kind": "doubledRecord", "soup": .string(soupName), "path": .string(idField),
+      "entryIds": .array(entryIds.map { .integer($0) }), "detail": .string(detail),
+    ]
   }
 }
 
 extension StoreReport {
   /// The form that `--json` prints.
-  fileprivate var json: JSONValue {
+  fileprivate func json(with doubles: [DoubledRecord]) -> JSONValue {
     let findings: [JSONValue] = findings.map { finding in
       var members: JSONObject = ["kind": .string(finding.kind.rawValue)]
       if let page = finding.page { members["page"] = .integer(Int64(page)) }
@@ -37,18 +62,25 @@ extension StoreReport {
       return .object(members)
     }
     return [
-      "clean": .bool(isClean), "pages": .integer(Int64(pages)), "soups": .integer(Int64(soups)),
-      "elements": .integer(Int64(elements)), "findingCount": .integer(Int64(findingCount)),
-      "findings": .array(findings),
+      "clean": .bool(isClean && doubles.isEmpty), "pages": .integer(Int64(pages)),
+      "soups": .integer(Int64(soups)),
+      "elements": .integer(Int64(elements)),
+      "findingCount": .integer(Int64(findingCount + doubles.count)),
+      "findings": .array(findings + doubles.map(\.json)),
     ]
   }
 
-  fileprivate var summary: String {
+  fileprivate func summary(with doubles: [DoubledRecord]) -> String {
     let checked = "\(pages) pages, \(soups) soups, \(elements) elements"
-    if isClean { return "nothing is wrong in \(checked)" }
+    if isClean, doubles.isEmpty { return "nothing is wrong in \(checked)" }
     let remedy =
-      findings.allSatisfy { $0.kind == .notIndexed }
-      ? "nothing is damaged" : "restore the store from a backup or sync it anew"
-    return "\(findingCount) findings in \(checked); \(remedy)"
+      if !findings.allSatisfy({ $0.kind == .notIndexed }) {
+        "restore the store from a backup or sync it anew"
+      } else if doubles.isEmpty {
+        "nothing is damaged"
+      } else {
+        "nothing is damaged; the next sync of the soup makes one entry of each record"
+      }
+    return "\(findingCount + doubles.count) findings in \(checked); \(remedy)"
   }
 }
