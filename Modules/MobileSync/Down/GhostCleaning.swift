@@ -13,6 +13,10 @@ struct GhostCleaning: Sendable {
     /// belong to this one.
     let isOwned: Bool
     let localIds: [String]
+    /// Records that were created here, of which it is open which sync of the soup has them.
+    var unclaimed: [String] = []
+
+    var allIds: [String] { localIds + unclaimed }
   }
 
   /// Removes the ghosts among the clean records; dirty ones, and parents of dirty ones, are never
@@ -29,12 +33,14 @@ struct GhostCleaning: Sendable {
     for (index, place) in layout.places.enumerated() {
       own.append(try await self.own(place, index, layout))
     }
-    if own.allSatisfy(\.localIds.isEmpty) { return counts }
+    if own.allSatisfy(\.allIds.isEmpty) { return counts }
 
-    guard let remoteIds = try await remoteIds(target, own.map(\.localIds)) else { return counts }
+    guard let remoteIds = try await remoteIds(target, own.map(\.allIds)) else { return counts }
     for (index, soup) in own.enumerated() where index < remoteIds.count {
-      let removed = try await remove(
-        Set(soup.localIds).subtracting(remoteIds[index]).sorted(), soup, index, layout)
+      let removed =
+        try await remove(
+          Set(soup.localIds).subtracting(remoteIds[index]).sorted(), soup, index, layout)
+        + removeUnclaimed(soup, index, layout, remoteIds[index])
       counts.add(removed, soup.place.records.soupName, isChild: soup.place.parent != nil)
     }
     return counts
@@ -48,16 +54,22 @@ struct GhostCleaning: Sendable {
     let (records, store) = (place.records, context.store)
     let isOwned = try await records.indexedPaths(in: store).contains(SyncKeys.syncId)
     var ids = try await records.cleanIds(in: store, syncId: isOwned ? context.syncId : nil)
+    var unclaimed: [String] = []
     if isOwned {
       ids += try await owners(of: records).ids(in: store)
+      let created = try await madeHere(in: records).ids(in: store)
       if uses.fillers(of: records.soupName) == [context.syncId] {
-        ids += try await madeHere(in: records).ids(in: store)
+        ids += created
+      } else {
+        unclaimed = Array(Set(created).subtracting(ids)).sorted()
       }
     }
     let edited = try await store.read { reader in
       try parentsOfEdits(index, layout, in: reader)
     }
-    return Own(place: place, isOwned: isOwned, localIds: ids.filter { !edited.contains($0) })
+    return Own(
+      place: place, isOwned: isOwned, localIds: ids.filter { !edited.contains($0) },
+      unclaimed: unclaimed.filter { !edited.contains($0) })
   }
 
   private func remoteIds(
@@ -99,6 +111,72 @@ struct GhostCleaning: Sendable {
       parents.formUnion(try child.records.parentsOfDirty(by: parent.field, in: reader))
     }
     return parents
+  }
+
+  // MARK: Records that no download has brought
+
+  /// Decides about records that were created here: those that the server has for this sync are the sync's from now on,
+  /// and those that it has for none of the soup's syncs, as each of them has found by now, are ghosts.
+  ///
+  /// - Returns: How many were removed.
+  private func removeUnclaimed(
+    _ soup: Own, _ index: Int, _ layout: DownloadLayout, _ remoteIds: Set<String>
+  ) async throws -> Int {
+    var removed = 0
+    let records = soup.place.records
+    for start in stride(from: 0, to: soup.unclaimed.count, by: SyncLimits.recordsPerRead) {
+      let slice = soup.unclaimed[
+        start..<min(start + SyncLimits.recordsPerRead, soup.unclaimed.count)]
+      removed += try await context.store.inTransaction(durability: .normal) { transaction in
+        try context.signal.check()
+        let edited = try parentsOfEdits(index, layout, in: transaction)
+        let ids = slice.filter { !edited.contains($0) }
+        try claim(ids.filter(remoteIds.contains), records, in: transaction)
+        return try removeIfAbsent(
+          ids.filter { !remoteIds.contains($0) }, records, in: transaction)
+      }
+    }
+    return removed
+  }
+
+  private func claim(
+    _ ids: [String], _ records: SoupRecords, in transaction: borrowing StoreTransaction
+  ) throws {
+    let owners = owners(of: records)
+    try owners.add(ids.map { (id: $0, syncId: context.syncId) }, in: transaction)
+    try forgetUnclaimed(ids, records, in: transaction)
+  }
+
+  private func removeIfAbsent(
+    _ ids: [String], _ records: SoupRecords, in transaction: borrowing StoreTransaction
+  ) throws -> Int {
+    if ids.isEmpty { return 0 }
+    let owners = owners(of: records)
+    let absence = RecordOwners.absence(in: context.syncId)
+    try owners.add(ids.map { (id: $0, syncId: absence) }, in: transaction)
+    let fillers = uses.fillers(of: records.soupName)
+    let known = try owners.others(of: ids, in: transaction)
+    var ghosts: [String] = []
+    for (_, id, named) in try records.cleanOwned(ids: ids[...], in: transaction) {
+      let marks = known[id] ?? []
+      let isClaimed =
+        named.map(fillers.contains) ?? false || !marks.isDisjoint(with: fillers)
+      if !isClaimed, fillers.allSatisfy({ marks.contains(RecordOwners.absence(in: $0)) }) {
+        ghosts.append(id)
+      }
+    }
+    try forgetUnclaimed(ghosts, records, in: transaction)
+    return try records.removeClean(ids: ghosts[...], in: transaction)
+  }
+
+  private func forgetUnclaimed(
+    _ ids: [String], _ records: SoupRecords, in transaction: borrowing StoreTransaction
+  ) throws {
+    if ids.isEmpty { return }
+    let marks = uses.fillers(of: records.soupName).map(RecordOwners.absence)
+    for mark in [RecordOwners.madeHere] + marks.sorted() {
+      try owners(of: records).remove(ids, of: mark, in: transaction)
+    }
   }
 
   // MARK: Records of several syncs

@@ -10,9 +10,13 @@ import SmartStore
 /// { "key": "accounts/001…/7", "record": "accounts/001…", "syncId": 7 }
 /// ```
 struct RecordOwners: Sendable {
-  /// Stands for the sync of a record that was made here and has not come down yet. Where a soup has one
-  /// sync down, the record is that one's.
+  /// Stands for the sync of a record that was created here and that no download has brought yet. Where a soup has
+  /// one sync down, the record is that one's.
   static let madeHere: Int64 = -1
+
+  /// Says of a record that was created here that a sync does not have it, as the server said when the sync's ghosts
+  /// were cleaned last.
+  static func absence(in syncId: Int64) -> Int64 { -1 - syncId }
 
   let soupName: String
   let syncId: Int64
@@ -79,6 +83,11 @@ struct RecordOwners: Sendable {
 
   /// Forgets a sync that is deleted.
   static func removeAll(of syncId: Int64, in store: SmartStore) async throws {
+    try await removeEntries(of: syncId, in: store)
+    try await removeEntries(of: absence(in: syncId), in: store)
+  }
+
+  private static func removeEntries(of syncId: Int64, in store: SmartStore) async throws {
     while true {
       let removed = try await store.inTransaction(durability: .normal) { transaction in
         let rows = try transaction.rows(
