@@ -57,7 +57,7 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
         let known = [
           Self.fields, .deletedHere, .deletedThere, .changedThere, .inDoubt, .localEdits,
         ]
-          .first(where: { $0.rawValue == rawValue })
+        .first(where: { $0.rawValue == rawValue })
       else { return nil }
       self = known
     }

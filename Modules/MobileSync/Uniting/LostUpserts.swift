@@ -64,8 +64,9 @@ extension SyncUpRun {
     let compared = created.filter {
       marks[$0.entryId] != nil || (isIndexed && context.mergeMode != .overwrite)
     }.map(\.value)
-    for (value, id) in try await knownIds(compared, field, plan) {
-      ids[value, default: []].insert(id)
+    let own = Set(created.map(\.entryId))
+    for known in try await known(compared, field, plan) where !own.contains(known.entryId) {
+      ids[known.value, default: []].insert(known.id)
     }
     let found = created.compactMap { entryId, value, _ -> EntryAdoption.Found? in
       // Of two records with one external id the server knows which one is meant.
@@ -79,22 +80,22 @@ extension SyncUpRun {
     }
   }
 
-  /// The server ids of entries that have one of `values` in the external id field.
-  private func knownIds(
+  /// The entries with a server id that have one of `values` in the external id field.
+  private func known(
     _ values: [String], _ field: String, _ plan: Plan
-  ) async throws -> [(value: String, id: String)] {
+  ) async throws -> [(entryId: Int64, value: String, id: String)] {
     if values.isEmpty { return [] }
     let soup = context.soupName
     return try await context.store.read { reader in
       try reader.rows(among: Set(values).sorted()) { list in
-        "SELECT {\(soup):\(field)}, {\(soup):\(plan.fields.idField)} FROM {\(soup)} "
-          + "WHERE {\(soup):\(field)} IN \(list)"
+        "SELECT {\(soup):\(SyncKeys.soupEntryId)}, {\(soup):\(field)}, "
+          + "{\(soup):\(plan.fields.idField)} FROM {\(soup)} WHERE {\(soup):\(field)} IN \(list)"
       }
     }.compactMap { row in
-      guard let value = row[0]?.string, let id = row[1]?.string, !id.isEmpty,
-        !SyncKeys.isLocalId(id)
+      guard let entryId = row[0]?.int64, let value = row[1]?.string, let id = row[2]?.string,
+        !id.isEmpty, !SyncKeys.isLocalId(id)
       else { return nil }
-      return (value, id)
+      return (entryId, value, id)
     }
   }
 }
