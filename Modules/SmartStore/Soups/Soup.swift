@@ -191,8 +191,8 @@ final class Soup: Sendable {
     switch SQLitePath(path) {
     case .names: jsonExtraction(of: path, qualifier: qualifier)
     case .items:
-      "coalesce(\(jsonExtraction(of: path, qualifier: qualifier)), "
-        + "\(ownExtraction(of: path, qualifier: qualifier)))"
+      "coalesce(\(ownExtraction(of: path, qualifier: qualifier)), "
+        + "\(jsonExtraction(of: path, qualifier: qualifier)))"
     case .unreadable: ownExtraction(of: path, qualifier: qualifier)
     }
   }
