@@ -152,8 +152,12 @@ public struct SmartStoreError: Error, Sendable {
 
   /// What kind of failure this is.
   public let code: Code
-  /// What failed, on what, and the remedy.
-  public let message: String
+  /// What failed, on what, and the remedy. After a failed change of keys also which key opens the store.
+  public var message: String {
+    guard !keyStates.isEmpty else { return sentences }
+    return sentences + (sentences.hasSuffix(".") ? " " : ". ") + StoreKeyState.sentence(keyStates)
+  }
+  private let sentences: String
   /// The platform's or SQLite's sentence where that quotes an element or a statement; nil elsewhere.
   /// For the person who wrote these, not for a log. ``debugDescription`` shows it.
   public let detail: String?
@@ -161,6 +165,9 @@ public struct SmartStoreError: Error, Sendable {
   public let cause: (any Error)?
   /// Where in the package the failure was noticed.
   public let location: SourceLocation
+  /// Which key opens each store that a failed change of keys or encryption was for, also those that
+  /// were changed; empty for every other failure, and if there is no store.
+  public internal(set) var keyStates: [StoreKeyState] = []
 
   /// The domain of ``number``.
   public var domain: String { code.domain }
@@ -178,7 +185,7 @@ public struct SmartStoreError: Error, Sendable {
       self.cause = cause
     }
     self.code = code
-    self.message = message
+    sentences = message
     self.detail = detail
     self.location = SourceLocation(fileID: fileID, line: line)
   }

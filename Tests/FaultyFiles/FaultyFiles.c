@@ -75,9 +75,11 @@ static FaultyFilesForm count(FaultyFilesKind kind, const char *path)
     && (path[folder_length] == 0 || path[folder_length] == '/');
   if (!isInside) return FaultyFilesNot;
   long number = seen[kind]++;
-  if (kind != armed_kind || number != armed_number) return FaultyFilesNot;
-  snprintf(failed, sizeof failed, "%s", path);
-  return armed_form;
+  if (kind != armed_kind) return FaultyFilesNot;
+  bool isLasting = armed_form == FaultyFilesLasting;
+  if (isLasting ? number < armed_number : number != armed_number) return FaultyFilesNot;
+  if (!failed[0]) snprintf(failed, sizeof failed, "%s", path);
+  return isLasting ? FaultyFilesError : armed_form;
 }
 
 // The same for a name, which counts from the folder `directory` if it does not begin with a slash.

@@ -7,11 +7,16 @@ import StoreCrashScript
   /// A process whose files fail: `StoreFaultChild FOLDER SEED KIND FORM ERRNO NUMBER…`.
   ///
   /// For each number it runs one session in a folder of that name, in which this operation of the kind
-  /// fails once, and tells what happened as ``FaultSession`` says.
+  /// fails once, and tells what happened as ``FaultSession`` says. `StoreFaultChild keys …` changes keys
+  /// and encryption, as ``KeySession`` says.
   @main
   struct StoreFaultChild {
     static func main() async {
       let arguments = CommandLine.arguments.dropFirst()
+      if arguments.first == "keys" {
+        await KeySession.main(Array(arguments.dropFirst()))
+        return
+      }
       let numbers = arguments.dropFirst(2).compactMap { Int($0) }
       guard let folder = arguments.first, numbers.count == arguments.count - 2, numbers.count > 3,
         let seed = arguments.dropFirst().first.flatMap({ UInt64($0) })

@@ -6,9 +6,10 @@ import SalesforceSDKCommon
 /// Every call takes the store's write lock and fails with `busyOtherProcess` while somebody has the
 /// store open for writing, with `busy` while another process reads it. A call that fails leaves the
 /// store as it was; so does the end of the process or of the power at any instant, or else the call
-/// is complete. What ``reencrypt(from:to:)`` says of itself is the one exception. Calls block until
-/// the disk has done its work: run them off the threads that tasks share, or through
-/// ``SmartStoreManager/withClosedStore(named:owner:_:)``.
+/// is complete. What ``reencrypt(from:to:)`` says of itself is the one exception. The error of a call
+/// that changes keys or encryption states in ``SmartStoreError/keyStates`` which key opens the store
+/// now, and whether both have to be kept. Calls block until the disk has done its work: run them off
+/// the threads that tasks share, or through ``SmartStoreManager/withClosedStore(named:owner:_:)``.
 ///
 /// The database is rewritten beside its place, so its size must be free on the disk.
 public struct StoreMaintenance: Sendable {
@@ -26,8 +27,8 @@ public struct StoreMaintenance: Sendable {
   ///
   /// Whoever knows the old key and has an old copy of the key file can still read the store:
   /// ``reencrypt(from:to:)`` ends that. A store that `new` opens already stays as it is, so the call
-  /// can be repeated after an interruption. Keep both keys until a call has returned: one that throws `io`
-  /// may have failed when it waited for the disk, with the new key file in place.
+  /// can be repeated after an interruption. One that throws `io` may have failed when it waited for the
+  /// disk, with the new key file in place: ``SmartStoreError/keyStates`` says so.
   ///
   /// - Parameter new: Makes its key if it has none, once the old one has opened the store.
   /// - Throws: ``SmartStoreError`` `wrongKey` if neither key opens the store or both are the same,
@@ -36,19 +37,22 @@ public struct StoreMaintenance: Sendable {
   public func changeKey(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
-    try checkExists()
-    let lock = try StoreOpening(paths: paths, options: options).takeLock()
-    try StoreLeftovers(paths).settle()
-    try StoreKeyring.rewrap(paths, from: old, to: new)
-    _ = consume lock
+    try inspection(old, new).stating { () throws(SmartStoreError) in
+      try checkExists()
+      let lock = try StoreOpening(paths: paths, options: options).takeLock()
+      try StoreLeftovers(paths).settle()
+      try StoreKeyring.rewrap(paths, from: old, to: new)
+      _ = consume lock
+    }
   }
 
   /// Seals every page with a new data key, which is wrapped by the key of `new`.
   ///
   /// A call that was interrupted may have left the store to be opened by `new`; repeated, it goes on.
-  /// So keep both keys until a call has returned. One that throws has left the store to the key that
-  /// opened it before, with two exceptions: `unfinishedOperation` says that `new` opens the store,
-  /// which can be used, and `backupFailed` that either may.
+  /// After a crash, keep both keys until a call has returned. One that throws has left the store to the
+  /// key that opened it before, with two exceptions: `unfinishedOperation` says that `new` opens the
+  /// store, which can be used, and `backupFailed` that either may. ``SmartStoreError/keyStates`` says
+  /// it in each case.
   ///
   /// - Parameter new: May be the same as `old`. Makes its key if it has none.
   /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged, or a copy of a
@@ -58,8 +62,10 @@ public struct StoreMaintenance: Sendable {
   public func reencrypt(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
-    try checkExists()
-    try conversion.reencrypt(from: old, to: new)
+    try inspection(old, new).stating { () throws(SmartStoreError) in
+      try checkExists()
+      try conversion.reencrypt(from: old, to: new)
+    }
   }
 
   /// Turns a plaintext store into an encrypted one (SS-40). What the disk keeps of the plaintext
@@ -69,20 +75,33 @@ public struct StoreMaintenance: Sendable {
   ///   `exportFailed`, `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`,
   ///   `keyLocked`, `busyOtherProcess`, `diskFull`, `io`.
   public func encrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
-    try checkExists()
-    _ = try conversion.encrypt(provider)
+    try inspection(nil, provider).stating { () throws(SmartStoreError) in
+      try checkExists()
+      _ = try conversion.encrypt(provider)
+    }
   }
 
   /// Turns an encrypted store into a plaintext one (SS-40).
   ///
   /// - Throws: ``SmartStoreError`` as ``encrypt(_:)``, and what opening the store throws.
   public func decrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
-    try checkExists()
-    try conversion.decrypt(provider)
+    try inspection(provider, nil).stating { () throws(SmartStoreError) in
+      try checkExists()
+      try conversion.decrypt(provider)
+    }
   }
 
   private var conversion: StoreConversion {
     StoreConversion(paths: paths, options: options, didTake: didTake)
+  }
+
+  /// - Parameters:
+  ///   - old: Nil for a plaintext store.
+  ///   - new: Nil for one that becomes plaintext.
+  func inspection(
+    _ old: (any StoreKeyProvider)?, _ new: (any StoreKeyProvider)?
+  ) -> StoreKeyInspection {
+    StoreKeyInspection(paths: paths, options: options, old: old, new: new)
   }
 
   /// Whether the store has a key, or must have had one: it is not plaintext, or has a key file.
@@ -93,7 +112,13 @@ public struct StoreMaintenance: Sendable {
 
   /// Refuses to make a store where there is none.
   func checkExists() throws(SmartStoreError) {
-    guard DurableFile(path: paths.database).exists else {
+    let size: UInt64?
+    do {
+      size = try DurableFile(path: paths.database).size()
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.database)
+    }
+    guard size != nil else {
       throw SmartStoreError(.databaseMissing, "There is no store at \(paths.directory).")
     }
   }

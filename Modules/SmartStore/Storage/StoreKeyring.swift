@@ -47,7 +47,14 @@ enum StoreKeyring {
     }
     let file = try read(paths)
     let opened = try open(file, paths, from: old, to: new)
-    guard !opened.isWrapped else { return }
+    guard !opened.isWrapped else {
+      // The call that wrote it may have failed when it waited for the disk.
+      do {
+        return try DurableFile.syncFolder(paths.directory)
+      } catch {
+        throw SmartStoreError(storage: error, at: paths.keyFile)
+      }
+    }
     try write(opened.dataKeys, of: file, with: try newKey(of: new), paths)
   }
 

@@ -10,6 +10,8 @@ struct StorePaths: Sendable {
     self.directory = directory.resolvingSymlinksInPath().path
   }
 
+  /// The folder.
+  var url: URL { URL(fileURLWithPath: directory, isDirectory: true) }
   /// The database.
   var database: String { directory + "/store.sqlite" }
   /// SQLite's write-ahead log.

@@ -207,17 +207,35 @@ public actor SmartStoreManager {
   ///
   /// - Returns: How many stores there are.
   /// - Throws: ``SmartStoreError`` as ``StoreMaintenance/changeKey(from:to:)``, of the first store
-  ///   that fails, after all others were changed; `readOnly`.
+  ///   that fails, after all others were changed, with the ``SmartStoreError/keyStates`` of all
+  ///   stores; `readOnly`, and `io` if the stores could not be listed, when none was changed.
   @discardableResult
   public func changeKey(from old: some StoreKeyProvider) async throws -> Int {
     guard case .encrypted(let new) = encryption else { return 0 }
     try checkWritable("change their key")
     let all = try folders.allStores()
-    try await forEach(all) { name, owner in
-      try await withClosedStore(named: name, owner: owner) { files in
-        if try files.hasKey() { try files.changeKey(from: old, to: new) }
+    var states: [StoreKeyState] = []
+    var failure: SmartStoreError?
+    for (name, owner) in all {
+      let files = StoreMaintenance(at: try folders.folder(of: name, owner: owner))
+      do {
+        states.append(
+          try await withClosedStore(named: name, owner: owner) { files in
+            let isSealed = try files.hasKey()
+            if isSealed { try files.changeKey(from: old, to: new) }
+            return StoreKeyState(
+              directory: files.paths.url, key: isSealed ? .new : .none, keepsBothKeys: false)
+          })
+      } catch {
+        let error = SmartStoreError(grdb: error)
+        failure = failure ?? error
+        let inspection = files.inspection(old, new)
+        let stated = error.keyStates.first
+        let found = await StoreQueue.run { stated ?? inspection.state(after: error) }
+        if let found { states.append(found) }
       }
     }
+    if let failure { throw failure.stating(states) }
     return all.count
   }
 

@@ -19,13 +19,17 @@ struct StoreFolders: Sendable {
 
   /// Whether the store's database is there.
   func exists(_ name: String, owner: StoreOwner) throws(SmartStoreError) -> Bool {
-    StoreFolders.holdsStore(try folder(of: name, owner: owner))
+    try StoreFolders.holdsStore(try folder(of: name, owner: owner))
   }
 
   /// The names of an owner's stores.
   func storeNames(of owner: StoreOwner) throws(SmartStoreError) -> [String] {
-    try StoreFolders.subfolders(of: stores(of: owner)).filter(StoreFolders.holdsStore)
-      .map(\.lastPathComponent)
+    var names: [String] = []
+    for folder in try StoreFolders.subfolders(of: stores(of: owner))
+    where try StoreFolders.holdsStore(folder) {
+      names.append(folder.lastPathComponent)
+    }
+    return names
   }
 
   /// The owners, one for each community that left a folder, of an account's stores.
@@ -123,14 +127,23 @@ struct StoreFolders: Sendable {
     return folder
   }
 
-  private static func holdsStore(_ folder: URL) -> Bool {
-    FileManager.default.fileExists(atPath: folder.appending(path: SmartStore.fileName).path)
+  private static func holdsStore(_ folder: URL) throws(SmartStoreError) -> Bool {
+    try exists(folder.appending(path: SmartStore.fileName))
+  }
+
+  /// Whether there is something at `url`. What cannot be examined is not taken for missing.
+  private static func exists(_ url: URL) throws(SmartStoreError) -> Bool {
+    do {
+      return try FileTree.exists(url.path)
+    } catch {
+      throw SmartStoreError(storage: error, at: url.path)
+    }
   }
 
   /// The folders in a folder; none if it is not there.
   private static func subfolders(of folder: URL) throws(SmartStoreError) -> [URL] {
     let files = FileManager.default
-    guard files.fileExists(atPath: folder.path) else { return [] }
+    guard try exists(folder) else { return [] }
     do {
       return try files.contentsOfDirectory(
         at: folder, includingPropertiesForKeys: [.isDirectoryKey]

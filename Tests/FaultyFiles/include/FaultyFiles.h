@@ -25,7 +25,9 @@ typedef enum {
   /// A read or a write moves half of the bytes, as the system may at any time.
   FaultyFilesShort,
   /// A write moves half of the bytes, and the next one to the same file fails with the error.
-  FaultyFilesTorn
+  FaultyFilesTorn,
+  /// With an error, and so does every later operation of the kind.
+  FaultyFilesLasting
 } FaultyFilesForm;
 
 /// Counts the operations on `folder` and what is below it from zero, and fails number `number` of

@@ -23,9 +23,9 @@ import Testing
       var errno = EIO
       /// Whether the first calls of this kind are met in every run.
       var makesStore = false
-      var testDescription: String { name }
+      var testDescription: String { form == Self.lasting ? name + ", lasting" : name }
 
-      static let (error, short, torn) = (1, 2, 3)
+      static let (error, short, torn, lasting) = (1, 2, 3, 4)
       static let (removing, examining) = (7, 10)
     }
 

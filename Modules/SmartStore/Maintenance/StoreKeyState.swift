@@ -1,0 +1,64 @@
+public import Foundation
+
+/// Which key opens a store after a call that changes its key or its encryption has failed.
+///
+/// ``SmartStoreError/keyStates`` holds one for each store that the call was made for. It is what the
+/// store's files say after the failure, not what the call intended.
+public struct StoreKeyState: Sendable, Hashable {
+  /// One of the two keys of the failed call, or neither of them.
+  public enum Key: Sendable, Hashable {
+    /// The key that the call was given as the old one; of `decrypt`, its only one.
+    case old
+    /// The key that the call was given as the new one; of `encrypt`, its only one.
+    case new
+    /// No key: the store is plaintext.
+    case none
+    /// Another key than those of the call.
+    case another
+    /// It could not be found out: the key file or the key is missing, damaged or locked, or the disk
+    /// cannot be read.
+    case unknown
+  }
+
+  /// The folder of the store.
+  public let directory: URL
+  /// The key that opens the store now: ``Key/old`` if both keys of the call do, being the same.
+  public let key: Key
+  /// Whether both keys have to be kept until the store has been opened for writing and closed again:
+  /// before that a loss of power can bring the other state back, or the key is not known.
+  public let keepsBothKeys: Bool
+
+  /// The state and what to do, in one sentence.
+  private var sentence: String {
+    let keeping = keepsBothKeys ? "; keep both keys until it was opened for writing and closed" : ""
+    return switch key {
+    case .old: "The old key opens the store\(keeping)."
+    case .new: "The new key opens the store\(keeping)."
+    case .none: "The store is plaintext\(keeping)."
+    case .another: "Neither key of the call opens the store."
+    case .unknown: "Which key opens the store could not be found out\(keeping)."
+    }
+  }
+
+  /// What an error says of the states that it carries.
+  static func sentence(_ states: [StoreKeyState]) -> String {
+    if states.count == 1 { return states[0].sentence }
+    let counts = [
+      (Key.new, "with the new key"), (.old, "with the old key"), (.none, "without a key"),
+    ]
+    .map { key, words in (states.count { $0.key == key }, words) }
+    let known = counts.reduce(0) { $0 + $1.0 }
+    let parts = (counts + [(states.count - known, "with neither or an unknown one")])
+      .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return "Of \(states.count) stores open " + parts.joined(separator: ", ") + "."
+  }
+}
+
+extension SmartStoreError {
+  /// This error with the statement which key opens each of the stores that the call was for.
+  func stating(_ states: [StoreKeyState]) -> SmartStoreError {
+    var error = self
+    error.keyStates = states
+    return error
+  }
+}
