@@ -3,8 +3,9 @@ import SmartStore
 
 /// A soup that was empty when a sync down began, and has nothing but what came down since.
 ///
-/// Its records need not be matched to rows, so its indexes can wait until all are there, which takes half
-/// the time. A row that somebody else made, or a record that comes a second time, ends that: then the
+/// Its records need not be matched to rows, so most of its indexes can wait until all are there, which takes
+/// half the time. Those on the id and on the flags are kept up, so that records and counts of unsynced ones
+/// are found fast while the run goes on. A row that somebody else made, or a record that comes a second time, ends that: then the
 /// indexes are built, and the rest is matched as ever.
 struct FreshSoup: Sendable {
   /// From how many records on it pays.
@@ -27,17 +28,14 @@ struct FreshSoup: Sendable {
 
   /// Runs `body` with the soup as a fresh one if the soup is empty and `expected` records are enough; nil
   /// otherwise.
-  ///
-  /// - Parameter first: The ids of the first page. If they come in order, the others are likely to.
   static func with(
-    _ writer: PageWriter, first: [String], expected: Int, in store: SmartStore,
+    _ writer: PageWriter, expected: Int, in store: SmartStore,
     _ body: (FreshSoup?) async throws -> Void
   ) async throws {
     guard expected >= leastRecords, let records = writer.onlyUnsharedSoup,
       try await store.read({ try records.newestEntryId(in: $0) }) == 0
     else { return try await body(nil) }
-    var keptPaths = Set(writer.members.map(\.key))
-    if zip(first, first.dropFirst()).allSatisfy(<) { keptPaths.insert(records.idField) }
+    let keptPaths = Set(writer.members.map(\.key) + [records.idField])
     return try await store.bulkLoad(
       intoSoupNamed: records.soupName, keepingIndexesOn: keptPaths, cacheBytes: cacheBytes
     ) { load in

@@ -48,7 +48,7 @@ struct SyncDownRun: Sendable {
 
     guard let first else { return }
     try await FreshSoup.with(
-      writer, first: first.parts[0].ids, expected: machine.totalSize, in: context.store
+      writer, expected: machine.totalSize, in: context.store
     ) { fresh in
       var pages = PageSaving(writer: writer, fresh: fresh)
       try await save(from: first, of: target, layout, &machine, &sync, &pages)

@@ -1,8 +1,10 @@
-import MobileSync
+import Foundation
+@testable import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
+import Synchronization
 import Testing
 
 /// First runs that are large enough to leave the indexes for the end.
@@ -44,6 +46,55 @@ import Testing
     }
   }
 
+  /// Records whose ids come in no order, as those of a large org do. Each page but the first does
+  /// something before it comes.
+  private struct UnorderedPages: SyncDownTarget {
+    static let kind = SyncTargetKind(
+      .syncDown, typeName: "unordered", implementationName: "UnorderedPages",
+      writtenTypeName: "custom")
+    static let records = 10_000
+
+    /// What to do while pages come, by the name that a target's configuration gives.
+    private static let hooks = Mutex<[String: @Sendable () async throws -> Void]>([:])
+    private let hook: String
+
+    var configuration: JSONObject { ["hook": .string(hook)] }
+
+    init(whileLoading: @escaping @Sendable () async throws -> Void) {
+      hook = UUID().uuidString
+      Self.hooks.withLock { $0[hook] = whileLoading }
+    }
+
+    init(configuration: JSONObject) throws { hook = configuration["hook"]?.string ?? "" }
+
+    /// The id of the record that comes as number `position`.
+    static func id(_ position: Int) -> String { "a\(position * 7919 % records)" }
+
+    func startFetch(since maxTimeStamp: Int64, in context: SyncContext) async throws -> SyncPage<
+      Int
+    >? {
+      try page(0)
+    }
+
+    func continueFetch(_ cursor: Int, in context: SyncContext) async throws -> SyncPage<Int>? {
+      try await Self.hooks.withLock { $0[hook] }?()
+      return try page(cursor)
+    }
+
+    func remoteIds(for localIds: [String], in context: SyncContext) async throws -> Set<String>? {
+      nil
+    }
+
+    private func page(_ number: Int) throws -> SyncPage<Int> {
+      let positions = number * 2000..<number * 2000 + 2000
+      let text = positions.map { #"{"Id":"\#(Self.id($0))","Name":"n"}"# }
+      let page = try JSONSlice(parsing: "[\(text.joined(separator: ","))]")
+      return SyncPage(
+        records: Array(page.elements), totalSize: Self.records,
+        next: positions.upperBound < Self.records ? number + 1 : nil)
+    }
+  }
+
   private func large() -> InMemoryOrg {
     let org = InMemoryOrg()
     for number in 0..<10_000 { org.create("Account", ["Name": .string("Name \(number)")]) }
@@ -78,6 +129,60 @@ import Testing
     // Nothing is new, and nothing is doubled.
     _ = try await device.manager.reSync(named: "down").finished()
     #expect(try await device.rows().count == 10_000)
+  }
+
+  @Test func `MS-66 ids and flags are found by their indexes while a first run goes on`()
+    async throws
+  {
+    let device = try await Device.open(InMemoryOrg()) { try $0.register(UnorderedPages.self) }
+    let checked = Mutex(0)
+    let target = UnorderedPages { [store = device.store] in
+      // An instance of its own, whose last query is none of the run's.
+      let reader = try await SmartStore.open(
+        at: store.directory, encryption: .plaintext, options: SmartStoreOptions(isReadOnly: true))
+      let known = UnorderedPages.id(0)
+      let soup = Device.soup
+      for condition in [
+        "{\(soup):Id} = '\(known)'", "{\(soup):__local__} = '1'",
+      ] {
+        let query = try QuerySpec.buildSmartQuerySpec(
+          smartSql: "select {\(soup):_soupEntryId} from {\(soup)} where \(condition)", pageSize: 1)
+        reader.capturesExplainQueryPlan = true
+        _ = try await reader.query(using: query)
+        let plan = try #require(reader.lastExplainQueryPlan).details
+        #expect(plan.allSatisfy { $0.contains("INDEX") }, "\(condition): \(plan)")
+      }
+      #expect(try await SoupRecords.dirtyCounts(in: reader) == [:])
+      try await reader.close()
+      checked.withLock { $0 += 1 }
+    }
+    let run = try await device.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+    _ = try await run.finished()
+    #expect(checked.withLock { $0 } == 4)
+    #expect(try await device.rows().count == UnorderedPages.records)
+  }
+
+  @Test func `MS-66 another instance opens the store to read while a first run goes on`()
+    async throws
+  {
+    let device = try await Device.open(InMemoryOrg()) { try $0.register(UnorderedPages.self) }
+    let counts = Mutex<[Int64]>([])
+    let target = UnorderedPages { [store = device.store] in
+      let reader = try await SmartStore.open(
+        at: store.directory, encryption: .plaintext, options: SmartStoreOptions(isReadOnly: true))
+      let states = try await reader.syncs()
+      #expect(states.map(\.status) == [.running])
+      let all = try QuerySpec.buildAllQuerySpec(soupName: Device.soup, pageSize: 1)
+      let count = try await reader.count(using: all)
+      counts.withLock { $0.append(count) }
+      try await reader.close()
+    }
+    let run = try await device.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+    _ = try await run.finished()
+    let seen = counts.withLock { $0 }
+    #expect(seen.count == 4 && seen == seen.sorted())
   }
 
   @Test(arguments: 2...5)

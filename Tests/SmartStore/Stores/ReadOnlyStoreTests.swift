@@ -53,6 +53,48 @@ import Testing
     }
   }
 
+  @Test
+  func `a store is opened to be read while another fills it in bulk, and after that one's end`()
+    async throws
+  {
+    try await withManager { manager async throws in
+      let writer = try await filled(manager)
+      let slices = try (0..<50).map { try JSONSlice(parsing: #"{"x":"\#($0)"}"#) }
+      try await writer.bulkLoad(intoSoupNamed: "a") { load in
+        for count in [52, 102] {
+          try await load.append(slices)
+          let readers = reading(manager)
+          let store = try await readers.sharedGlobal()
+          #expect(try await store.query("select count(*) from {a}") == [[.integer(Int64(count))]])
+          #expect(
+            try await store.query("select {a:x} from {a} where {a:x} = '2'").count == count / 50 + 1
+          )
+          try await readers.close()
+        }
+      }
+      // A load that its process did not end waits for the next writer, and can be read.
+      _ = try await writer.write { transaction in
+        try BulkLoadOperation(try transaction.access.soup(named: "a"), on: transaction.access)
+      }
+      try await manager.close()
+      let readers = reading(manager)
+      #expect(try await readers.sharedGlobal().query("select count(*) from {a}") == [[102]])
+      try await readers.close()
+      #expect(try await manager.sharedGlobal().recordedOperations() == [])
+    }
+  }
+
+  @Test func `a store with an alter to be finished is not opened to be read`() async throws {
+    try await withManager { manager async throws in
+      let writer = try await filled(manager)
+      _ = try await writer.write { transaction in
+        try transaction.access.recordOperation(type: "AlterSoup", details: "{}", status: "0")
+      }
+      try await manager.close()
+      await expectFailure(.readOnly) { _ = try await reading(manager).sharedGlobal() }
+    }
+  }
+
   @Test func `what writes is refused, and so is removing`() async throws {
     try await withManager { manager async throws in
       _ = try await filled(manager)
