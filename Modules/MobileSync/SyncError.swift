@@ -12,8 +12,8 @@ public struct SyncError: Error, Sendable {
         nameInUse
       case unknownTarget, invalidTarget, invalidOptions, duplicateTarget, invalidState, noFields,
         noRestClient
-      case server, transport, store, unexpectedResponse, invalidRequest, recordWithoutId,
-        conflictChanged, invalidResolution
+      case server, transport, store, storeInUse, unexpectedResponse, invalidRequest
+      case recordWithoutId, conflictChanged, invalidResolution
       case stopped, failed, closed
     }
     private let kind: Kind
@@ -51,6 +51,8 @@ public struct SyncError: Error, Sendable {
     public static let transport = Code(kind: .transport)
     /// The store refused to read or write; see the cause.
     public static let store = Code(kind: .store)
+    /// The store has a sync manager already. Use that one, or close it first.
+    public static let storeInUse = Code(kind: .storeInUse)
     /// The server's answer is not the JSON that this request is answered with, or is longer than the
     /// request allows.
     public static let unexpectedResponse = Code(kind: .unexpectedResponse)

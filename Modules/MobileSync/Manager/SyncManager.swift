@@ -13,8 +13,7 @@ public import SmartStore
 /// - Each record of a sync up has an outcome that can be queried. A run is done only if the server
 ///   answered for everything; what it refused is among the outcomes.
 ///
-/// Make one manager per store, for example with ``SyncManagers``: a manager takes every stored sync
-/// that is marked as running for one whose process died.
+/// A store has one manager at a time. Get it from a registry that the program shares, ``SyncManagers``.
 public actor SyncManager {
   /// The store whose soups are synced.
   public nonisolated let store: SmartStore
@@ -27,6 +26,7 @@ public actor SyncManager {
   private nonisolated let doubles = DoubleSearch()
   private nonisolated let sender: any SyncRequestSender
   private nonisolated let userId: String?
+  private nonisolated let claim: StoreClaim
 
   private var machine = ManagerMachine()
   private var operations: [Int64: Task<Void, Never>] = [:]
@@ -34,7 +34,7 @@ public actor SyncManager {
   /// Operations that have decided to end as stopped and are not over yet.
   private var ending: Set<Int64> = []
   /// How many calls write to the store outside of operations, and who waits for their end.
-  private var writers = 0
+  private(set) var writers = 0
   private var writersDone: [CheckedContinuation<Void, Never>] = []
 
   /// Makes a manager: makes sure that the soup `syncs_soup` exists, turns syncs that are stored as
@@ -44,11 +44,13 @@ public actor SyncManager {
   ///   - sender: Sends the requests, as the user to whom the store belongs.
   ///   - userId: The user's id on the server, if there is a user.
   ///   - registry: The targets that syncs may name.
-  /// - Throws: ``SyncError`` `store`.
+  /// - Throws: ``SyncError`` `storeInUse` if the store has a manager in this process that is not closed;
+  ///   `store`.
   public init(
     store: SmartStore, sender: any SyncRequestSender, userId: String? = nil,
     registry: SyncTargetRegistry, environment: SyncEnvironment = SyncEnvironment()
   ) async throws {
+    claim = try StoreClaim(store)
     self.store = store
     self.sender = sender
     self.userId = userId
@@ -110,14 +112,22 @@ public actor SyncManager {
   }
 
   /// Ends everything without a trace: requests on their way are cancelled, and on return nothing
-  /// more is stored or delivered. Interrupted syncs become stopped when the next manager is made.
+  /// more is stored or delivered. Interrupted syncs become stopped when the store's next manager is made,
+  /// which can be done on return.
   public func close() async {
     machine.stop()
     signal.close()
     for operation in operations.values { operation.cancel() }
     if writers > 0 { await withCheckedContinuation { writersDone.append($0) } }
     await last?.value
+    claim.release()
   }
+
+  /// Whether a soup holds records of sync's own, such as the syncs themselves, and none of the app's.
+  public static func ownsSoup(named name: String) -> Bool { SideSoup.isOwn(name) }
+
+  /// Whether the manager was closed. A closed manager stays so.
+  nonisolated var isClosed: Bool { signal.current == .closed }
 
   /// Writes to the store outside of an operation; ``close()`` waits for it.
   func writing<Value>(_ body: () async throws -> Value) async throws -> Value {

@@ -1,14 +1,16 @@
 import SalesforceSDKCore
 public import SmartStore
 
-/// Hands out one ``SyncManager`` per store.
+/// The sync managers of a program: one ``SyncManager`` per store.
 ///
-/// A program keeps one of these: two managers of one store would take each other's running syncs
-/// for interrupted ones.
+/// A program keeps one registry and gets every manager from it, since a store takes one manager at a
+/// time.
 public actor SyncManagers {
   private let registry: SyncTargetRegistry
   private let environment: SyncEnvironment
   private var managers: [String: Entry] = [:]
+  /// Managers that were removed and are winding down.
+  private var closing: [String: Task<Void, Never>] = [:]
 
   private struct Entry {
     let owner: StoreOwner
@@ -21,21 +23,28 @@ public actor SyncManagers {
     self.environment = environment
   }
 
-  /// The manager of a store, made on first use. Asked twice for the same store, it is the same
-  /// manager.
+  /// The manager of a store, made on first use; for the same store it is the same manager. One that was
+  /// closed, or whose store was closed and opened again, is replaced.
   ///
   /// - Parameter sender: Used when the manager is made; it must act as the user of the store.
-  /// - Throws: ``SyncError`` `store` if the manager cannot be made. The next call tries again.
+  /// - Throws: ``SyncError`` `storeInUse` if a manager that is not of this registry has the store;
+  ///   `store` if the manager cannot be made. The next call tries again.
   public func sharedInstance(
     store: SmartStore, sender: any SyncRequestSender
   ) async throws -> SyncManager {
     FeatureMarkers.shared.register("SY")
     let key = store.path
-    if let known = managers[key] { return try await known.making.value }
+    while let known = managers[key] {
+      let manager = try await known.making.value
+      let isOver = manager.isClosed || (manager.store !== store && manager.store.isClosed)
+      if !isOver { return manager }
+      if managers[key]?.making == known.making { forget(key) }
+    }
     var userId: String?
     if case .user(_, let id, _) = store.owner { userId = id }
-    let making = Task { [registry, environment, userId] in
-      try await SyncManager(
+    let making = Task { [registry, environment, userId, earlier = closing[key]] in
+      await earlier?.value
+      return try await SyncManager(
         store: store, sender: sender, userId: userId, registry: registry,
         environment: environment)
     }
@@ -43,7 +52,7 @@ public actor SyncManagers {
     do {
       return try await making.value
     } catch {
-      // The next call tries again, unless somebody did so already.
+      // The next call tries again, unless another one did so already.
       if managers[key]?.making == making { managers[key] = nil }
       throw error
     }
@@ -77,9 +86,22 @@ public actor SyncManagers {
   }
 
   private func remove(_ isRemoved: (String, Entry) -> Bool) async {
-    let removed = managers.filter { isRemoved($0.key, $0.value) }
-    for key in removed.keys { managers[key] = nil }
-    for entry in removed.values {
+    let removed = managers.filter { isRemoved($0.key, $0.value) }.keys
+    for key in removed { forget(key) }
+    for key in removed {
+      guard let task = closing[key] else { continue }
+      await task.value
+      if closing[key] == task { closing[key] = nil }
+    }
+  }
+
+  /// Forgets a store's manager and begins to close it. The next one waits for the end of that.
+  private func forget(_ key: String) {
+    guard let entry = managers.removeValue(forKey: key) else { return }
+    let earlier = closing[key]
+    closing[key] = Task {
+      await earlier?.value
+      // One that could not be made needs no close.
       if let manager = try? await entry.making.value { await manager.close() }
     }
   }

@@ -13,6 +13,7 @@ import Testing
     async throws
   {
     let device = try await Device.open(InMemoryOrg())
+    await device.manager.close()
     _ = try await SyncManagers(registry: device.registry)
       .sharedInstance(store: device.store, sender: device.org)
     _ = BriefcaseSyncDownTarget(infos: [])

@@ -49,6 +49,7 @@ import Testing
   {
     let device = try await Device.open(InMemoryOrg())
     try await device.create([["Name": "a"], ["Name": "b"]])
+    await device.manager.close()
     let manager = try await SyncManager(
       store: device.store, sender: InterruptingSender(org: device.org), registry: device.registry)
     let state = try await manager.syncUp(
@@ -71,6 +72,7 @@ import Testing
     let sync = try await stored(device)
     let submission = Gate()
     let isReady = Flag()
+    await device.manager.close()
     let manager = try await SyncManager(
       store: device.store, sender: device.org, registry: device.registry,
       environment: SyncEnvironment(now: {
@@ -144,6 +146,7 @@ import Testing
       return .none
     }
     let events = HeldEvents()
+    await device.manager.close()
     let manager = try await SyncManager(
       store: device.store, sender: org, registry: device.registry,
       environment: SyncEnvironment(events: events))

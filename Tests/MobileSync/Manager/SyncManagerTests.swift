@@ -363,6 +363,7 @@ import Testing
   {
     let device = try await Device.open(org(0))
     let other = try await Device.open(org(0))
+    for device in [device, other] { await device.manager.close() }
     let managers = SyncManagers(registry: device.registry)
     let first = try await managers.sharedInstance(store: device.store, sender: device.org)
     let again = try await managers.sharedInstance(store: device.store, sender: device.org)

@@ -146,6 +146,7 @@ import Testing
       options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup, syncName: "a")
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
+    await device.manager.close()
     let other = try await SyncManager(store: device.store, sender: device.org, registry: registry)
     #expect(try await other.syncs().map(\.id) == [sync.id])
     let run = try await other.reSync(named: "a")

@@ -61,6 +61,7 @@ import Testing
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create([["Name": "a"]])
+    await device.manager.close()
     let manager = try await SyncManager(
       store: device.store, sender: FailingSender(failure: RestError(.insecureURL, "http")),
       registry: device.registry)

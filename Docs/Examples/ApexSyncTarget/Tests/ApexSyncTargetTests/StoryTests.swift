@@ -103,10 +103,9 @@ import Testing
     let registry = SyncTargetRegistry()
     try registry.register(CustomersDownTarget.self)
     try registry.register(CustomersUpTarget.self)
-    return try await SyncManager(
+    return try await SyncManagers(registry: registry).sharedInstance(
       store: store,
-      sender: RestClient(account: account, accounts: accounts, transport: transport),
-      registry: registry)
+      sender: RestClient(account: account, accounts: accounts, transport: transport))
   }
 }
 

@@ -32,10 +32,10 @@ try await withMockOrg { org, server in
   // Down, an edit without a network, and up again.
   let registry = SyncTargetRegistry()
   try StandardSyncTargets.register(into: registry)
-  let syncs = try await SyncManager(
+  let managers = SyncManagers(registry: registry)
+  let syncs = try await managers.sharedInstance(
     store: store,
-    sender: RestClient(account: account, accounts: accounts, transport: transport),
-    registry: registry)
+    sender: RestClient(account: account, accounts: accounts, transport: transport))
   let down = try await syncs.syncDown(
     target: SoqlSyncDownTarget(query: "SELECT Name, Phone FROM Account"),
     options: SyncOptions(mergeMode: .leaveIfChanged),
@@ -52,5 +52,6 @@ try await withMockOrg { org, server in
   let up = try await syncs.syncUp(
     options: SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Phone"]), soupName: "accounts")
   print("up:", try await up.finished().totalSize)
+  await managers.removeSharedInstances()
   try await stores.close()
 }
