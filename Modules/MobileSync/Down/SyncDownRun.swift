@@ -96,6 +96,7 @@ struct SyncDownRun: Sendable {
     changed.totalSize = machine.totalSize
     if let maxTimeStamp = effect.maxTimeStamp { changed.maxTimeStamp = maxTimeStamp }
     if let progress = effect.progress { changed.progress = progress }
+    if page.count > 0 { changed.isProvisional = false }
     let state = changed
     let settle: @Sendable (borrowing StoreTransaction) throws -> Void = { transaction in
       // Looked at again now that the writer is ours: nothing is written after a stop.

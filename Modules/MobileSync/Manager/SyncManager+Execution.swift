@@ -77,6 +77,7 @@ extension SyncManager {
     var sync = sync
     var reason = reason
     do {
+      if sync.isProvisional { sync.isProvisional = try await staysProvisional(sync) }
       try await Self.storeErrors { try await states.save(sync, durability: .normal) }
     } catch {
       if signal.current == .closed { return await end(sync, closedReporter: reporter) }
@@ -92,6 +93,16 @@ extension SyncManager {
     await environment.events.store(event(for: sync))
     await leave(sync.id)
     reporter.finish(sync, Self.result(of: sync, reason))
+  }
+
+  /// Whether a run of a provisional sync has moved nothing: a download that was done has, also if it
+  /// brought no record.
+  @concurrent private nonisolated func staysProvisional(_ sync: SyncState) async throws -> Bool {
+    if sync.type == .syncDown { return sync.status != .done }
+    let kinds = try await Self.storeErrors {
+      try await store.read { reader in try OutcomeStore.kinds(syncId: sync.id, in: reader) }
+    }
+    return kinds.isSubset(of: .notAccepted) && (sync.status != .done || !kinds.isEmpty)
   }
 
   @concurrent private nonisolated func end(

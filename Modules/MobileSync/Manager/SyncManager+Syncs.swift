@@ -1,6 +1,5 @@
 import SalesforceAnalytics
 public import SalesforceSDKCommon
-import SmartStore
 
 extension SyncManager {
   // MARK: Making syncs
@@ -8,7 +7,8 @@ extension SyncManager {
   /// Makes a new sync down and runs nothing.
   ///
   /// - Parameters:
-  ///   - syncName: A name that no other sync of the store has; nil or empty for none.
+  ///   - syncName: A name that no other sync of the store has; nil or empty for none. A provisional sync
+  ///     (``SyncState/isProvisional``) that is not active is replaced.
   /// - Throws: ``SyncError`` `nameInUse`, `unknownTarget` if the target is not registered, `store`.
   public func createSyncDown(
     target: some SyncDownTarget, options: SyncOptions, soupName: String,
@@ -23,8 +23,7 @@ extension SyncManager {
     targetJSON: JSONObject, options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncState {
-    let target = try registry.downTarget(from: targetJSON).json
-    return try await create(.syncDown, target, options, soupName, syncName)
+    try await create(newDown(targetJSON, options, soupName, syncName))
   }
 
   /// Makes a new sync up and runs nothing.
@@ -44,8 +43,7 @@ extension SyncManager {
     targetJSON: JSONObject = [:], options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncState {
-    let target = try registry.upTarget(from: targetJSON).json
-    return try await create(.syncUp, target, options, soupName, syncName)
+    try await create(newUp(targetJSON, options, soupName, syncName))
   }
 
   // MARK: Changing syncs
@@ -106,6 +104,10 @@ extension SyncManager {
 
   /// Makes a new sync down and runs it.
   ///
+  /// If the run ends before it has brought a record, the sync is provisional
+  /// (``SyncState/isProvisional``): it can be run again, and the next call that makes a sync of the same
+  /// name replaces it. One without a name stays until it is deleted by its id.
+  ///
   /// - Throws: ``SyncError`` `managerStopped`, and as
   ///   ``createSyncDown(target:options:soupName:syncName:)``; then there is no new sync.
   public func syncDown(
@@ -121,13 +123,13 @@ extension SyncManager {
     targetJSON: JSONObject, options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncRun {
-    try checkAccepting()
-    return try await startNew(
-      try await createSyncDown(
-        targetJSON: targetJSON, options: options, soupName: soupName, syncName: syncName))
+    try await startNew(newDown(targetJSON, options, soupName, syncName))
   }
 
   /// Makes a new sync up and runs it.
+  ///
+  /// As long as the server has accepted none of its records, the sync is provisional, as with
+  /// ``syncDown(target:options:soupName:syncName:)``.
   ///
   /// After a run the records still carry their old modification dates: in mode `LEAVE_IF_CHANGED`,
   /// sync down before such a record is edited and sent again, or it is taken for outdated; or let the
@@ -148,10 +150,7 @@ extension SyncManager {
     targetJSON: JSONObject = [:], options: SyncOptions, soupName: String,
     syncName: String? = nil
   ) async throws -> SyncRun {
-    try checkAccepting()
-    return try await startNew(
-      try await createSyncUp(
-        targetJSON: targetJSON, options: options, soupName: soupName, syncName: syncName))
+    try await startNew(newUp(targetJSON, options, soupName, syncName))
   }
 
   /// Runs a stored sync of either direction again: a sync down asks for what has changed since, a
@@ -261,47 +260,6 @@ extension SyncManager {
   }
 
   // MARK: Steps
-
-  private func create(
-    _ type: SyncType, _ target: JSONObject, _ options: SyncOptions, _ soupName: String,
-    _ name: String?
-  ) async throws -> SyncState {
-    let sync = SyncState(
-      type: type, name: name, soupName: soupName, target: target, options: options)
-    return try await writing {
-      guard sync.needsBases else { return try await states.create(sync) }
-      let soups = registry.soups(of: sync)
-      // Bases of a time in which a sync merged here say nothing of what has come down since.
-      let uses = try await soupUses()
-      for soup in soups where !uses.keepsBases(soup.soupName) {
-        try await BaseStore(soupName: soup.soupName).removeAll(in: store)
-      }
-      let created = try await states.create(sync)
-      for soup in soups {
-        try await SoupRecords(soupName: soup.soupName, idField: soup.names.id)
-          .adoptBases(in: store)
-      }
-      return created
-    }
-  }
-
-  /// Starts a sync that was just made; if that is refused after all, it is removed again, unless
-  /// somebody else has found and started it.
-  private func startNew(_ sync: SyncState) async throws -> SyncRun {
-    do {
-      return try await start(id: sync.id)
-    } catch let error as SyncError where error.code == .alreadyRunning {
-      throw error
-    } catch let refusal {
-      do {
-        try await writing { try await states.delete(id: sync.id) }
-      } catch {
-        // The refusal is the one to tell.
-        MobileSyncLogger.log.error("The refused sync \(sync.id) could not be removed", error: error)
-      }
-      throw refusal
-    }
-  }
 
   func existing(id: Int64) async throws -> SyncState {
     guard let sync = try await syncStatus(forId: id) else {

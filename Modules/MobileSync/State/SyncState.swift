@@ -29,6 +29,10 @@ public struct SyncState: Sendable, Equatable {
   var backfilledTarget: JSONObject?
   /// Merge mode and field list.
   public let options: SyncOptions
+  /// Whether the sync was created by a call that also ran it, and no run has moved a record yet: the next
+  /// call that creates a sync of this name replaces it. JSON key `provisional`, only when true; it is ours
+  /// and not the platform's.
+  public internal(set) var isProvisional = false
   /// Where the sync stands.
   public internal(set) var status: SyncStatus = .new
   /// How much of the current or last run is done, in percent; 100 only when the status is done.
@@ -92,6 +96,7 @@ public struct SyncState: Sendable, Equatable {
     startTime = json["startTime"]?.int64 ?? 0
     endTime = json["endTime"]?.int64 ?? 0
     error = json["error"]?.string ?? ""
+    isProvisional = json["provisional"]?.bool ?? false
     fieldsToBackfill = json["backfill"]?.elements.compactMap(\.string) ?? []
     backfilledTarget = json["backfilled"]?.value.object
   }
@@ -112,6 +117,7 @@ public struct SyncState: Sendable, Equatable {
     object["startTime"] = .integer(startTime)
     object["endTime"] = .integer(endTime)
     object["error"] = .string(error)
+    if isProvisional { object["provisional"] = true }
     if !fieldsToBackfill.isEmpty {
       object["backfill"] = .array(fieldsToBackfill.map { .string($0) })
       if let backfilledTarget { object["backfilled"] = .object(backfilledTarget) }

@@ -89,13 +89,19 @@ struct SyncStateStore: Sendable {
 
   /// Stores a new sync.
   ///
-  /// - Throws: ``SyncError`` `nameInUse` if it has a name that another sync has.
-  func create(_ sync: SyncState) async throws -> SyncState {
+  /// - Parameter replaceable: A sync that is not active. If it has the new one's name and is still
+  ///   provisional, the new one takes its place and its id.
+  /// - Throws: ``SyncError`` `nameInUse` if another sync has its name.
+  func create(_ sync: SyncState, replacing replaceable: Int64? = nil) async throws -> SyncState {
     try await store.inTransaction { transaction in
-      if let name = sync.name, try Self.sync(name: name, in: transaction) != nil {
-        throw SyncError(
-          .nameInUse,
-          "There is already a sync with name: \(name). Choose another name, or delete that sync.")
+      if let name = sync.name, let known = try Self.sync(name: name, in: transaction) {
+        guard known.isProvisional, known.id == replaceable,
+          try OutcomeStore.kinds(syncId: known.id, in: transaction).isSubset(of: .notAccepted)
+        else { throw Self.nameInUse(name) }
+        var sync = sync
+        sync.id = known.id
+        try Self.save(sync, in: transaction)
+        return sync
       }
       let created = try transaction.create(entry: .object(sync.json), inSoupNamed: Self.soupName)
       var sync = sync
@@ -138,6 +144,12 @@ struct SyncStateStore: Sendable {
     } catch let error where error.code == .noSuchEntry {
       throw missing(sync.id)
     }
+  }
+
+  static func nameInUse(_ name: String) -> SyncError {
+    SyncError(
+      .nameInUse,
+      "There is already a sync with name: \(name). Choose another name, or delete that sync.")
   }
 
   private static func missing(_ id: Int64) -> SyncError {

@@ -165,6 +165,17 @@ struct OutcomeStore: Sendable {
       ).compactMap { $0["recordId"]?.string })
   }
 
+  /// The kinds of outcomes that are kept for a sync.
+  static func kinds(
+    syncId: Int64, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Set<SyncRecordOutcome.Kind> {
+    let rows = try reader.rows(
+      "SELECT DISTINCT {syncs_outcomes:outcome} FROM {syncs_outcomes} "
+        + "WHERE {syncs_outcomes:syncId} = ?",
+      [.integer(syncId)], limit: nil)
+    return Set(rows.compactMap { $0[0]?.string }.map(SyncRecordOutcome.Kind.init(rawValue:)))
+  }
+
   /// How many records of the sync's last run ended in which way.
   func counts(syncId: Int64) async throws -> SyncOutcomeCounts {
     let rows = try await store.read { reader in

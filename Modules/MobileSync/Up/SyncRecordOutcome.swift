@@ -120,6 +120,11 @@ public struct SyncRecordOutcome: Sendable, Equatable {
   }
 }
 
+extension Set<SyncRecordOutcome.Kind> {
+  /// The outcomes after which the server certainly has nothing of the record.
+  static let notAccepted: Set = [.rejected, .conflict, .undecided, .waiting]
+}
+
 /// How many records of a sync up ended in which way.
 public struct SyncOutcomeCounts: Sendable, Equatable {
   /// Done by the server, or nothing was to be done.

@@ -1,0 +1,75 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// How syncs are created, and provisional ones replaced.
+extension SyncManager {
+  func newDown(
+    _ target: JSONObject, _ options: SyncOptions, _ soupName: String, _ name: String?
+  ) throws -> SyncState {
+    SyncState(
+      type: .syncDown, name: name, soupName: soupName,
+      target: try registry.downTarget(from: target).json, options: options)
+  }
+
+  func newUp(
+    _ target: JSONObject, _ options: SyncOptions, _ soupName: String, _ name: String?
+  ) throws -> SyncState {
+    SyncState(
+      type: .syncUp, name: name, soupName: soupName,
+      target: try registry.upTarget(from: target).json, options: options)
+  }
+
+  /// Stores a new sync, in the place of a provisional one of the same name that is not active.
+  func create(_ sync: SyncState) async throws -> SyncState {
+    guard let name = sync.name, let known = try await syncStatus(forName: name),
+      known.isProvisional
+    else { return try await create(sync, replacing: nil) }
+    guard (try? reserve(known.id)) != nil else { throw SyncStateStore.nameInUse(name) }
+    defer { leave(known.id) }
+    let created = try await create(sync, replacing: known.id)
+    try await writing { try await OutcomeStore(store: store).clear(syncId: created.id) }
+    return created
+  }
+
+  private func create(_ sync: SyncState, replacing replaceable: Int64?) async throws -> SyncState {
+    try await writing {
+      guard sync.needsBases else {
+        return try await states.create(sync, replacing: replaceable)
+      }
+      let soups = registry.soups(of: sync)
+      // Bases of a time in which a sync merged here say nothing of what has come down since.
+      let uses = try await soupUses()
+      for soup in soups where !uses.keepsBases(soup.soupName) {
+        try await BaseStore(soupName: soup.soupName).removeAll(in: store)
+      }
+      let created = try await states.create(sync, replacing: replaceable)
+      for soup in soups {
+        try await SoupRecords(soupName: soup.soupName, idField: soup.names.id)
+          .adoptBases(in: store)
+      }
+      return created
+    }
+  }
+
+  /// Stores a sync as provisional and starts it; if that is refused after all, it is removed again, unless
+  /// another call has found and started it.
+  func startNew(_ new: SyncState) async throws -> SyncRun {
+    try checkAccepting()
+    var new = new
+    new.isProvisional = true
+    let sync = try await create(new)
+    do {
+      return try await start(id: sync.id)
+    } catch let error as SyncError where error.code == .alreadyRunning {
+      throw error
+    } catch let refusal {
+      do {
+        try await writing { try await states.delete(id: sync.id) }
+      } catch {
+        // The refusal is the one to tell.
+        MobileSyncLogger.log.error("The refused sync \(sync.id) could not be removed", error: error)
+      }
+      throw refusal
+    }
+  }
+}
