@@ -169,6 +169,7 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   ) async throws -> [Set<String>]? {
     var ids = infos.map { _ in Set<String>() }
     var token: String?
+    var trail = PageTrail<String>()
     repeat {
       try context.checkStop()
       let page = try await PrimingPage(
@@ -177,11 +178,24 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       guard page.isComplete else { return nil }
       for item in page.items { ids[item.object].insert(item.id) }
       token = page.relayToken
+      if let token { try trail.follow(token) }
     } while token != nil
     // Objects that share a soup share its records.
     return infos.map { info in
       zip(infos, ids).filter { $0.0.soupName == info.soupName }
         .reduce(into: Set()) { $0.formUnion($1.1) }
     }
+  }
+}
+
+extension BriefcaseSyncDownTarget.Cursor: Hashable {
+  /// Whether both lead to the same page. What came before it does not count.
+  public static func == (one: Self, other: Self) -> Bool {
+    one.relayToken == other.relayToken && one.waiting == other.waiting
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(relayToken)
+    hasher.combine(waiting.count)
   }
 }

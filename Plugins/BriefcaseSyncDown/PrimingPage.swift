@@ -5,7 +5,7 @@ import SalesforceSDKCore
 /// One page of the ids in a briefcase.
 struct PrimingPage: Sendable {
   /// A record in the briefcase.
-  struct Item: Sendable {
+  struct Item: Hashable, Sendable {
     /// The number of the object among the target's.
     let object: Int
     let id: String

@@ -46,12 +46,13 @@ struct TreeQuery: Sendable {
 
   /// The trees of all pages.
   func all(_ request: RestRequest, in context: SyncContext) async throws -> [JSONSlice] {
-    var records: [JSONSlice] = []
-    var next: RestRequest? = request
-    while let request = next {
-      let page = try await page(request, in: context)
+    var page = try await page(request, in: context)
+    var records = page.records
+    var trail = PageTrail<String>()
+    while let cursor = page.next {
+      try trail.follow(cursor)
+      page = try await self.page(.queryMore(nextRecordsURL: cursor), in: context)
       records += page.records
-      next = page.next.map { .queryMore(nextRecordsURL: $0) }
     }
     return records
   }

@@ -129,6 +129,26 @@ import Testing
     #expect(transport.requests.count == 3)
   }
 
+  @Test(arguments: [1, 2, 3, 7])
+  func `pages that lead in a circle end with an error`(length: Int) async throws {
+    let transport = ScriptedTransport { request in
+      let page = Int(request.url.path().split(separator: "-").last ?? "") ?? 0
+      return .init(
+        json: #"{"totalSize":9,"done":false,"nextRecordsUrl":"/services/data/v66.0/query/01g-"#
+          + #"\#(page % length + 1)","records":[{"Name":"A"}]}"#)
+    }
+    let client = try await client(transport)
+    var pages = client.pages(ofModelType: Account.self, for: .query("SELECT Name"))
+      .makeAsyncIterator()
+    let error = await #expect(throws: RestError.self) {
+      for _ in 0..<100 { _ = try await pages.next() }
+    }
+    #expect(error?.code == .malformedResponse)
+    #expect(error?.message.contains("circle") == true)
+    #expect(transport.requests.count <= 4 * (length + 1))
+    #expect(try await pages.next() == nil)
+  }
+
   @Test func `CO-191 a search brings records too`() async throws {
     let client = try await client(
       ScriptedTransport([.init(json: #"{"searchRecords":[{"Name":"A"}]}"#)]))

@@ -82,14 +82,30 @@ public struct QueryPages<Record: Decodable & Sendable>: AsyncSequence, Sendable 
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let client: RestClient
     var request: RestRequest?
+    private var cursors = CircleDetector<String>()
+    /// Whether the next page is one that has come.
+    private var isInCircle = false
+
+    init(client: RestClient, request: RestRequest) {
+      self.client = client
+      self.request = request
+    }
 
     /// The next page; `nil` after the last.
     ///
-    /// - Throws: As ``RestClient/fetchRecords(ofModelType:for:)``.
+    /// - Throws: As ``RestClient/fetchRecords(ofModelType:for:)``; ``RestError`` `malformedResponse` if
+    ///   the pages lead in a circle.
     public mutating func next() async throws -> QueryPage<Record>? {
       guard let request else { return nil }
+      if isInCircle {
+        self.request = nil
+        throw RestError(
+          .malformedResponse,
+          "the pages of the query lead in a circle: a later page led back to an earlier one")
+      }
       let page = try await client.fetchRecords(ofModelType: Record.self, for: request)
       self.request = page.nextRecordsURL.map { .queryMore(nextRecordsURL: $0) }
+      isInCircle = page.nextRecordsURL.map { cursors.returns(to: $0) } ?? false
       return page
     }
   }

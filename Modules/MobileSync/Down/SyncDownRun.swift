@@ -70,8 +70,10 @@ struct SyncDownRun: Sendable {
     var page: DownloadedPage<Target.Cursor>? = first
     var isFirst = true
     var latestOfChildren: Int64 = -1
+    var cursors = CircleDetector<AnyHashable>()
     while let current = page {
-      async let next = Self.page(after: current, of: target, layout, in: context)
+      let isCircle = cursors.returns(toCursor: current.next)
+      async let next = isCircle ? nil : Self.page(after: current, of: target, layout, in: context)
       // The first page's count is known already; a later page may correct it.
       let effect = machine.page(
         count: current.count, latest: current.latest,
@@ -80,6 +82,7 @@ struct SyncDownRun: Sendable {
       latestOfChildren = max(latestOfChildren, current.latestOfChildren)
       sync = try await save(current, effect, machine, sync, &pages)
       if effect.progress != nil { report(sync) }
+      if isCircle { throw PageTrail<String>.circle }
       page = try await next
     }
     machine.end(latestOfChildren: latestOfChildren)

@@ -69,16 +69,18 @@ public struct IdQuery: Sendable {
 
   /// The records of all pages of a query.
   ///
-  /// - Throws: As ``SyncContext/json(for:)``.
+  /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the pages lead in a
+  ///   circle.
   public static func allRecords(
     of request: RestRequest, in context: SyncContext
   ) async throws -> [JSONSlice] {
-    var records: [JSONSlice] = []
-    var next: RestRequest? = request
-    while let request = next {
-      let page = try await SyncPage(request, in: context)
+    var page = try await SyncPage(request, in: context)
+    var records = page.records
+    var trail = PageTrail<String>()
+    while let cursor = page.next {
+      try trail.follow(cursor)
+      page = try await SyncPage(.queryMore(nextRecordsURL: cursor), in: context)
       records += page.records
-      next = page.next.map { .queryMore(nextRecordsURL: $0) }
     }
     return records
   }

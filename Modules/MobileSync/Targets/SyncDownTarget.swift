@@ -10,6 +10,9 @@ public import SalesforceSDKCommon
 /// The engine asks for the next page while it saves the current one, never for more than that.
 public protocol SyncDownTarget: SyncTarget {
   /// What it takes to ask for the next page, such as its address. A run's only memory.
+  ///
+  /// If it is `Hashable`, a run whose pages lead in a circle fails with ``SyncError`` `unexpectedResponse`
+  /// instead of going on for ever: equal cursors have to mean the same page.
   associatedtype Cursor: Sendable
 
   /// Whether pages come in ascending order of the modification date. Default: false.

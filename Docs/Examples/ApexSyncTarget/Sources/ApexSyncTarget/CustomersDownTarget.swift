@@ -35,7 +35,7 @@ public struct CustomersDownTarget: SyncDownTarget, Equatable {
   ///
   /// A place, not a customer: one that is changed or deleted while pages come stands elsewhere then, or
   /// nowhere, and would take with it what stood before. Those behind a place are the same ever after.
-  public struct Cursor: Sendable {
+  public struct Cursor: Hashable, Sendable {
     let date: String
     let id: String
   }
