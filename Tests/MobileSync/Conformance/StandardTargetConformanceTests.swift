@@ -190,6 +190,34 @@ import Testing
     }
   }
 
+  /// A target that does not tell a record that is gone from one that it could not ask for.
+  private struct ForgetfulTarget: SyncUpTarget {
+    static let kind = SyncTargetKind(
+      .syncUp, typeName: "forgetful", implementationName: "Forgetful")
+    private let basic = BasicSyncUpTarget()
+    var fields: SyncUpFields { basic.fields }
+    init() {}
+    init(configuration: JSONObject) throws {}
+    var configuration: JSONObject { [:] }
+    func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome] {
+      try await basic.send(group, in: context)
+    }
+    func remoteDates(
+      of records: [SyncUpRecord], in context: SyncContext
+    ) async throws -> [RemoteDate] {
+      try await basic.remoteDates(of: records, in: context).map { $0 == .gone ? .unknown : $0 }
+    }
+  }
+
+  @Test func `a target that does not know that a record is gone is noticed`() async throws {
+    let proof = try #require(
+      SyncUpConformance(ForgetfulTarget()).cases.first {
+        $0.guarantee == "A record that is gone on the server is reported as gone"
+      })
+    let failure = await #expect(throws: ConformanceFailure.self) { try await proof.check() }
+    #expect(failure?.description.contains("remoteDates(of:in:)") == true)
+  }
+
   /// A target whose cursor names a record, which moves to the end when somebody changes it.
   private struct MovingCursorTarget: SyncDownTarget {
     static let kind = SyncTargetKind(.syncDown, typeName: "moving", implementationName: "Moving")

@@ -79,6 +79,7 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
           ? nil : "the target is no RemoteRecordFetching, so the edit looks like somebody else's",
         lostEdit),
       SyncConformanceCase("A deletion of what is gone already removes the row", deletionOfGone),
+      SyncConformanceCase("A record that is gone on the server is reported as gone", gone),
       SyncConformanceCase(
         "A refused record keeps the server's words and stays dirty, others go up",
         unless: refusedText == nil ? "the server takes every text" : nil, refusal),
@@ -358,6 +359,30 @@ public struct SyncUpConformance<Target: SyncUpTarget>: Sendable {
     try prove(state?.status == .done, "the run ended as \(state.map { "\($0.status)" } ?? "none")")
     let rows = try await device.rows().count
     try prove(rows == 0, "\(rows) rows are left")
+  }
+
+  /// A target that says `unknown` of such records leaves them dirty for ever.
+  private func gone() async throws {
+    let (device, ids) = try await device(records: 3, .leaveIfChanged)
+    try await device.edit(ids[0], [field: "edited"])
+    try await device.delete(ids[1])
+    try await device.edit(ids[2], [field: "edited"])
+    for id in ids.prefix(2) { device.org.delete(objectType, id) }
+    let state = try await send(device)
+    try prove(state?.status == .done, "the run ended as \(state.map { "\($0.status)" } ?? "none")")
+    let undecided = try await device.manager.outcomes(forId: state?.id ?? -1)
+      .count { $0.kind == .undecided }
+    try prove(
+      undecided == 0,
+      "remoteDates(of:in:) said of \(undecided) records that are gone that it does not know them")
+    let deleted = try await device.row(ids[1])
+    try prove(deleted == nil, "the row that was deleted on both sides is left")
+    let edited = try await device.row(ids[0])
+    try prove(
+      edited?[SyncKeys.local] == true,
+      "the row that was edited here and deleted there did not stay dirty")
+    let there = texts(device.org.records(objectType).map { .object($0) })
+    try prove(there == ["edited"], "the server has \(there)")
   }
 
   private func refusal() async throws {
