@@ -53,7 +53,7 @@ import Testing
         #expect(try await nextLine()?.contains("sync run") == true)
         try interrupt()
       }
-      #expect(status == 1)
+      #expect(status == 130)
       // Nobody runs it any more, and it says so.
       #expect(try await tool.json("sync", "status", "accounts")["status"] == "STOPPED")
       #expect(try await tool.json("sync", "run", "accounts")["status"] == "DONE")
@@ -80,7 +80,7 @@ import Testing
         try interrupt()
         #expect(try await nextLine()?.contains("stopping") == true)
       }
-      #expect(status == 1)
+      #expect(status == 130)
       #expect(try await tool.json("sync", "status", "accounts")["status"] == "STOPPED")
       #expect(try await tool.json("sync", "run", "accounts")["status"] == "DONE")
     }

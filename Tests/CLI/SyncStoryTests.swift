@@ -53,10 +53,12 @@ import Testing
       "--merge-mode", "LEAVE_IF_CHANGED", "--name", "accounts")
   }
 
-  private func up(_ tool: Tool, _ mode: String, name: String) async throws -> JSONValue {
+  private func up(
+    _ tool: Tool, _ mode: String, name: String, status: Int32 = 0
+  ) async throws -> JSONValue {
     try await tool.json(
       "sync", "up", "--soup", "accounts", "--fields", "Name", "Phone", "--merge-mode", mode,
-      "--name", name)
+      "--name", name, status: status)
   }
 
   /// The soup's elements by name.
@@ -116,11 +118,12 @@ import Testing
       let refused = try await tool.failure("logout")
       #expect(refused["code"] == "unsyncedRecords")
       #expect(refused["message"]?.string?.contains("4 unsynced records") == true)
+      #expect(refused["message"]?.string?.contains("--force") == true)
 
       // The token has expired meanwhile; nobody notices.
       org.expireAccessTokens()
       org.options.clock.advance(by: .seconds(60))
-      let first = try await up(tool, "LEAVE_IF_CHANGED", name: "careful")
+      let first = try await up(tool, "LEAVE_IF_CHANGED", name: "careful", status: 3)
       #expect(first["type"] == "syncUp")
       #expect(first["status"] == "DONE")
       #expect(first["outcomes"] == ["succeeded": 3, "skipped": 1, "failed": 0])
@@ -221,7 +224,7 @@ import Testing
         tool, [changed(before["Arbour"], "__locally_updated__", name: "Arbour here")])
       org.options.clock.advance(by: .seconds(60))
       try await org.update("Account", id: id, ["Name": "Arbour there", "Phone": "2"])
-      let state = try await up(tool, "MERGE_FIELDS", name: "up")
+      let state = try await up(tool, "MERGE_FIELDS", name: "up", status: 3)
       #expect(state["outcomes"] == ["succeeded": 0, "skipped": 1, "failed": 0])
       #expect(state["conflicts"] == 1)
 

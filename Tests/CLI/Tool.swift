@@ -36,8 +36,10 @@ struct Tool {
     let errors: String
 
     /// The one document on standard output.
-    func document(_ location: Testing.SourceLocation = #_sourceLocation) throws -> JSONValue {
-      #expect(status == 0, "\(errors)", sourceLocation: location)
+    func document(
+      status expected: Int32 = 0, _ location: Testing.SourceLocation = #_sourceLocation
+    ) throws -> JSONValue {
+      #expect(status == expected, "\(errors)", sourceLocation: location)
       return try JSONSlice(parsing: output.trimmed).value
     }
 
@@ -57,10 +59,11 @@ struct Tool {
 
   /// Runs a command on the state folder and reads the document that `--json` promises.
   func json(
-    _ arguments: String..., input: String? = nil,
+    _ arguments: String..., input: String? = nil, status: Int32 = 0,
     location: Testing.SourceLocation = #_sourceLocation
   ) async throws -> JSONValue {
-    try await run(arguments + ["--state", state.path, "--json"], input: input).document(location)
+    try await run(arguments + ["--state", state.path, "--json"], input: input)
+      .document(status: status, location)
   }
 
   /// Runs a command on the state folder that has to fail, and reads the error that `--json` promises.

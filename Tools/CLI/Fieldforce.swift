@@ -4,13 +4,17 @@ import SalesforceSDKCore
 
 /// `fieldforce`: the package for people without Swift code, and the window through which tests look in.
 ///
-/// Exit codes: 0 success, 1 the work failed, 2 wrong usage.
+/// It ends with one of ``ExitStatus``.
 @main
 struct Fieldforce: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fieldforce",
     abstract: "Offline-first Salesforce: an encrypted store, two-way sync, and a mock org.",
-    discussion: "Start with:  fieldforce demo",
+    discussion: """
+      Start with:  fieldforce demo
+
+      \(ExitStatus.help)
+      """,
     version: SDKVersion.current,
     subcommands: [
       DemoCommand.self, OrgCommand.self, LoginCommand.self, AccountsCommand.self,
@@ -32,21 +36,28 @@ struct Fieldforce: AsyncParsableCommand {
     }
   }
 
-  /// Tells what went wrong, where it is looked for, and ends the process.
+  /// Reports an error on standard error and ends the process with its status.
   private static func end(with error: any Error) -> Never {
-    switch exitCode(for: error) {
-    case .success:
-      print(fullMessage(for: error))
-      Foundation.exit(0)
-    case .validationFailure:
-      Console.say(fullMessage(for: error))
-      Foundation.exit(2)
-    default:
-      if !(error is ExitCode) {
-        Console.say(
-          CommandFailure(error).text(asJSON: CommandLine.arguments.contains("--json")))
+    let asJSON = CommandLine.arguments.contains("--json")
+    let status: ExitStatus
+    if let partial = error as? PartialSuccess {
+      // The document on standard output has the counts.
+      if !asJSON { Console.say(partial.message) }
+      status = .partial
+    } else {
+      switch exitCode(for: error) {
+      case .success:
+        print(fullMessage(for: error))
+        status = .success
+      case .validationFailure:
+        Console.say(fullMessage(for: error))
+        status = .usage
+      default:
+        let failure = CommandFailure(error)
+        if !(error is ExitCode) { Console.say(failure.text(asJSON: asJSON)) }
+        status = failure.status
       }
-      Foundation.exit(1)
     }
+    Foundation.exit(status.rawValue)
   }
 }

@@ -112,7 +112,7 @@ extension LogoutReport {
   fileprivate var line: String {
     let lost = unsyncedRecords ?? 0
     return "logged out \(account.username)"
-      + (lost > 0 ? ", \(lost) unsynced records are lost" : "")
+      + (lost > 0 ? ", \(counted(lost, "unsynced record")) lost" : "")
   }
 }
 

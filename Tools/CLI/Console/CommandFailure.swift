@@ -12,11 +12,14 @@ import SmartStore
 struct CommandFailure: Error {
   let code: JSONValue
   let message: String
+  /// The status with which the process ends.
+  let status: ExitStatus
 
   /// A failure of the command itself.
-  init(_ code: String, _ message: String) {
+  init(_ code: String, _ message: String, status: ExitStatus = .failed) {
     self.code = .string(code)
     self.message = message
+    self.status = status
   }
 
   /// A failure of the command itself that the store has a code for.
@@ -48,6 +51,14 @@ struct CommandFailure: Error {
           number: error.number ?? reason.number, name: "\(error.code)",
           message: error.message + Self.words(inBody: error.body))
       }
+    case let error as AccountError where error.code == .unsyncedRecords:
+      let lost =
+        error.unsyncedRecords.map { counted($0, "unsynced record") }
+        ?? "records that cannot be counted and may be unsynced"
+      self.init(
+        "\(error.code)",
+        "Cannot log out: the account has \(lost). Sync them up, or log out with --force and lose them."
+      )
     case let error as AccountError:
       self.init(number: error.number, name: "\(error.code)", message: error.message)
     case let error as OAuthError:
@@ -80,6 +91,7 @@ struct CommandFailure: Error {
   private init(number: Int?, name: String, message: String) {
     code = number.map { .integer(Int64($0)) } ?? .string(name)
     self.message = message
+    status = .failed
   }
 
   /// What the server says of a refused request. The libraries keep it out of their messages, which

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MobileSync
 import SalesforceSDKCommon
 import SmartStore
 
@@ -33,14 +34,21 @@ struct SoupCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "List the soups.", discussion: "Example: fieldforce soup list --json")
+      abstract: "List the soups.",
+      discussion: """
+        The soups in which sync keeps its own records, such as syncs_soup, are listed with --all.
+        Example: fieldforce soup list --json
+        """)
 
+    @Flag(help: "List the soups that sync made for itself, too.") var all = false
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
       try await store.withStoreToRead { store in
-        let names = try await store.allSoupNames()
+        let names = try await store.allSoupNames().filter {
+          all || !SyncManager.ownsSoup(named: $0)
+        }
         output.print(["soups": .array(names.map { .string($0) })]) { names }
       }
     }
@@ -69,7 +77,8 @@ struct SoupCommand: AsyncParsableCommand {
         output.print([
           "name": .string(name), "count": .integer(count), "indexes": .array(rows),
         ]) {
-          ["\(name): \(count) elements"] + indexes.map { "  \($0.path)  \($0.type)" }
+          ["\(name): \(counted(count, "entry", plural: "entries"))"]
+            + indexes.map { "  \($0.path)  \($0.type)" }
         }
       }
     }

@@ -62,7 +62,18 @@ struct StoreQueryCommand: AsyncParsableCommand {
             .joined(separator: "\t")
         }
       }
+      if !output.json, let note = cutNote(rows: rows.count, total: total, pageSize: query.pageSize)
+      {
+        Console.say(note)
+      }
     }
+  }
+
+  /// What to say of the rows that are on other pages; nil if there are none.
+  private func cutNote(rows: Int, total: Int64, pageSize: Int) -> String? {
+    guard Int64(rows) < total else { return nil }
+    let shown = rows == 0 ? "no row" : "rows \(page * pageSize + 1) to \(page * pageSize + rows)"
+    return "Showed \(shown) of \(total). --page and --page-size show others."
   }
 
   /// What an argument says: any number that JSON can write, so that `007` is text.

@@ -71,7 +71,10 @@ extension StoreReport {
   }
 
   fileprivate func summary(with doubles: [DoubledRecord]) -> String {
-    let checked = "\(pages) pages, \(soups) soups, \(elements) elements"
+    let checked = [
+      counted(pages, "page"), counted(soups, "soup"),
+      counted(elements, "entry", plural: "entries"),
+    ].joined(separator: ", ")
     if isClean, doubles.isEmpty { return "nothing is wrong in \(checked)" }
     let remedy =
       if !findings.allSatisfy({ $0.kind == .notIndexed }) {
@@ -81,6 +84,6 @@ extension StoreReport {
       } else {
         "nothing is damaged; the next sync of the soup makes one entry of each record"
       }
-    return "\(findingCount + doubles.count) findings in \(checked); \(remedy)"
+    return "\(counted(findingCount + doubles.count, "finding")) in \(checked); \(remedy)"
   }
 }

@@ -32,7 +32,7 @@ struct StoreUpsertCommand: AsyncParsableCommand {
         slices: batch, soup: soup, externalIdPath: externalId)
       output.print([
         "upserted": .integer(Int64(ids.count)), "ids": .array(ids.map { .integer($0) }),
-      ]) { ["\(ids.count) elements are stored"] }
+      ]) { [counted(ids.count, "entry", plural: "entries") + " stored"] }
     }
   }
 }
@@ -84,6 +84,9 @@ struct StoreRemoveCommand: AsyncParsableCommand {
   }
 
   private static func lines(_ removed: Int) -> [String] {
-    [removed == 0 ? "nothing was there to remove" : "\(removed) elements are removed"]
+    [
+      removed == 0
+        ? "nothing was there to remove" : counted(removed, "entry", plural: "entries") + " removed"
+    ]
   }
 }

@@ -67,7 +67,8 @@ struct SyncDownCommand: AsyncParsableCommand {
     commandName: "down",
     abstract: "Bring the records of a query, or of any other target, into a soup.",
     discussion: """
-      The soup needs indexes on Id and __local__; one on __sync_id__ (integer) is recommended.
+      The soup needs indexes on Id and __local__; one on __sync_id__ (integer) is recommended. A sync that
+      ended before it brought a record is replaced by the next one of its name.
       Example: fieldforce sync down --soup accounts --query 'SELECT Name FROM Account' --name accounts
       """)
 
@@ -93,7 +94,7 @@ struct SyncDownCommand: AsyncParsableCommand {
         targetJSON: target,
         options: SyncOptions(mergeMode: sync.mode, lateCommitWindow: .seconds(lateWindow)),
         soupName: sync.soup, syncName: sync.name)
-      try await manager.follow(run, output)
+      try await manager.followNew(run, output)
     }
   }
 }
@@ -103,6 +104,7 @@ struct SyncUpCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "up", abstract: "Send the changed records of a soup.",
     discussion: """
+      Ends with 3 if some records were refused, are in conflict or wait; 'sync outcomes' lists them.
       Example: fieldforce sync up --soup accounts --fields Name Phone --merge-mode LEAVE_IF_CHANGED
       """)
 
@@ -132,7 +134,7 @@ struct SyncUpCommand: AsyncParsableCommand {
           mergeMode: sync.mode, fieldlist: list.isEmpty ? nil : list,
           fetchesModificationDates: fetchDates),
         soupName: sync.soup, syncName: sync.name)
-      try await manager.follow(run, output)
+      try await manager.followNew(run, output)
     }
   }
 }

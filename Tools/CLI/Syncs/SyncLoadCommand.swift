@@ -24,7 +24,7 @@ struct SyncLoadCommand: AsyncParsableCommand {
       parsing: try InputFile.read(URL(fileURLWithPath: file)), file: file, registry: registry)
     if check {
       show(config.problems, extra: ["usable": .integer(Int64(config.entries.count))]) {
-        ["\(config.entries.count) syncs can be made"]
+        [counted(config.entries.count, "sync", plural: "syncs") + " can be made"]
       }
       return try fail(config.problems)
     }
@@ -63,6 +63,7 @@ struct SyncLoadCommand: AsyncParsableCommand {
     guard let first = errors.first else { return }
     throw CommandFailure(
       "\(first.code)",
-      "\(errors.count) things in \(file) are wrong. Correct them and load it again.")
+      "Cannot use all of \(file): \(counted(errors.count, "error")). Correct the file and load it again."
+    )
   }
 }

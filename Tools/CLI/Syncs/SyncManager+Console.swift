@@ -12,10 +12,14 @@ extension SmartStore {
 }
 
 extension SyncManager {
-  /// Does work that Ctrl-C ends early: the first asks the syncs to stop, each where it can go on later; the
-  /// second drops what is on its way.
+  /// Does work that Ctrl-C ends early: the first asks the syncs to stop, each where it can resume later;
+  /// the second drops what is under way.
+  ///
+  /// - Parameter command: What resumes the work.
+  /// - Throws: What the work throws; ``CommandFailure`` with the status ``ExitStatus/interrupted`` if
+  ///   Ctrl-C ended it.
   func stoppable<Value>(
-    _ output: OutputOptions, _ work: () async throws -> Value
+    _ output: OutputOptions, _ command: String, _ work: () async throws -> Value
   ) async throws -> Value {
     let signals = TerminationSignals()
     let stopping = Task {
@@ -23,22 +27,67 @@ extension SyncManager {
       if Task.isCancelled { return }
       stop()
       if !output.json {
-        Console.say("stopping; 'fieldforce sync run' goes on later. Ctrl-C again ends at once")
+        Console.say("stopping; '\(command)' resumes later. Ctrl-C again ends at once")
       }
       await signals.first()
       if !Task.isCancelled { await close() }
     }
     defer { stopping.cancel() }
-    return try await work()
+    do {
+      return try await work()
+    } catch let error as SyncError
+      where [.stopped, .managerStopped, .closed].contains(error.code)
+    {
+      throw CommandFailure(
+        "\(SyncError.Code.stopped)", "Stopped before the end. '\(command)' resumes the work.",
+        status: .interrupted)
+    }
   }
 
   /// Shows a run's progress, waits for its end and prints its state.
+  ///
+  /// - Throws: As ``stoppable(_:_:_:)``; ``PartialSuccess`` if the server did not accept every record.
   func follow(_ run: SyncRun, _ output: OutputOptions) async throws {
-    let state = try await stoppable(output) {
+    let title = run.state.name ?? "\(run.state.id)"
+    let state = try await stoppable(output, "fieldforce sync run \(title)") {
       await watch(run)
       return try await run.finished()
     }
     try await show(state, output)
+    try await checkComplete([state])
+  }
+
+  /// As ``follow(_:_:)``, for a sync that the command has made. One without a name that ended before it
+  /// moved a record is removed: no command would be about it.
+  func followNew(_ run: SyncRun, _ output: OutputOptions) async throws {
+    do {
+      try await follow(run, output)
+    } catch let error as PartialSuccess {
+      throw error
+    } catch {
+      if run.state.name == nil, try await syncStatus(forId: run.state.id)?.isProvisional == true {
+        do {
+          try await deleteSync(forId: run.state.id)
+        } catch let failure as SyncError where failure.code == .closed {
+          // The second Ctrl-C leaves everything as it is.
+        }
+      }
+      throw error
+    }
+  }
+
+  /// Ends the command as done in part unless the server accepted every record of the syncs' last runs.
+  func checkComplete(_ states: [SyncState]) async throws {
+    for state in states where state.type == .syncUp {
+      let counts = try await outcomeCounts(forId: state.id)
+      let open = counts.skipped + counts.failed
+      if open == 0 { continue }
+      let title = state.name ?? "\(state.id)"
+      throw PartialSuccess(
+        message: "Sync \(title) is done in part: \(counted(open, "record")) of "
+          + "\(open + counts.succeeded) not accepted. 'fieldforce sync outcomes \(title)' lists them."
+      )
+    }
   }
 
   private func watch(_ run: SyncRun) async {
@@ -50,7 +99,7 @@ extension SyncManager {
       let rest =
         moved > 0 && state.progress < 100
         ? ", \(Int(rate)) records/s, \(Int((Double(state.totalSize) - moved) / rate)) s to go" : ""
-      line.show(percent: state.progress, "\(state.totalSize) records\(rest)")
+      line.show(percent: state.progress, state.size + rest)
     }
     line.clear()
   }
@@ -79,10 +128,18 @@ extension SyncManager {
 }
 
 extension SyncState {
+  /// How many records are moved, of how many, as far as the percentage says.
+  var size: String {
+    // In two parts: the server may name any size.
+    let moved = totalSize / 100 * progress + totalSize % 100 * progress / 100
+    return progress == 100
+      ? counted(totalSize, "record") : "\(moved) of \(counted(totalSize, "record"))"
+  }
+
   /// One line for people.
   var line: String {
     let title = name.map { "\(id) (\($0))" } ?? "\(id)"
-    let size = totalSize < 0 ? "" : ", \(totalSize) records"
+    let size = totalSize < 0 ? "" : ", \(self.size)"
     let reason = try? JSONSlice(parsing: error)["message"]?.string
     let why = reason.map { ": \($0)" } ?? ""
     return "\(type.rawValue) \(title) of \(soupName): \(status.rawValue) \(progress) %\(size)\(why)"

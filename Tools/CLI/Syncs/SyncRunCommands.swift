@@ -9,7 +9,8 @@ struct SyncRunCommand: AsyncParsableCommand {
     abstract: "Run a sync again, by name or id; or several that belong together.",
     discussion: """
       Several sync ups whose records refer to each other run so that what is referred to goes first.
-      Ctrl-C stops a run where it can go on later.
+      Ctrl-C stops a run where it can resume later, with status 130. Ends with 3 if some records of a sync
+      up were refused, are in conflict or wait; 'sync outcomes' lists them.
       Examples: fieldforce sync run accounts
       fieldforce sync run contacts-up accounts-up
       """)
@@ -26,10 +27,12 @@ struct SyncRunCommand: AsyncParsableCommand {
         return try await manager.follow(try await manager.reSync(id: ids[0]), output)
       }
       let related = ids
-      let states = try await manager.stoppable(output) {
+      let command = "fieldforce sync run \(syncs.joined(separator: " "))"
+      let states = try await manager.stoppable(output, command) {
         try await manager.reSyncRelated(ids: related)
       }
       output.print(["syncs": .array(states.map { .object($0.json) })]) { states.map(\.line) }
+      try await manager.checkComplete(states)
     }
   }
 }
@@ -48,7 +51,7 @@ struct SyncGhostsCommand: AsyncParsableCommand {
   func run() async throws {
     try await store.withSyncManager { manager in
       let id = try await manager.store.existingSync(sync).id
-      let counts = try await manager.stoppable(output) {
+      let counts = try await manager.stoppable(output, "fieldforce sync ghosts \(sync)") {
         try await manager.cleanResyncGhostCounts(forId: id)
       }
       let soups = counts.bySoup.sorted { $0.key < $1.key }
@@ -56,7 +59,7 @@ struct SyncGhostsCommand: AsyncParsableCommand {
         "removed": .integer(Int64(counts.removed)),
         "bySoup": .object(JSONObject(soups.map { ($0.key, .integer(Int64($0.value))) })),
       ]) {
-        ["\(counts.removed) ghosts are removed"]
+        [counted(counts.removed, "ghost") + " removed"]
           + soups.map { "  \($0.value) from \($0.key)" }
       }
     }

@@ -1,0 +1,31 @@
+/// The statuses with which a command ends.
+enum ExitStatus: Int32 {
+  case success = 0
+  /// The work failed.
+  case failed = 1
+  /// The command line is wrong.
+  case usage = 2
+  /// The work was done in part: some records were refused, are in conflict or wait.
+  case partial = 3
+  /// Ctrl-C ended the work early.
+  case interrupted = 130
+
+  /// What the help of the program says of them.
+  static let help = """
+    Exit status: 0 success; 1 the work failed; 2 wrong usage; 3 done in part (some records were refused, \
+    are in conflict or wait); 130 interrupted.
+    """
+}
+
+/// The end of a command that did its work in part and has printed its results.
+struct PartialSuccess: Error {
+  /// What was not done, and what shows the details.
+  let message: String
+}
+
+/// A number with its noun: `1 record`, `2 records`.
+///
+/// - Parameter plural: Default: the noun with an s.
+func counted(_ count: some BinaryInteger, _ noun: String, plural: String? = nil) -> String {
+  "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
+}
