@@ -35,8 +35,10 @@ struct SyncDownRun: Sendable {
     var machine = SyncDownMachine(
       maxTimeStamp: sync.maxTimeStamp, isSorted: target.isSortedByModificationDate)
 
+    let due = try await writer.skipped.due(in: context.store)
+    let own = sync.options.start(after: sync.maxTimeStamp)
     let first = try await Self.first(
-      of: target, layout, since: sync.options.start(after: sync.maxTimeStamp), in: context)
+      of: target, layout, since: due.since.map { min($0, own) } ?? own, in: context)
     let isWorking = machine.begin(
       total: first.map { $0.totalSize ?? -1 } ?? 0, isLast: first?.next == nil)
     sync.totalSize = machine.totalSize
@@ -46,13 +48,16 @@ struct SyncDownRun: Sendable {
       report(sync)
     }
 
-    guard let first else { return }
+    guard let first else { return try await writer.skipped.remove(due.keys, in: context.store) }
+    var skippedAgain: Set<String> = []
     try await FreshSoup.with(
       writer, expected: machine.totalSize, in: context.store
     ) { fresh in
       var pages = PageSaving(writer: writer, fresh: fresh)
       try await save(from: first, of: target, layout, &machine, &sync, &pages)
+      skippedAgain = pages.skipped
     }
+    try await writer.skipped.remove(due.keys.subtracting(skippedAgain), in: context.store)
   }
 
   /// What writes the pages of a run.
@@ -60,6 +65,8 @@ struct SyncDownRun: Sendable {
     let writer: PageWriter
     /// The soup, as long as it has nothing but what this run has brought.
     var fresh: FreshSoup?
+    /// The keys of records that were skipped.
+    var skipped: Set<String> = []
   }
 
   /// Saves a page and those that follow.
@@ -110,10 +117,11 @@ struct SyncDownRun: Sendable {
     let isAppended =
       try await pages.fresh?.append(page, writer, in: context.store, settle: settle) ?? false
     if !isAppended {
-      try await context.store.inTransaction(durability: .normal) { transaction in
+      let skipped = try await context.store.inTransaction(durability: .normal) { transaction in
         try settle(transaction)
-        try writer.save(page, in: transaction)
+        return try writer.save(page, in: transaction)
       }
+      pages.skipped.formUnion(skipped)
     }
     return state
   }

@@ -246,6 +246,7 @@ extension SyncManager {
       try await states.delete(id: id)
       try await OutcomeStore(store: store).clear(syncId: id)
       try await RecordOwners.removeAll(of: id, in: store)
+      try await SkippedRecords.removeAll(of: id, in: store)
     }
   }
 

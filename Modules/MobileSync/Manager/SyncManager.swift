@@ -60,7 +60,9 @@ public actor SyncManager {
     try await Self.storeErrors { [states] in
       try await states.prepare()
       try await OutcomeStore(store: store).prepare()
-      for soup in [SideSoup.bases, .conflicts, .ids, .owners] { try await soup.prepare(store) }
+      for soup in [SideSoup.bases, .conflicts, .ids, .owners, .skipped] {
+        try await soup.prepare(store)
+      }
       try await states.stopInterrupted(at: environment.now())
     }
   }

@@ -5,8 +5,8 @@ import SmartStore
 ///
 /// Bases are kept from the moment in which records come down or are taken by the server, not from the
 /// first edit: whoever writes to a soup, with whatever call and in whichever process, finds the base in
-/// place. They are kept for soups that a sync in mode ``SyncMergeMode/mergeFields``, or a sync up in mode
-/// ``SyncMergeMode/leaveIfChanged``, works on, and for no other.
+/// place. They are kept for soups that a sync in mode ``SyncMergeMode/mergeFields`` or
+/// ``SyncMergeMode/leaveIfChanged`` works on, and for no other.
 ///
 /// ```json
 /// { "key": "accounts/001…", "base": { "Name": "…" } }

@@ -63,7 +63,8 @@ struct RecordCheck: Sendable {
         open.append(known)
         continue
       }
-      switch verdict(pair, row, flags, base: bases[id]) {
+      let base = bases[id].flatMap { isOlder($0, than: row) ? nil : $0 }
+      switch verdict(pair, row, flags, base: base) {
       case .unchanged(let date):
         if let date { written.append(try row.setting([(names.dateField, date)])) }
         if known?.mergeMode == .leaveIfChanged { ended.insert(entryId) }
@@ -120,6 +121,13 @@ struct RecordCheck: Sendable {
       let fields = FieldMerge.differences(base: base, mine: row, theirs: theirs, names: names)
       return .conflict(conflict(pair, .fields, fields, theirs: theirs))
     }
+  }
+
+  /// Whether the app has brought a newer version of the record by itself, so that the base version says nothing.
+  private func isOlder(_ base: JSONObject, than row: JSONSlice) -> Bool {
+    guard let date = baseDate(base), let own = ServerDate.milliseconds(of: row[names.dateField])
+    else { return false }
+    return own > date
   }
 
   /// Whether the server's date is later than the one that the entry is based on; false if either is not known.

@@ -29,10 +29,15 @@ struct SideSoup: Sendable {
       SoupIndex(path: "record", type: .string),
     ])
 
+  /// Records that a sync down skipped, by sync, soup and record id.
+  static let skipped = SideSoup(
+    name: "syncs_skipped",
+    indexes: [SoupIndex(path: "key", type: .string), SoupIndex(path: "syncId", type: .integer)])
+
   /// Whether a soup is one of sync's own.
   static func isOwn(_ name: String) -> Bool {
     name == SyncStateStore.soupName || name == OutcomeStore.soupName
-      || [bases, conflicts, ids, owners].contains { $0.name == name }
+      || [bases, conflicts, ids, owners, skipped].contains { $0.name == name }
   }
 
   /// Makes sure that the soup exists, with all its indexes.

@@ -29,6 +29,7 @@ struct PageWriter: Sendable {
   /// Up to which date the sync has seen all records, in milliseconds since 1970.
   let seenUntil: Int64
   let places: [Place]
+  let skipped: SkippedRecords
 
   /// Prepares for a run.
   init(
@@ -60,6 +61,7 @@ struct PageWriter: Sendable {
     syncId = sync.id
     seenUntil = sync.maxTimeStamp
     self.places = places
+    skipped = SkippedRecords(syncId: sync.id, layout: layout)
   }
 
   /// The members that every downloaded record gets.
@@ -72,9 +74,11 @@ struct PageWriter: Sendable {
   ///
   /// Where edits are merged, each row is merged by itself. Where they are left alone, a record is held
   /// back with all its entries if one of them is protected, or a child that did not come with it.
+  ///
+  /// - Returns: The keys of records that were held back and are newer than what is here; they are remembered.
   func save<Cursor>(
     _ page: DownloadedPage<Cursor>, in transaction: borrowing StoreTransaction
-  ) throws {
+  ) throws -> Set<String> {
     var edited: [Set<String>] = []
     for (place, part) in zip(places, page.parts) {
       edited.append(
@@ -85,6 +89,8 @@ struct PageWriter: Sendable {
             part, until: seenUntil, dateField: place.dateField, place.records, in: transaction)))
     }
     let heldBack = try recordsHeldBack(page, edited, in: transaction)
+    let newer = try newerRecords(page, heldBack, in: transaction)
+    try skipped.save(newer, in: transaction)
     for (index, place) in places.enumerated() where !page.parts[index].entries.isEmpty {
       let part = page.parts[index]
       if place.merge == nil {
@@ -95,6 +101,44 @@ struct PageWriter: Sendable {
         try merge(part, rows, place, in: transaction)
       }
       try place.lost?.adopt(part, place.union, in: transaction)
+    }
+    return Set(newer.map(skipped.key))
+  }
+
+  /// Those among the records held back that have an entry which is not here as it came.
+  private func newerRecords<Cursor>(
+    _ page: DownloadedPage<Cursor>, _ heldBack: Set<Int>, in transaction: borrowing StoreTransaction
+  ) throws -> [SkippedRecords.Record] {
+    if heldBack.isEmpty { return [] }
+    var newer: Set<Int> = []
+    for (place, part) in zip(places, page.parts) {
+      let indices = part.ids.indices.filter { heldBack.contains(part.owners[$0]) }
+      if indices.isEmpty { continue }
+      let ids = indices.map { part.ids[$0] }
+      let entryIds = try place.records.entryIds(of: ids, in: transaction)
+      let bases = try BaseStore(soupName: place.records.soupName).bases(of: ids, in: transaction)
+      var dates: [String: Int64] = [:]
+      for (_, row) in try transaction.entries(
+        Array(entryIds.values), of: place.records.soupName)
+      {
+        guard let id = row[place.records.idField]?.string else { continue }
+        dates[id] = ServerDate.milliseconds(of: row[place.dateField])
+      }
+      for index in indices {
+        let (id, entry) = (part.ids[index], part.entries[index])
+        let date = ServerDate.milliseconds(of: entry[place.dateField])
+        let isSame =
+          date != nil && dates[id] == date
+          && bases[id].map { $0.isSame(as: entry, place.names) } ?? true
+        if !isSame { newer.insert(part.owners[index]) }
+      }
+    }
+    return zip(places, page.parts).filter { $0.0.parent == nil }.flatMap { place, part in
+      part.ids.indices.filter { newer.contains(part.owners[$0]) }.map { index in
+        SkippedRecords.Record(
+          soupName: place.records.soupName, id: part.ids[index],
+          date: ServerDate.milliseconds(of: part.entries[index][place.dateField]))
+      }
     }
   }
 

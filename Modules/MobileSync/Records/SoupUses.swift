@@ -74,9 +74,9 @@ struct SoupUses: Sendable {
 
 extension SyncState {
   /// Whether the sync compares records with their base versions.
-  var needsBases: Bool {
-    options.mergeMode == .mergeFields || (options.mergeMode == .leaveIfChanged && type == .syncUp)
-  }
+  ///
+  /// A sync down in mode leaveIfChanged keeps them for the sync up, which may be created after the first edit.
+  var needsBases: Bool { options.mergeMode != .overwrite }
 }
 
 extension SyncTargetRegistry {

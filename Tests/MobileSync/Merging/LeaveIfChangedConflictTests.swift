@@ -312,6 +312,21 @@ import Testing
     #expect(try await story.conflicts().first?.fields.first?.base == "a")
   }
 
+  @Test
+  func `a record that the app has downloaded by itself is not compared with an older base version`()
+    async throws
+  {
+    let story = try await Story()
+    story.org.update("Account", story.id, ["Phone": "2"])
+    var row = try #require(try await story.row()?.object)
+    for (key, value) in try #require(story.org.record("Account", story.id)) { row[key] = value }
+    try await story.device.store.upsert(entries: [.object(row)], forSoupNamed: Device.soup)
+    try await story.device.edit(story.id, ["Name": "mine"])
+    try await story.run("up")
+    #expect(story.there("Name") == "mine" && story.there("Phone") == "2")
+    #expect(try await story.conflicts().isEmpty)
+  }
+
   @Test func `a download that finds nothing changed makes an uploaded record sendable again`()
     async throws
   {
