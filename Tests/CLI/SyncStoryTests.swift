@@ -26,11 +26,10 @@ import Testing
   @Test func `store verify reports a record with two entries, and the next sync repairs it`()
     async throws
   {
-    try await withTool { tool, _, _ in
+    try await withTool { tool, org, _ in
+      try await org.create("Account", ["Name": "Arbour"])
       _ = try await down(tool)
-      let rows = try await tool.json(
-        "store", "query", "SELECT {accounts:_soup} FROM {accounts}", "--page-size", "1000")
-      var element = try #require(rows["rows"]?[0]?[0])
+      var element = try #require(try await elements(tool)["Arbour"])
       let first = element["_soupEntryId"]
       element["_soupEntryId"] = nil
       try await upsert(tool, [element.text])
