@@ -17,10 +17,15 @@ package struct FileLock: ~Copyable, Sendable {
   deinit { close(file) }
 
   /// Whether the locked file is the one that has this name now.
-  private func isFile(at path: String) -> Bool {
+  private func isFile(at path: String) throws(FileFailure) -> Bool {
     var locked = stat()
     var named = stat()
-    guard fstat(file, &locked) == 0, stat(path, &named) == 0 else { return false }
+    guard fstat(file, &locked) == 0 else { throw FileFailure("examined", path, errno: errno) }
+    guard stat(path, &named) == 0 else {
+      // Its holder has removed it. Any other failure may last, and taking the lock again would never end.
+      guard errno == ENOENT else { throw FileFailure("examined", path, errno: errno) }
+      return false
+    }
     return locked.st_dev == named.st_dev && locked.st_ino == named.st_ino
   }
 
@@ -50,7 +55,7 @@ package struct FileLock: ~Copyable, Sendable {
         // The holder is done within milliseconds, unless it was stopped.
         usleep(2_000)
       }
-      if lock.isFile(at: path) { return lock }
+      if try lock.isFile(at: path) { return lock }
     }
   }
 
