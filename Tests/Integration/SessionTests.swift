@@ -102,6 +102,9 @@ import Testing
       let restarted = try await FieldDevice(
         device.org, server, device.clock, folder: device.folder)
       #expect(await restarted.accounts.current?.loginState == .notLoggedIn)
+      // The org listens on another port now, which is another server.
+      try await restarted.accounts.confirmMove(
+        of: device.account.identity, to: try LoginServer(server.info.instanceUrl))
       try await FieldDevice.logIn(restarted.accounts, server)
       _ = try await restarted.syncUp().finished()
       #expect(try await restarted.serverNames() == ["edited"])

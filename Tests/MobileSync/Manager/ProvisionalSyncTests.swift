@@ -140,7 +140,7 @@ import Testing
     async throws
   {
     let org = InMemoryOrg()
-    let device = try await Device.open(org)
+    let device = try await Device.open(org, now: { org.now })
     try await device.create([["Name": "a"]])
     // Refused as a whole, then refused record by record.
     await #expect(throws: SyncError.self) { try await up(device, nil).finished() }
