@@ -35,6 +35,8 @@ public final class SmartStore: Sendable {
 
   private struct State {
     var isClosed = false
+    /// What is to be ended before the files are closed.
+    var dependents: [@Sendable () async -> Void] = []
     /// The closing that goes on, or is over. Nil again after it failed.
     var closing: Task<Result<Void, SmartStoreError>, Never>?
     /// How the writing connection syncs at present.
@@ -176,7 +178,8 @@ public final class SmartStore: Sendable {
       state.isClosed = true
       let closing =
         state.closing
-        ?? Task { [self] in
+        ?? Task { [self, dependents = state.dependents] in
+          for end in dependents { await end() }
           changes.finish()
           cursors.withLock { $0.close() }
           return await StoreQueue.run { [database] in
@@ -191,6 +194,16 @@ public final class SmartStore: Sendable {
       state.withLock { if $0.closing == closing { $0.closing = nil } }
     }
     try result.get()
+  }
+
+  /// Has `end` called and awaited when the store is closed, before its files are: for what works on the
+  /// store on its own. Called at once if it is closed already.
+  package func whenClosing(_ end: @escaping @Sendable () async -> Void) async {
+    let isLate = state.withLock { state in
+      state.dependents.append(end)
+      return state.isClosed
+    }
+    if isLate { await end() }
   }
 
   /// The size of the database and of all element files in bytes, with the log folded into the

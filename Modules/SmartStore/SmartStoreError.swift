@@ -21,6 +21,7 @@ public struct SmartStoreError: Error, Sendable {
       case notDecodable, invalidCursor, cursorAtEnd
       case attachFailed, exportFailed, detachFailed, backupFailed, replaceFailed
       case verificationOpenFailed, verificationReadFailed
+      case accountsMissing
     }
     private let kind: Kind
 
@@ -55,6 +56,8 @@ public struct SmartStoreError: Error, Sendable {
     public static let interrupted = Code(kind: .interrupted)
     /// The store was closed or removed. Ask for a new instance.
     public static let closed = Code(kind: .closed)
+    /// An account's store was asked of a manager that knows no accounts. Make the manager with accounts.
+    public static let accountsMissing = Code(kind: .accountsMissing)
     /// The name cannot be a folder's name. Choose another.
     public static let invalidStoreName = Code(kind: .invalidStoreName)
     /// The soup's name is empty. Choose another.

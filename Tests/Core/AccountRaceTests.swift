@@ -119,7 +119,7 @@ import Testing
     let login = Task { try await logIn(manager, "refresh-9") }
     await until { persister.visits.withLock { $0 } > before }
     let logout = Task { try await manager.logOut(TestOrg.identity) }
-    try await hanging.isErasing.wait()
+    await until { !manager.mayKeepData(of: TestOrg.identity) }
     mayEnd.open()
     let error = await #expect(throws: AccountError.self) { try await login.value }
     #expect(error?.code == .illegalState)

@@ -167,8 +167,9 @@ import Testing
 
   @Test func `CO-90 CO-87 settings live as long as their owner`() async throws {
     let temporary = try TemporaryFolder()
-    let store = ScopedPreferences(folders: UserFolders(root: temporary.url))
     let first = account("005000000000001", community: "0DB1"), second = account("005000000000002")
+    let manager = try await TestOrg().manager([first, second])
+    let store = ScopedPreferences(folders: UserFolders(root: temporary.url), accounts: manager)
     let scopes: [UserFolders.Scope] = [
       .global, .organization(first.organizationId), .user(first.identity), .community(first),
       .user(second.identity), .community(second),
@@ -178,8 +179,6 @@ import Testing
       try scopes.map { try store.preferences(for: $0)["here"] != nil }
     }
     #expect(try kept() == [true, true, true, true, true, true])
-    let manager = try await TestOrg().manager([first, second])
-    await manager.addLogoutObserver(store)
     try await manager.logOut(first.identity)
     #expect(try kept() == [true, true, false, false, true, true])
     try await manager.logOut(second.identity)

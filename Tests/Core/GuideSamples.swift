@@ -160,8 +160,8 @@ import TestSupport
     #expect(opened == Array("secret".utf8))
     #expect(throws: EncryptionError.self) { try ServiceKeys(keys: [:]).encryptionKey(.urlCache) }
     // sample: values
-    let stores = KeyValueStores(folders: UserFolders(root: folder), keys: keys)
-    await accounts.addLogoutObserver(stores)
+    let stores = KeyValueStores(
+      folders: UserFolders(root: folder), keys: keys, accounts: accounts)
     let drafts = try stores.store(named: "drafts", for: account)
     try drafts.saveValue("Hello", forKey: "greeting")
     let greeting = try drafts.readValue(forKey: "greeting")

@@ -301,17 +301,19 @@ import TestSupport
 
   // MARK: Stores of users and of the app
 
-  private func stores() -> KeyValueStores {
+  private func stores(_ accounts: UserAccountManager) -> KeyValueStores {
     KeyValueStores(
-      folders: UserFolders(root: folder.url), keys: KeyGenerator(InMemorySecretStore()))
+      folders: UserFolders(root: folder.url), keys: KeyGenerator(InMemorySecretStore()),
+      accounts: accounts)
   }
 
-  @Test func `CO-150 BX-75 stores belong to a user or to the app, and are named`() throws {
-    let stores = stores()
+  @Test func `CO-150 BX-75 stores belong to a user or to the app, and are named`() async throws {
     let jane = TestOrg().account()
     let joe = TestOrg().account(
       identity: UserAccountIdentity(
         userId: "005000000000002AAA", organizationId: "00D000000000001EAA"))
+    let accounts = try await TestOrg().manager([jane, joe])
+    let stores = stores(accounts)
     try stores.store(named: "drafts", for: jane).saveValue("hers", forKey: "a")
     try stores.store(named: "drafts", for: joe).saveValue("his", forKey: "a")
     try stores.globalStore(named: "drafts").saveValue("all", forKey: "a")
@@ -345,7 +347,6 @@ import TestSupport
   @Test func `CO-150 CO-87 a logout removes the user's stores, in all communities, and no others`()
     async throws
   {
-    let stores = stores()
     let org = TestOrg()
     var member = org.account()
     member.credentials.communityId = "0DB000000000001AAA"
@@ -353,13 +354,17 @@ import TestSupport
     let joe = org.account(
       identity: UserAccountIdentity(
         userId: "005000000000002AAA", organizationId: "00D000000000001EAA"))
+    let accounts = try await org.manager([jane, joe])
+    let stores = stores(accounts)
     for account in [jane, member, joe] {
       try stores.store(named: "s", for: account).saveValue("x", forKey: "a")
     }
     try stores.globalStore(named: "s").saveValue("x", forKey: "a")
-    let accounts = try await org.manager([jane, joe])
-    await accounts.addLogoutObserver(stores)
     _ = try await accounts.logOut(jane.identity)
+    #expect(code { _ = try stores.store(named: "s", for: jane) } == .removed)
+    let ofApp = KeyValueStores(
+      folders: UserFolders(root: folder.url), keys: KeyGenerator(InMemorySecretStore()))
+    #expect(code { _ = try ofApp.store(named: "s", for: joe) } == .accountsMissing)
     #expect(try stores.storeNames(for: jane) == [])
     #expect(try stores.storeNames(for: member) == [])
     #expect(try stores.storeNames(for: joe) == ["s"])

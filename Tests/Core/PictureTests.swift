@@ -10,12 +10,13 @@ import TestSupport
 /// CO-75: the pictures of users.
 @Suite struct PictureTests {
   private let folder: TemporaryFolder
-  private let stores: KeyValueStores
 
-  init() throws {
-    folder = try TemporaryFolder()
-    stores = KeyValueStores(
-      folders: UserFolders(root: folder.url), keys: KeyGenerator(InMemorySecretStore()))
+  init() throws { folder = try TemporaryFolder() }
+
+  private func stores(_ accounts: UserAccountManager) -> KeyValueStores {
+    KeyValueStores(
+      folders: UserFolders(root: folder.url), keys: KeyGenerator(InMemorySecretStore()),
+      accounts: accounts)
   }
 
   private static let picture = Array("GIF89a of Jane".utf8)
@@ -38,7 +39,7 @@ import TestSupport
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://acme.file.force.com/profilephoto/T")
     let manager = try await org.manager([account], transport: transport)
-    await manager.addLogoutObserver(stores)
+    let stores = stores(manager)
     let pictures = UserPictures(accounts: manager, stores: stores, transport: transport)
     #expect(try pictures.picture(of: account) == nil)
     // The token has expired: it is refreshed as for any other request.
@@ -72,8 +73,8 @@ import TestSupport
     let account = try account(org, thumbnail: "https://acme.my.salesforce.com/T")
     let manager = try await org.manager([account], transport: transport)
     let hanging = HangingObserver()
-    await manager.addLogoutObserver(stores)
     await manager.addLogoutObserver(hanging)
+    let stores = stores(manager)
     let pictures = UserPictures(accounts: manager, stores: stores, transport: transport)
     let refresh = Task { try await pictures.refresh(of: account.identity) }
     try await hasAsked.wait()
@@ -92,6 +93,7 @@ import TestSupport
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://pictures.example/T")
     let manager = try await org.manager([account], transport: transport)
+    let stores = stores(manager)
     let pictures = UserPictures(accounts: manager, stores: stores, transport: transport)
     let error = await #expect(throws: RestError.self) {
       try await pictures.refresh(of: account.identity)
@@ -110,6 +112,7 @@ import TestSupport
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://acme.my.salesforce.com/T")
     let manager = try await org.manager([account], transport: transport)
+    let stores = stores(manager)
     let pictures = UserPictures(accounts: manager, stores: stores, transport: transport)
     try await pictures.refresh(of: account.identity)
     status.withLock { $0 = 404 }
@@ -137,6 +140,7 @@ import TestSupport
     let account = try account(org, thumbnail: "https://acme.my.salesforce.com/T")
     let accounts = try await org.manager([account], transport: transport)
     // sample: accounts-pictures
+    let stores = stores(accounts)
     let pictures = UserPictures(accounts: accounts, stores: stores, transport: transport)
     let following = Task { await pictures.follow() }
     let bytes = try pictures.picture(of: account)

@@ -2,6 +2,7 @@ import Foundation
 import MobileSync
 import SalesforceMockOrg
 import SalesforceSDKCommon
+import SalesforceSDKCore
 import SmartStore
 import TestSupport
 import Testing
@@ -50,8 +51,13 @@ import Testing
     _ secrets: some SecretStore, location: Testing.SourceLocation = #_sourceLocation
   ) async throws {
     let before = try files.contents()
+    let accounts = try await UserAccountManager(
+      persister: EncryptedAccountDirectory(
+        root: device.folder.appending(path: "accounts"),
+        secrets: FieldDevice.secrets(in: device.folder)), transport: URLSessionTransport())
     let stores = SmartStoreManager(
-      root: device.stores.root, encryption: .encrypted(SecretStoreKeyProvider(secrets)))
+      root: device.stores.root, encryption: .encrypted(SecretStoreKeyProvider(secrets)),
+      accounts: accounts)
     let error = await #expect(throws: SmartStoreError.self, sourceLocation: location) {
       _ = try await stores.shared(forUserAccount: StoreOwner(device.account))
     }
@@ -59,12 +65,14 @@ import Testing
     #expect(error?.message.isEmpty == false, sourceLocation: location)
     #expect(try files.contents() == before, sourceLocation: location)
     // The logout does not take for granted that there is nothing to lose.
-    let observer = SyncLogoutObserver(
-      stores: stores, managers: SyncManagers(registry: SyncTargetRegistry()))
-    await #expect(throws: SmartStoreError.self, sourceLocation: location) {
-      _ = try await observer.unsyncedRecords(of: device.account)
+    let refusal = await #expect(throws: AccountError.self, sourceLocation: location) {
+      try await accounts.logOut(device.account.identity)
     }
+    #expect(refusal?.code == .unsyncedRecords && refusal?.unsyncedRecords == nil)
+    #expect((refusal?.cause as? SmartStoreError)?.code == code, sourceLocation: location)
+    #expect(try files.contents() == before, sourceLocation: location)
     try await stores.close()
+    await accounts.close()
   }
 
   /// The app starts again, the edit is there, and goes up.
@@ -130,7 +138,8 @@ import Testing
       try bad.write(to: files.database)
       let stores = SmartStoreManager(
         root: device.stores.root,
-        encryption: .encrypted(SecretStoreKeyProvider(FieldDevice.secrets(in: device.folder))))
+        encryption: .encrypted(SecretStoreKeyProvider(FieldDevice.secrets(in: device.folder))),
+        isLoggedIn: { _ in true })
       let error = await #expect(throws: SmartStoreError.self) {
         let store = try await stores.shared(forUserAccount: StoreOwner(device.account))
         _ = try await store?.query("SELECT {accounts:_soup} FROM {accounts}")
@@ -150,7 +159,8 @@ import Testing
       _ = try await device.syncDown().finished()
       let others = SmartStoreManager(
         root: device.stores.root,
-        encryption: .encrypted(SecretStoreKeyProvider(FieldDevice.secrets(in: device.folder))))
+        encryption: .encrypted(SecretStoreKeyProvider(FieldDevice.secrets(in: device.folder))),
+        isLoggedIn: { _ in true })
       let error = await #expect(throws: SmartStoreError.self) {
         _ = try await others.shared(forUserAccount: StoreOwner(device.account))
       }

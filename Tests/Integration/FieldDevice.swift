@@ -77,11 +77,10 @@ struct FieldDevice: Sendable {
       transport: transport)
     stores = SmartStoreManager(
       root: folder.appending(path: "stores"),
-      encryption: .encrypted(SecretStoreKeyProvider(secrets)))
+      encryption: .encrypted(SecretStoreKeyProvider(secrets)), accounts: accounts)
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
     managers = SyncManagers(registry: registry)
-    await accounts.addLogoutObserver(SyncLogoutObserver(stores: stores, managers: managers))
     if let known = await accounts.current {
       account = known
     } else {

@@ -37,11 +37,16 @@ import Testing
       let owner = StoreOwner(device.account)
       let other = StoreOwner.user(
         organizationId: "00D000000000002AAA", userId: "005000000000002AAA")
+      // Another program keeps its stores in the same folder.
+      let others = SmartStoreManager(
+        root: device.stores.root,
+        encryption: .encrypted(SecretStoreKeyProvider(FieldDevice.secrets(in: device.folder))),
+        isLoggedIn: { _ in true })
       let second = try #require(
         try await device.stores.shared(withName: "second", forUserAccount: owner))
       for store in [
         try await device.stores.sharedGlobal(),
-        try #require(try await device.stores.shared(forUserAccount: other)), second,
+        try #require(try await others.shared(forUserAccount: other)), second,
       ] {
         try await store.registerSoup(
           withName: "notes", withIndices: [.init(path: "x", type: .string)])
@@ -67,8 +72,9 @@ import Testing
 
       #expect(
         try await device.stores.sharedGlobal().query("SELECT {notes:x} FROM {notes}").count == 1)
-      let others = try #require(try await device.stores.shared(forUserAccount: other))
-      #expect(try await others.query("SELECT {notes:x} FROM {notes}").count == 1)
+      let kept = try #require(try await others.shared(forUserAccount: other))
+      #expect(try await kept.query("SELECT {notes:x} FROM {notes}").count == 1)
+      try await others.close()
 
       // The next start knows nobody, and a new login begins with an empty store.
       try await device.close()

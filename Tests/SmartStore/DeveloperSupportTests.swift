@@ -16,7 +16,8 @@ import Testing
     try await TemporaryFolder.with { folder in
       let manager = SmartStoreManager(
         root: folder.file("root"), encryption: testEncryption,
-        options: SmartStoreOptions(isDeveloperSupportEnabled: isDeveloperSupportEnabled))
+        options: SmartStoreOptions(isDeveloperSupportEnabled: isDeveloperSupportEnabled),
+        isLoggedIn: { _ in true })
       try await body(manager)
       try await manager.close()
     }

@@ -54,7 +54,7 @@ import Testing
     try await TemporaryFolder.with { folder in
       let manager = SmartStoreManager(
         root: folder.file("root"), encryption: testEncryption,
-        options: SmartStoreOptions(now: { 5 }, events: events))
+        options: SmartStoreOptions(now: { 5 }, events: events), isLoggedIn: { _ in true })
       let ada = StoreOwner.user(organizationId: "00D1", userId: "0051")
       for name in ["a", "b", "a"] {
         _ = try await manager.shared(withName: name, forUserAccount: ada)

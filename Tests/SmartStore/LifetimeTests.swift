@@ -13,7 +13,8 @@ import Testing
   private let bob = StoreOwner.user(organizationId: "00D1", userId: "0052")
 
   private func makeManager(_ folder: TemporaryFolder) -> SmartStoreManager {
-    SmartStoreManager(root: folder.file("root"), encryption: testEncryption)
+    SmartStoreManager(
+      root: folder.file("root"), encryption: testEncryption, isLoggedIn: { _ in true })
   }
 
   private func fill(_ store: SmartStore?) async throws {
@@ -27,7 +28,9 @@ import Testing
     (FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String] ?? []).sorted()
   }
 
-  @Test func `SS-20 SS-209 logout removes the user's stores and nothing else does`() async throws {
+  @Test func `SS-209 removing an account's stores removes those, and no switch of users does`()
+    async throws
+  {
     try await TemporaryFolder.with { folder in
       let owners = [ada, adaInClub, bob, .global]
       for round in 0..<3 {

@@ -16,7 +16,8 @@ struct ManagerMaintenanceTests {
   {
     try await TemporaryFolder.with { folder in
       guard case .encrypted(let old) = testEncryption else { return }
-      let before = SmartStoreManager(root: folder.url, encryption: testEncryption)
+      let before = SmartStoreManager(
+        root: folder.url, encryption: testEncryption, isLoggedIn: { _ in true })
       for owner in [StoreOwner.global, user] {
         for name in ["one", "two"] {
           let store = try #require(
@@ -29,14 +30,16 @@ struct ManagerMaintenanceTests {
       try StoreMaintenance(at: folder.url.appending(path: "stores/one"))
         .changeKey(from: old, to: new)
 
-      let after = SmartStoreManager(root: folder.url, encryption: .encrypted(new))
+      let after = SmartStoreManager(
+        root: folder.url, encryption: .encrypted(new), isLoggedIn: { _ in true })
       #expect(try await after.changeKey(from: old) == 4)
       for owner in [StoreOwner.global, user] {
         let store = try #require(try await after.shared(withName: "two", forUserAccount: owner))
         #expect(try await store.soupExists(forName: "two"))
       }
       try await after.close()
-      let retired = SmartStoreManager(root: folder.url, encryption: testEncryption)
+      let retired = SmartStoreManager(
+        root: folder.url, encryption: testEncryption, isLoggedIn: { _ in true })
       await expectFailure(.wrongKey) { _ = try await retired.sharedGlobal(withName: "one") }
     }
   }
@@ -46,7 +49,8 @@ struct ManagerMaintenanceTests {
   {
     try await TemporaryFolder.with { folder in
       guard case .encrypted(let old) = testEncryption else { return }
-      let before = SmartStoreManager(root: folder.url, encryption: testEncryption)
+      let before = SmartStoreManager(
+        root: folder.url, encryption: testEncryption, isLoggedIn: { _ in true })
       // The app's stores come first.
       _ = try await before.sharedGlobal(withName: "bad")
       _ = try await before.shared(withName: "good", forUserAccount: user)
@@ -58,7 +62,8 @@ struct ManagerMaintenanceTests {
       let whole = try Data(contentsOf: keyFile)
       try Data("no key file".utf8).write(to: keyFile)
 
-      let after = SmartStoreManager(root: folder.url, encryption: .encrypted(new))
+      let after = SmartStoreManager(
+        root: folder.url, encryption: .encrypted(new), isLoggedIn: { _ in true })
       await expectFailure(.corruptKeyFile) { try await after.changeKey(from: old) }
       #expect(try await after.shared(withName: "good", forUserAccount: user) != nil)
       try whole.write(to: keyFile)
@@ -74,12 +79,14 @@ struct ManagerMaintenanceTests {
   @Test func `SS-35 a sealed store without its key file is no plaintext store`() async throws {
     try await TemporaryFolder.with { folder in
       guard case .encrypted(let old) = testEncryption else { return }
-      let before = SmartStoreManager(root: folder.url, encryption: testEncryption)
+      let before = SmartStoreManager(
+        root: folder.url, encryption: testEncryption, isLoggedIn: { _ in true })
       _ = try await before.sharedGlobal(withName: "bad")
       try await before.close()
       try FileManager.default.removeItem(
         at: folder.url.appending(path: "stores/bad/store.key"))
-      let after = SmartStoreManager(root: folder.url, encryption: .encrypted(new))
+      let after = SmartStoreManager(
+        root: folder.url, encryption: .encrypted(new), isLoggedIn: { _ in true })
       await expectFailure(.keyMissing) { try await after.changeKey(from: old) }
       try await after.close()
     }
@@ -89,7 +96,8 @@ struct ManagerMaintenanceTests {
     async throws
   {
     try await TemporaryFolder.with { folder in
-      let manager = SmartStoreManager(root: folder.url, encryption: testEncryption)
+      let manager = SmartStoreManager(
+        root: folder.url, encryption: testEncryption, isLoggedIn: { _ in true })
       let first = try await manager.sharedGlobal()
       try await first.registerSoup(withName: "notes", withIndices: .init("k:string"))
       async let report = manager.withClosedStore(owner: .global) { try $0.verify(testEncryption) }

@@ -22,7 +22,8 @@ import Testing
     #expect(SmartStore.date(lastModifiedValue: 1500) == Date(timeIntervalSince1970: 1.5))
 
     try await TemporaryFolder.with { folder in
-      let manager = SmartStoreManager(root: folder.file("root"), encryption: .plaintext)
+      let manager = SmartStoreManager(
+        root: folder.file("root"), encryption: .plaintext, isLoggedIn: { _ in true })
       let user = StoreOwner.user(organizationId: "00D", userId: "005")
       let store = try await manager.sharedGlobal(withName: "s")
       _ = try await manager.shared(withName: "s", forUserAccount: user)

@@ -1,7 +1,7 @@
-/// Keeps data of accounts and takes part in their logout.
+/// Keeps data of accounts outside of this package's stores, and takes part in their logout.
 ///
-/// A store of records registers one with ``UserAccountManager/addLogoutObserver(_:)``. A logout
-/// first asks all observers how much would be lost, and only then lets them erase it.
+/// Add one with ``UserAccountManager/addLogoutObserver(_:)``. A logout first counts what would be lost, and
+/// only then calls the observers to erase it. Stores of the account are closed by then.
 public protocol LogoutObserver: Sendable {
   /// How many records of `account` were changed here and not yet sent to the server.
   ///
@@ -19,9 +19,10 @@ public protocol LogoutObserver: Sendable {
 public struct LogoutReport: Sendable {
   /// The account, without its tokens.
   public let account: UserAccount
-  /// How many records were lost because the caller insisted; `nil` if they could not be counted.
+  /// The number of entries that were lost because the logout was forced; `nil` if they could not be
+  /// counted.
   public let unsyncedRecords: Int?
-  /// What observers could not erase.
+  /// What could not be erased.
   public let failures: [any Error]
   /// Whether the server ended the refresh token. `nil` if there was none.
   public let isRevoked: Bool?

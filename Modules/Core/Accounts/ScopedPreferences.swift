@@ -4,17 +4,20 @@ public import SalesforceSDKCommon
 /// Settings of the program, of an org, of a user and of a user in a community, each in a file of its
 /// own in the folder of its owner (CO-90). Not for secrets.
 ///
-/// Registered as a logout observer it removes what belongs to the user, and with the last user of an
-/// org what belongs to the org. Settings of the program stay.
-public struct ScopedPreferences: LogoutObserver {
+/// A logout removes what belongs to the user, and with the last user of an org what belongs to the org.
+/// Settings of the program stay.
+public struct ScopedPreferences: Sendable {
   /// Where the folders lie.
   public let folders: UserFolders
 
   private static let fileName = "Preferences.json"
 
   /// Keeps settings below the folders of `folders`; nothing is made until one is set.
-  public init(folders: UserFolders) {
+  ///
+  /// - Parameter accounts: Whose logouts remove the users' settings.
+  public init(folders: UserFolders, accounts: UserAccountManager) {
     self.folders = folders
+    accounts.register(PreferencesKeeper(preferences: self))
   }
 
   /// The settings of a scope. Values that are opened twice see each other's changes after
@@ -27,10 +30,7 @@ public struct ScopedPreferences: LogoutObserver {
     try Preferences(file(of: scope))
   }
 
-  /// None: settings are not synced.
-  public func unsyncedRecords(of account: UserAccount) async throws -> Int { 0 }
-
-  public func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws {
+  fileprivate func erase(_ account: UserAccount) throws {
     let home = folders.folder(of: account.identity)
     try remove(home.appending(path: Self.fileName))
     for community in try AccountDisk.folders(in: home) {
@@ -52,4 +52,14 @@ public struct ScopedPreferences: LogoutObserver {
     try AccountDisk.remove(file)
     try AccountDisk.remove(file.appendingPathExtension("lock"))
   }
+}
+
+/// Removes the settings of a user at the logout.
+private struct PreferencesKeeper: AccountDataKeeper {
+  let preferences: ScopedPreferences
+
+  var keeperName: String { "ScopedPreferences:\(preferences.folders.root.lastPathComponent)" }
+  var keeperId: String { "ScopedPreferences:\(preferences.folders.root.path)" }
+
+  func erase(_ account: UserAccount) async throws { try preferences.erase(account) }
 }

@@ -13,7 +13,7 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
     /// There is a session; can become ``notLoggedIn`` when the server refuses its refresh token, and
     /// ``loggingOut``.
     case loggedIn
-    /// A logout is at work; becomes ``notLoggedIn``.
+    /// A logout is at work, or was when its process ended; the account is gone when it is finished.
     case loggingOut
 
     /// Whether the account may go over to `next` (CO-78).
@@ -37,6 +37,9 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   /// What the program keeps with the account (CO-91);
   /// ``UserAccountManager/setCustomData(_:forKey:of:)`` changes it.
   public internal(set) var customData: JSONObject = [:]
+  /// The names of those that keep data of the account, see ``AccountDataKeeper/keeperName``: a logout
+  /// needs all of them.
+  package internal(set) var dataKeepers: Set<String> = []
   /// Whether there is a session.
   public internal(set) var loginState: LoginState
 

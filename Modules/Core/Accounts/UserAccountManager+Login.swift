@@ -237,6 +237,7 @@ extension UserAccountManager {
   /// Keeps the account of a finished login.
   func enter(_ entering: UserAccount, makesCurrent: Bool) async throws -> UserAccount {
     let identity = entering.identity
+    if isLogoutInterrupted(identity) { try await logOut(identity) }
     // One that waits for its turn is of no use any more. One that asks the server is let finish: if this
     // login cannot be kept, the former session goes on.
     await refreshes[identity]?.cancel()
@@ -265,12 +266,13 @@ extension UserAccountManager {
     let former = await newest(identity)
     let known = held[identity]
     let knownChange = unsaved[identity]
-    guard known?.loginState != .loggingOut else {
+    guard known?.loginState != .loggingOut, former?.loginState != .loggingOut else {
       throw AccountError(.illegalState, "\(entering) is being logged out; log in after that")
     }
     if let former { try checkServers(of: entering, replacing: former) }
     var account = entering
     account.customData = former?.customData ?? [:]
+    account.dataKeepers = former?.dataKeepers ?? []
     do throws(AccountError) {
       try await save(account)
     } catch {

@@ -1,17 +1,28 @@
 import SalesforceSDKCommon
 
 extension UserAccountManager {
-  /// Takes part in every logout from now on, after the observers added before.
+  /// Makes an observer part of every logout from now on, after the observers added before.
+  ///
+  /// Stores, key-value stores and settings that were made with this manager need none: they take part by
+  /// themselves. This is for data that the program keeps elsewhere.
   public func addLogoutObserver(_ observer: any LogoutObserver) {
     observers.append(observer)
   }
 
-  /// How many records of an account exist only here, over all observers.
+  /// The number of entries of an account that the server does not have, in all its stores and with all
+  /// observers.
   ///
-  /// - Throws: What an observer throws that cannot count.
+  /// - Throws: What a store or an observer throws that cannot count; ``AccountError`` `unsyncedRecords` if
+  ///   there is data of the account whose manager this process has not made.
   public func unsyncedRecords(of identity: UserAccountIdentity) async throws -> Int {
     guard let account = held[identity] else { return 0 }
+    try checkKeepers(of: account)
     var total = 0
+    for keeper in allKeepers {
+      total += try await limited(to: options.observerTimeLimit, "counting unsynced records") {
+        try await keeper.unsyncedRecords(of: account)
+      }
+    }
     for observer in observers {
       total += try await limited(to: options.observerTimeLimit, "counting unsynced records") {
         try await observer.unsyncedRecords(of: account)
@@ -20,52 +31,158 @@ extension UserAccountManager {
     return total
   }
 
-  /// Logs an account out: its observers erase its data, its tokens and its file are removed, and
-  /// the server is told to end its refresh token. It works without a network.
+  /// Logs an account out: its stores, key-value stores, settings, tokens and its file are removed, and the
+  /// server ends its refresh token. It works without a network.
   ///
-  /// If records of the account exist only here, nothing happens at all, unless `force` is given.
+  /// If entries of the account exist only here, or cannot be counted, nothing happens at all, unless
+  /// `force` is given. Entries are counted twice, the second time with the stores closed: an entry that is
+  /// written while the logout decides refuses it, too, and then the stores have to be opened again.
   /// The other accounts are untouched; if it was the current user, there is none afterwards.
   ///
-  /// Cancelling the task ends the counting; once the observers erase, the logout goes on to its end.
+  /// Cancelling the task ends the first counting; after that the logout goes on to its end. If the process
+  /// ends on the way, the account has no session any more, and the logout is finished by
+  /// ``finishInterruptedLogouts()``.
   ///
-  /// - Parameter force: Log out although unsynced records are lost, or cannot be counted.
+  /// - Parameter force: Log out although unsynced entries are lost, or cannot be counted.
   ///   Default: false.
   /// - Throws: ``AccountError`` `unsyncedRecords`, `unknownAccount`, `illegalState` while a logout
-  ///   of it is at work; `writeFailed` if the account's file could not be removed, `busy` if another
-  ///   process works on the account for long. After the last two the account is still there, not logged
-  ///   in, and can be logged out again.
+  ///   of it is at work; `writeFailed` if the account's file could not be changed or removed, `busy` if
+  ///   another process works on the account for long. If the data is erased by then, the account is still
+  ///   there, not logged in, and can be logged out again.
   @discardableResult
   public func logOut(
     _ identity: UserAccountIdentity, reason: LogoutReason = .unknown, force: Bool = false
   ) async throws -> LogoutReport {
-    guard held[identity] != nil else {
+    guard let account = held[identity] else {
       throw AccountError(.unknownAccount, "there is no account \(identity) to log out")
     }
-    let unsynced = try await checkUnsynced(identity, force: force)
-    // The state is read again: others may have acted while the observers counted.
+    let isInterrupted = isLogoutInterrupted(identity)
+    var unsynced: Int?
+    if isInterrupted {
+      // It was decided before; what is left cannot be counted.
+      if !force { try checkKeepers(of: account) }
+    } else {
+      unsynced = try await checkUnsynced(identity, force: force)
+    }
+    // The state is read again: others may have acted during the counting.
     guard var account = held[identity] else {
       throw AccountError(.unknownAccount, "there is no account \(identity) to log out")
     }
-    guard account.loginState.allows(.loggingOut) else {
+    guard !leaving.contains(identity), isInterrupted || account.loginState.allows(.loggingOut)
+    else {
       throw AccountError(.illegalState, "\(account) is being logged out already")
     }
+    let former = account.loginState
+    leaving.insert(identity)
     account.loginState = .loggingOut
     held[identity] = account
     // In a task of its own: a caller that is cancelled must not leave half of the data behind.
-    return try await Task { [account] in
-      try await erase(account, reason: reason, unsynced: unsynced)
+    return try await Task { [account, unsynced] in
+      defer { leaving.remove(identity) }
+      let lost: Int?
+      do {
+        lost = try await prepare(account, unsynced: unsynced, force: force || isInterrupted)
+      } catch {
+        await release(account)
+        held[identity]?.loginState = former
+        throw error
+      }
+      do {
+        let report = try await erase(
+          account, reason: reason, unsynced: lost, mustEraseAll: isInterrupted && !force)
+        await release(account)
+        return report
+      } catch {
+        await release(account)
+        throw error
+      }
     }.value
   }
 
+  /// Finishes the logouts whose process ended on the way.
+  ///
+  /// Opening a store of an account does so by itself; a program that opens none calls this after it has
+  /// made its managers. Until then such an account is in ``accounts`` with the state
+  /// ``UserAccount/LoginState/loggingOut``; it has no session and no store, and a login of the same user
+  /// finishes its logout first. A logout that cannot be finished is logged and tried again next time.
+  public func finishInterruptedLogouts() async {
+    for identity in held.keys where isLogoutInterrupted(identity) {
+      do {
+        try await logOut(identity)
+      } catch {
+        CoreLogger.log.error(
+          "The interrupted logout of account \(identity) could not be finished.", error: error)
+      }
+    }
+  }
+
+  /// Whether a logout of the account was at work when its process ended.
+  func isLogoutInterrupted(_ identity: UserAccountIdentity) -> Bool {
+    held[identity]?.loginState == .loggingOut && !leaving.contains(identity)
+  }
+
+  /// Closes the data of an account, counts once more, and notes on disk that its logout is decided.
+  ///
+  /// - Returns: The number of entries that will be lost; `nil` if they could not be counted.
+  private func prepare(
+    _ account: UserAccount, unsynced: Int?, force: Bool
+  ) async throws -> Int? {
+    var total = 0
+    var isCounted = unsynced != nil
+    for keeper in allKeepers {
+      do {
+        total += try await limited(to: options.observerTimeLimit, "closing an account's data") {
+          try await keeper.hold(account)
+        }
+      } catch {
+        guard force else { throw uncountable(account.identity, error) }
+        isCounted = false
+      }
+    }
+    guard total == 0 || force else { throw unsyncedError(account.identity, total) }
+    // It has the account to itself. Tokens that it still brings are ended with the rest.
+    await refreshes[account.identity]?.cancel()
+    do {
+      try await persister.withExclusiveAccess(to: account.identity) {
+        try await self.noteLogout(account)
+      }
+    } catch {
+      // A full disk must not keep a user from being logged out who insists.
+      guard force else { throw error }
+      CoreLogger.log.warning("The logout of \(account) could not be noted.", error: error)
+    }
+    return isCounted ? unsynced.map { max($0, total) } : nil
+  }
+
+  /// Notes on disk that the account is being logged out: whatever ends this process, the account has no
+  /// session after that. To be called with exclusive access to the account.
+  private func noteLogout(_ leaving: UserAccount) async throws(AccountError) {
+    // Another process may have logged it out.
+    guard var account = await newest(leaving.identity) else { return }
+    account.loginState = .loggingOut
+    try await persister.save(account)
+  }
+
+  private func release(_ account: UserAccount) async {
+    for keeper in allKeepers { await keeper.release(account) }
+  }
+
   /// Erases an account whose logout was decided.
+  ///
+  /// - Parameter mustEraseAll: Whether the account stays, as it is on disk, if not all of its data can be
+  ///   erased. Otherwise the report has the failures.
   private func erase(
-    _ leaving: UserAccount, reason: LogoutReason, unsynced: Int?
+    _ leaving: UserAccount, reason: LogoutReason, unsynced: Int?, mustEraseAll: Bool
   ) async throws -> LogoutReport {
     let identity = leaving.identity
-    // Tokens that it still brings are ended with the rest.
-    await refreshes[identity]?.cancel()
     eventSource.send(.willLogOut(reason), leaving)
-    let failures = await tellObservers(leaving, reason)
+    let failures = await eraseData(of: leaving, reason)
+    if mustEraseAll, let failure = failures.first {
+      throw AccountError(
+        .writeFailed,
+        "Cannot finish the logout of \(leaving): not all of its data could be erased. Close its "
+          + "stores in other processes and try again, or force the logout.", cause: failure)
+    }
     var account: UserAccount
     do {
       account = try await persister.withExclusiveAccess(to: identity) {
@@ -90,13 +207,13 @@ extension UserAccountManager {
   }
 
   /// Removes an account from disk and memory, as it is now: another process may have got other tokens
-  /// for it, or logged the user in anew. To be called with exclusive access to the account.
+  /// for it, or logged the user in again. To be called with exclusive access to the account.
   ///
   /// - Returns: What was removed.
   private func remove(_ leaving: UserAccount) async throws(AccountError) -> UserAccount {
     let identity = leaving.identity
     let last = await newest(identity) ?? leaving
-    // On disk somebody else may be the current user by now.
+    // On disk another account may be the current user by now.
     let current = try await persister.updateCurrent { $0 == identity ? nil : $0 }
     if self.current?.identity == identity { didSetCurrent(current) }
     try await persister.delete(last)
@@ -106,7 +223,7 @@ extension UserAccountManager {
 
   /// Logs all accounts out, the current user last.
   ///
-  /// - Parameter force: As for one. Without it nothing happens if any account has unsynced records.
+  /// - Parameter force: As for one. Without it nothing happens if any account has unsynced entries.
   /// - Throws: As for one account; the accounts before it are logged out then.
   @discardableResult
   public func logOutAll(
@@ -118,7 +235,7 @@ extension UserAccountManager {
       _ = try await checkUnsynced(identity, force: force)
     }
     var reports: [LogoutReport] = []
-    for identity in order where held[identity]?.loginState.allows(.loggingOut) == true {
+    for identity in order where held[identity] != nil && !leaving.contains(identity) {
       reports.append(try await logOut(identity, reason: reason, force: force))
     }
     return reports
@@ -146,35 +263,56 @@ extension UserAccountManager {
       throw CancellationError()
     } catch {
       if force { return nil }
-      throw AccountError(
-        .unsyncedRecords,
-        "the unsynced records of account \(identity) cannot be counted, so it is not logged out; "
-          + "mend that, or insist and lose them", cause: error)
+      throw uncountable(identity, error)
     }
-    guard count == 0 || force else {
-      throw AccountError(
-        .unsyncedRecords,
-        "account \(identity) has \(count) unsynced records; sync them up, or insist and lose them",
-        unsyncedRecords: count)
-    }
+    guard count == 0 || force else { throw unsyncedError(identity, count) }
     return count
   }
 
-  private func tellObservers(
-    _ account: UserAccount, _ reason: LogoutReason
-  ) async -> [any Error] {
+  private func uncountable(_ identity: UserAccountIdentity, _ error: any Error) -> any Error {
+    // This one says it better.
+    if let error = error as? AccountError, error.code == .unsyncedRecords { return error }
+    return AccountError(
+      .unsyncedRecords,
+      "Cannot log out account \(identity): its unsynced records cannot be counted (\(error)). Remove "
+        + "the cause, or force the logout and lose them.", cause: error)
+  }
+
+  private func unsyncedError(_ identity: UserAccountIdentity, _ count: Int) -> AccountError {
+    AccountError(
+      .unsyncedRecords,
+      "Cannot log out account \(identity): it has \(count) unsynced records. Sync them up, or force "
+        + "the logout and lose them.", unsyncedRecords: count)
+  }
+
+  /// Has the observers and keepers erase an account's data, each within its time.
+  private func eraseData(of account: UserAccount, _ reason: LogoutReason) async -> [any Error] {
     var failures: [any Error] = []
+    do throws(AccountError) {
+      try checkKeepers(of: account)
+    } catch {
+      failures.append(error)
+    }
     for observer in observers {
-      do {
-        try await limited(to: options.observerTimeLimit, "erasing an account's data") {
-          try await observer.willLogOut(account, reason: reason)
-        }
-      } catch {
-        CoreLogger.log.error("not all data of \(account) could be erased", error: error)
-        failures.append(error)
-      }
+      failures += await failure { try await observer.willLogOut(account, reason: reason) }
+    }
+    for keeper in allKeepers {
+      failures += await failure { try await keeper.erase(account) }
     }
     return failures
+  }
+
+  /// Runs work that erases data, and returns why it failed.
+  private func failure(
+    _ work: @escaping @Sendable () async throws -> Void
+  ) async -> [any Error] {
+    do {
+      try await limited(to: options.observerTimeLimit, "erasing an account's data", work)
+      return []
+    } catch {
+      CoreLogger.log.error("Not all data of an account could be erased.", error: error)
+      return [error]
+    }
   }
 
   /// Runs work of others for a bounded time. Work that does not end is cancelled and left behind.

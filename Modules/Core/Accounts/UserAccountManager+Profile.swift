@@ -69,19 +69,24 @@ extension UserAccountManager {
   }
 
   /// Changes an account on top of what is on disk now, and keeps it.
-  private func change(
-    _ identity: UserAccountIdentity, _ apply: @escaping @Sendable (inout UserAccount) -> Void
+  ///
+  /// - Parameter announces: Whether the change is an event.
+  @discardableResult
+  func change(
+    _ identity: UserAccountIdentity, announces: Bool = true,
+    _ apply: @escaping @Sendable (inout UserAccount) -> Void
   ) async throws -> UserAccount {
     guard held[identity] != nil else {
       throw AccountError(.unknownAccount, "there is no account \(identity); log in")
     }
     return try await persister.withExclusiveAccess(to: identity) {
-      try await self.applyChange(identity, apply)
+      try await self.applyChange(identity, announces, apply)
     }
   }
 
   private func applyChange(
-    _ identity: UserAccountIdentity, _ apply: @Sendable (inout UserAccount) -> Void
+    _ identity: UserAccountIdentity, _ announces: Bool,
+    _ apply: @Sendable (inout UserAccount) -> Void
   ) async throws(AccountError) -> UserAccount {
     try await saveUnsaved(identity)
     // Another process may have refreshed or logged out meanwhile.
@@ -98,8 +103,10 @@ extension UserAccountManager {
       if held[identity] == account { restore(now, change, insteadOf: identity) }
       throw error
     }
-    eventSource.send(
-      .didChangeProfile, account, changes: AccountChanges(from: now, to: account))
+    if announces {
+      eventSource.send(
+        .didChangeProfile, account, changes: AccountChanges(from: now, to: account))
+    }
     return account
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SalesforceSDKCommon
+import Synchronization
 
 /// Holds the accounts of this installation: who is logged in, with which tokens, and who is the
 /// current user.
@@ -55,13 +56,24 @@ public actor UserAccountManager {
   let eventSource = EventSource<AccountEvent>()
   let loginSource = EventSource<LoginEvent>()
   let loginHosts: LoginHosts?
-  var held: [UserAccountIdentity: UserAccount] = [:]
+  var held: [UserAccountIdentity: UserAccount] = [:] {
+    didSet {
+      let states = held.mapValues(\.loginState)
+      roster.withLock { $0 = states }
+    }
+  }
+  /// The states of the accounts, for those who cannot wait.
+  nonisolated let roster = Mutex<[UserAccountIdentity: UserAccount.LoginState]>([:])
   /// Accounts whose newest value is not on disk yet, with the number of the change that made it.
   var unsaved: [UserAccountIdentity: Int] = [:]
   /// Counts what happens to accounts and the current user here.
   private var changes = 0
   var refreshes: [UserAccountIdentity: SharedFlight<UserAccount>] = [:]
   var observers: [any LogoutObserver] = []
+  /// What keeps data of accounts, by ``AccountDataKeeper/keeperId``.
+  nonisolated let keepers = Mutex<[(id: String, keeper: any AccountDataKeeper)]>([])
+  /// The accounts that this process logs out now.
+  var leaving: Set<UserAccountIdentity> = []
   /// How sessions without a refresh token are renewed.
   var grants: [UserAccountIdentity: ServerGrant] = [:]
   /// The OpenID tokens that refreshes brought last.
@@ -270,7 +282,9 @@ public actor UserAccountManager {
       _ = await revoke(account.credentials, reason: .refreshTokenRotated)
       return
     }
-    guard stored.credentials.identifier == account.credentials.identifier else {
+    guard stored.credentials.identifier == account.credentials.identifier,
+      stored.loginState != .loggingOut || leaving.contains(identity)
+    else {
       return adopt(stored)
     }
     if account.loginState == .loggingOut { account.loginState = .loggedIn }
@@ -345,7 +359,7 @@ public actor UserAccountManager {
     var next: [UserAccountIdentity: UserAccount] = [:]
     for account in stored.accounts { next[account.identity] = account }
     for (identity, account) in held
-    where unsaved[identity] != nil || account.loginState == .loggingOut {
+    where unsaved[identity] != nil || leaving.contains(identity) {
       next[identity] = account
     }
     held = next

@@ -9,7 +9,7 @@ import SalesforceSDKCommon
 /// let bytes = try pictures.picture(of: account)
 /// ```
 ///
-/// A picture goes with its user's logout, if the stores observe logouts.
+/// A picture is removed by its user's logout, with the user's other key-value stores.
 public struct UserPictures: Sendable {
   /// 4 MB: a larger picture is not kept.
   public static let maxBytes = 4 << 20

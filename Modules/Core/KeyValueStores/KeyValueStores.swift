@@ -6,23 +6,47 @@ import Synchronization
 /// those of the app.
 ///
 /// ```swift
-/// let stores = KeyValueStores(folders: folders, keys: keys)
-/// await accounts.addLogoutObserver(stores)
+/// let stores = KeyValueStores(folders: folders, keys: keys, accounts: accounts)
 /// let drafts = try stores.store(named: "drafts", for: account)
 /// ```
 ///
-/// Whoever asks for a store that is open gets the same object.
+/// All callers get the same object for a store that is open. A logout of a user removes the user's stores
+/// in every community, also those that no object was made for.
 public final class KeyValueStores: Sendable {
   private let folders: UserFolders
+  private let mayKeepData: @Sendable (UserAccountIdentity) throws(EncryptionError) -> Bool
   private let keys: any EncryptionKeyProvider
   private let open = Mutex<[URL: KeyValueEncryptedFileStore]>([:])
 
-  /// Names the place; nothing is read or made yet.
+  /// Names the place of stores of the app and of users; nothing is read or made yet.
+  ///
+  /// - Parameters:
+  ///   - keys: Brings the key with the label ``KeyLabel/keyValueStores``.
+  ///   - accounts: Whose logouts remove the users' stores.
+  public init(
+    folders: UserFolders, keys: any EncryptionKeyProvider, accounts: UserAccountManager
+  ) {
+    self.folders = folders
+    self.keys = keys
+    mayKeepData = { [weak accounts] identity throws(EncryptionError) in
+      accounts?.mayKeepData(of: identity) ?? false
+    }
+    accounts.register(KeyValueKeeper(stores: self, folders: folders))
+  }
+
+  /// Names the place of stores of the app alone: a store of a user is refused, since no logout would
+  /// remove it.
   ///
   /// - Parameter keys: Brings the key with the label ``KeyLabel/keyValueStores``.
   public init(folders: UserFolders, keys: any EncryptionKeyProvider) {
     self.folders = folders
     self.keys = keys
+    mayKeepData = { _ throws(EncryptionError) in
+      throw EncryptionError(
+        .accountsMissing,
+        "Cannot open a user's key-value store: no logout would remove it. Make KeyValueStores with "
+          + "accounts:.")
+    }
   }
 
   // MARK: - Stores of a user
@@ -30,12 +54,30 @@ public final class KeyValueStores: Sendable {
   /// A store of that user and community; it is made if there is none.
   ///
   /// - Parameter name: 1 to 96 letters, digits and `_`.
-  /// - Throws: ``EncryptionError`` `invalidStoreName`; what the key provider throws;
+  /// - Throws: ``EncryptionError`` `invalidStoreName`; `accountsMissing`; `removed` if the account is not
+  ///   here, or is being logged out; what the key provider throws;
   ///   as ``KeyValueEncryptedFileStore/init(at:key:)``.
   public func store(
     named name: String, for account: UserAccount
   ) throws(EncryptionError) -> KeyValueEncryptedFileStore {
-    try store(name, in: place(of: account))
+    try checkAccount(account)
+    let place = place(of: account)
+    let store = try store(name, in: place)
+    do throws(EncryptionError) {
+      try checkAccount(account)
+    } catch {
+      // A logout that began since may have removed the stores before this one was made.
+      try removeFolder(place.appending(path: name))
+      throw error
+    }
+    return store
+  }
+
+  private func checkAccount(_ account: UserAccount) throws(EncryptionError) {
+    guard try mayKeepData(account.identity) else {
+      throw EncryptionError(
+        .removed, "Cannot open a key-value store of \(account): it is logged out. Log in first.")
+    }
   }
 
   /// The names of a user's stores, sorted.
@@ -59,6 +101,14 @@ public final class KeyValueStores: Sendable {
   /// - Throws: ``EncryptionError`` `inputOutput`.
   public func removeAllStores(for account: UserAccount) throws(EncryptionError) {
     try removeFolder(place(of: account))
+  }
+
+  /// Removes all stores of a user, in every community.
+  fileprivate func removeAll(of identity: UserAccountIdentity) throws(EncryptionError) {
+    let user = folders.folder(of: identity)
+    for name in try KeyValueFolder(url: user, isListed: false).names() {
+      try removeFolder(user.appending(path: name).appending(path: Self.folderName))
+    }
   }
 
   // MARK: - Stores of the app
@@ -148,15 +198,13 @@ public final class KeyValueStores: Sendable {
   }
 }
 
-extension KeyValueStores: LogoutObserver {
-  /// None: values are never sent anywhere.
-  public func unsyncedRecords(of account: UserAccount) async throws -> Int { 0 }
+/// Removes the stores of a user at the logout, in every community.
+private struct KeyValueKeeper: AccountDataKeeper {
+  let stores: KeyValueStores
+  let folders: UserFolders
 
-  /// Removes all stores of the user, in every community.
-  public func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws {
-    let user = folders.folder(of: account.identity)
-    for name in try KeyValueFolder(url: user, isListed: false).names() {
-      try removeFolder(user.appending(path: name).appending(path: Self.folderName))
-    }
-  }
+  var keeperName: String { "KeyValueStores:\(folders.root.lastPathComponent)" }
+  var keeperId: String { "\(keeperName) \(ObjectIdentifier(stores))" }
+
+  func erase(_ account: UserAccount) async throws { try stores.removeAll(of: account.identity) }
 }

@@ -10,7 +10,7 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
     private enum Kind: String {
       case noEncryptionKey, keyLocked, keyMissing, keyDamaged, wrongKey, decryptionFailed
       case truncated, unknownFormat, invalidStoreName, emptyKey, notListed, notText, tooLarge
-      case removed, diskFull, inputOutput
+      case removed, diskFull, inputOutput, accountsMissing
     }
     private let kind: Kind
     /// No key was given.
@@ -41,6 +41,8 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
     public static let tooLarge = Code(kind: .tooLarge)
     /// The store was removed. Open it anew.
     public static let removed = Code(kind: .removed)
+    /// A user's store was asked of an object that knows no accounts. Make it with accounts.
+    public static let accountsMissing = Code(kind: .accountsMissing)
     /// The disk, or this user's share of it, is full. Make room, then try again.
     public static let diskFull = Code(kind: .diskFull)
     /// The system refused to read or write; the message has its reason. Retrying may help.

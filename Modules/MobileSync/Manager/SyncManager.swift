@@ -13,7 +13,8 @@ public import SmartStore
 /// - Each record of a sync up has an outcome that can be queried. A run is done only if the server
 ///   answered for everything; what it refused is among the outcomes.
 ///
-/// A store has one manager at a time. Get it from a registry that the program shares, ``SyncManagers``.
+/// A store has one manager at a time. Get it from a registry that the program shares, ``SyncManagers``. A store
+/// that is closed, by a logout for example, closes its manager first.
 public actor SyncManager {
   /// The store whose soups are synced.
   public nonisolated let store: SmartStore
@@ -65,6 +66,7 @@ public actor SyncManager {
       }
       try await states.stopInterrupted(at: environment.now())
     }
+    await store.whenClosing { [weak self] in await self?.close() }
   }
 
   // MARK: Stop and restart

@@ -13,8 +13,9 @@ public actor SyncManagers {
   private var closing: [String: Task<Void, Never>] = [:]
 
   private struct Entry {
-    let owner: StoreOwner
+    let store: SmartStore
     let making: Task<SyncManager, any Error>
+    var owner: StoreOwner { store.owner }
   }
 
   /// Makes an empty directory; every manager is made with this registry and environment.
@@ -48,7 +49,7 @@ public actor SyncManagers {
         store: store, sender: sender, userId: userId, registry: registry,
         environment: environment)
     }
-    managers[key] = Entry(owner: store.owner, making: making)
+    managers[key] = Entry(store: store, making: making)
     do {
       return try await making.value
     } catch {
@@ -64,20 +65,10 @@ public actor SyncManagers {
     await remove { key, _ in key == store.path }
   }
 
-  /// Closes and forgets the managers of all stores of an owner: to be called before a logout. Other
-  /// users' managers and those of global stores go on.
+  /// Closes and forgets the managers of all stores of an owner. Other users' managers and those of global
+  /// stores go on. A logout needs no such call: a store that is closed closes its manager.
   public func removeSharedInstances(owner: StoreOwner) async {
     await remove { _, entry in entry.owner == owner }
-  }
-
-  /// Closes and forgets the managers of an account's stores in all its communities.
-  func removeSharedInstances(ofAccount owner: StoreOwner) async {
-    guard case .user(let organization, let user, _) = owner else {
-      return await removeSharedInstances(owner: owner)
-    }
-    await remove { _, entry in
-      if case .user(organization, user, _) = entry.owner { true } else { false }
-    }
   }
 
   /// Closes and forgets all managers.

@@ -26,10 +26,14 @@ package enum LocalFlags {
     }
   }
 
+  /// Whether an entry has any of the flags.
+  static func isUnsynced(_ entry: JSONSlice) -> Bool { isTrue(entry[local]) || isChanged(entry) }
+
   /// Whether an entry has the flag of a change without ``local``.
-  static func lacksLocal(_ entry: JSONSlice) -> Bool {
-    !isTrue(entry[local])
-      && (isTrue(entry[created]) || isTrue(entry[updated]) || isTrue(entry[deleted]))
+  static func lacksLocal(_ entry: JSONSlice) -> Bool { !isTrue(entry[local]) && isChanged(entry) }
+
+  private static func isChanged(_ entry: JSONSlice) -> Bool {
+    isTrue(entry[created]) || isTrue(entry[updated]) || isTrue(entry[deleted])
   }
 
   /// Members to set, with ``local`` if one of them is another flag that is true.

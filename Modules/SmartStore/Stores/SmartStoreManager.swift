@@ -1,13 +1,17 @@
 public import Foundation
 import SalesforceAnalytics
 import SalesforceSDKCommon
-import SalesforceSDKCore
+public import SalesforceSDKCore
 
 /// Opens, lists and removes the stores of one root folder.
 ///
-/// Two who ask for the same name and owner get the same instance, until it is removed. A store
+/// All callers get the same instance for a name and owner, until it is removed. A store
 /// belongs to the owner that it was asked for; who the current user is plays no part here. Make one
 /// manager for a root folder: the files of a store can be open for writing only once.
+///
+/// A manager that is made with accounts takes part in their logouts by itself: a logout is refused while
+/// a store of the account, open or not, has entries that the server does not have, and removes the
+/// account's stores otherwise.
 ///
 /// A store that cannot be read is never deleted or replaced. Asking for it fails with the reason and
 /// leaves its files as they are; only the `remove…` calls delete.
@@ -15,19 +19,26 @@ public actor SmartStoreManager {
   /// The folder that holds the app's stores and those of all accounts.
   public nonisolated let root: URL
 
-  private struct Key: Hashable {
+  struct Key: Hashable {
     let name: String
     let owner: StoreOwner
   }
 
-  private let folders: StoreFolders
-  private let encryption: StoreEncryption
-  private let options: SmartStoreOptions
+  let folders: StoreFolders
+  let encryption: StoreEncryption
+  let options: SmartStoreOptions
   /// Whether stores may be looked into by developers.
   nonisolated var supportsDevelopers: Bool { options.isDeveloperSupportEnabled }
-  private let isLoggedIn: @Sendable (StoreOwner) async -> Bool
+  /// Whether an account may open its stores now.
+  private let mayOpen: @Sendable (StoreOwner) async throws -> Bool
   let logger: SalesforceLogger
   private var stores: [Key: Presence] = [:]
+  /// The number of logouts that began to close stores.
+  var logouts = 0
+  /// The stores that logouts keep closed to everything else, open to be counted.
+  var heldStores: [Key: SmartStore] = [:]
+  /// The accounts whose stores are held.
+  var heldAccounts: [UserAccountIdentity: Int] = [:]
 
   private typealias Opening = Task<SmartStore, any Error>
 
@@ -40,20 +51,73 @@ public actor SmartStoreManager {
     case ending(Task<Opening?, Never>)
   }
 
+  /// Makes a manager of the stores of the app and of accounts.
+  ///
+  /// - Parameters:
+  ///   - root: Created with the first store. Its last part is noted in the accounts: where it is renamed,
+  ///     logouts need the manager of the former name, or `force`.
+  ///   - encryption: How the files of all stores are encrypted.
+  ///   - accounts: Whose logouts count and remove the stores. An account opens its stores while it is here,
+  ///     with a session or without, and is not being logged out.
+  public init(
+    root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
+    accounts: UserAccountManager
+  ) {
+    let name = Self.keeperName(of: root)
+    let isReadOnly = options.isReadOnly
+    self.init(root: root, encryption: encryption, options: options) { [weak accounts] owner in
+      guard let identity = owner.identity, let accounts else { return false }
+      return isReadOnly
+        ? accounts.mayKeepData(of: identity)
+        : try await accounts.startKeepingData(name, of: identity)
+    }
+    accounts.register(self)
+  }
+
+  /// Makes a manager of the stores of the app alone: a store of an account is refused, since no logout
+  /// would count or remove it.
+  ///
   /// - Parameters:
   ///   - root: Created with the first store.
-  ///   - encryption: How the files of all stores are sealed.
+  ///   - encryption: How the files of all stores are encrypted.
+  public init(
+    root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions()
+  ) {
+    self.init(root: root, encryption: encryption, options: options) { owner in
+      throw SmartStoreError(
+        .accountsMissing,
+        "Cannot open a store of an account: no logout would count or remove it. Make the manager with "
+          + "accounts:.")
+    }
+  }
+
+  /// Makes a manager for a program that keeps accounts of its own, without a `UserAccountManager`: the
+  /// program calls ``removeAll(forUserAccount:)`` at a logout, after it has looked at
+  /// ``SmartStore/unsyncedEntries()`` of each store.
+  ///
+  /// - Parameters:
+  ///   - root: Created with the first store.
+  ///   - encryption: How the files of all stores are encrypted.
   ///   - isLoggedIn: Whether an account may open its stores now. A store that is open already is
   ///     given out in any case.
   public init(
     root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
-    isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool = { _ in true }
+    isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool
+  ) {
+    self.init(
+      root: root, encryption: encryption, options: options,
+      mayOpen: { owner async throws in await isLoggedIn(owner) })
+  }
+
+  private init(
+    root: URL, encryption: StoreEncryption, options: SmartStoreOptions,
+    mayOpen: @escaping @Sendable (StoreOwner) async throws -> Bool
   ) {
     self.root = root
     self.folders = StoreFolders(root: root)
     self.encryption = encryption
     self.options = options
-    self.isLoggedIn = isLoggedIn
+    self.mayOpen = mayOpen
     logger = options.logger
   }
 
@@ -65,8 +129,8 @@ public actor SmartStoreManager {
   ///   - name: One part of a path. Without one, ``SmartStore/defaultStoreName``.
   ///   - owner: Without one there is no store: the result is nil and a warning is logged.
   /// - Returns: Nil also for an account that is not logged in, unless its store is open already.
-  /// - Throws: ``SmartStoreError`` `invalidStoreName`, and what opening reports: `keyMissing`,
-  ///   `keyLocked`, `wrongKey`, `corruptKeyFile`, `corrupt`, `notADatabase`, `databaseMissing`,
+  /// - Throws: ``SmartStoreError`` `invalidStoreName`, `accountsMissing`, and what opening reports:
+  ///   `keyMissing`, `keyLocked`, `wrongKey`, `corruptKeyFile`, `corrupt`, `notADatabase`, `databaseMissing`,
   ///   `busyOtherProcess`, `diskFull`, `io`.
   public func shared(
     withName name: String? = nil, forUserAccount owner: StoreOwner?
@@ -76,15 +140,22 @@ public actor SmartStoreManager {
       return nil
     }
     let key = Key(name: name ?? SmartStore.defaultStoreName, owner: owner)
-    try await settle(key)
-    if stores[key] == nil, !owner.isGlobal, await !isLoggedIn(owner) {
-      // Somebody may have opened it while we asked.
-      guard case .open? = stores[key] else {
+    // An invalid name is no matter of accounts.
+    _ = try folders.folder(of: key.name, owner: owner)
+    if owner.isGlobal { return try await store(key) }
+    while true {
+      try await settle(key)
+      if case .open(let opening)? = stores[key] { return try await opened(opening, key) }
+      let before = logouts
+      let mayOpen = try await mayOpen(owner)
+      // A logout may have begun and ended since, or another caller opened the store.
+      guard before == logouts, stores[key] == nil else { continue }
+      guard mayOpen else {
         logger.warning("The account is not logged in, so its store is not opened.")
         return nil
       }
+      return try await opened(try open(key), key)
     }
-    return try await store(key)
   }
 
   /// The app's store with this name, opened, and created if it does not exist.
@@ -94,27 +165,33 @@ public actor SmartStoreManager {
     try await store(Key(name: name ?? SmartStore.defaultStoreName, owner: .global))
   }
 
-  private func store(_ key: Key) async throws -> SmartStore {
-    let folder = try folders.folder(of: key.name, owner: key.owner)
+  func store(_ key: Key) async throws -> SmartStore {
     try await settle(key)
-    let opening: Opening
-    if case .open(let known)? = stores[key] {
-      opening = known
-    } else {
-      opening = Task { [encryption, options, folders] in
-        let store = try await SmartStore.open(
-          name: key.name, owner: key.owner, at: folder, encryption: encryption, options: options)
-        FeatureMarkers.shared.register(key.owner.isGlobal ? "GS" : "US")
-        let count = await StoreQueue.run {
-          if !options.isReadOnly { folders.sweep(key.owner) }
-          // A folder that cannot be listed is no reason to fail: the store is open.
-          return (try? folders.storeNames(of: key.owner).count) ?? 0
-        }
-        await options.events.store(.storeInit(of: key.owner, count: count, at: options.now()))
-        return store
+    if case .open(let known)? = stores[key] { return try await opened(known, key) }
+    return try await opened(try open(key), key)
+  }
+
+  /// Begins to open a store.
+  private func open(_ key: Key) throws -> Opening {
+    let folder = try folders.folder(of: key.name, owner: key.owner)
+    let opening = Opening { [encryption, options, folders] in
+      let store = try await SmartStore.open(
+        name: key.name, owner: key.owner, at: folder, encryption: encryption, options: options)
+      FeatureMarkers.shared.register(key.owner.isGlobal ? "GS" : "US")
+      let count = await StoreQueue.run {
+        if !options.isReadOnly { folders.sweep(key.owner) }
+        // A folder that cannot be listed is no reason to fail: the store is open.
+        return (try? folders.storeNames(of: key.owner).count) ?? 0
       }
-      stores[key] = .open(opening)
+      await options.events.store(.storeInit(of: key.owner, count: count, at: options.now()))
+      return store
     }
+    stores[key] = .open(opening)
+    return opening
+  }
+
+  /// Waits until a store is open.
+  private func opened(_ opening: Opening, _ key: Key) async throws -> SmartStore {
     do {
       return try await opening.value
     } catch {
@@ -273,7 +350,7 @@ public actor SmartStoreManager {
       logger.warning("No user is given, so no user store is removed.")
       return
     }
-    try await forEach(try scopes(ofAccount: owner)) { try await removeAll(of: $0) }
+    try await forEach(try scopes(of: owner.account)) { try await removeAll(of: $0) }
   }
 
   /// Removes all stores of the app.
@@ -290,15 +367,18 @@ public actor SmartStoreManager {
   }
 
   private func removeAll(of owner: StoreOwner) async throws {
-    // A store that is being opened may have no file yet, and one that lost its database has others.
+    try await forEach(try keys(of: owner)) { try await remove($0) }
+  }
+
+  /// An owner's stores, with those that are being opened and may have no file yet, and those that lost
+  /// their database and have others.
+  func keys(of owner: StoreOwner) throws -> [Key] {
     let known = stores.keys.filter { $0.owner == owner }.map(\.name)
-    try await forEach(Set(try folders.folderNames(of: owner) + known)) { name in
-      try await remove(Key(name: name, owner: owner))
-    }
+    return Set(try folders.folderNames(of: owner) + known).map { Key(name: $0, owner: owner) }
   }
 
   /// Does the work for each of the items, also after a failure; the first failure is thrown at last.
-  private func forEach<Items: Sequence>(
+  func forEach<Items: Sequence>(
     _ items: Items, _ work: (Items.Element) async throws -> Void
   ) async throws {
     var failure: (any Error)?
@@ -312,12 +392,15 @@ public actor SmartStoreManager {
     if let failure { throw failure }
   }
 
-  private func remove(_ key: Key) async throws {
+  func remove(_ key: Key) async throws {
     // Checked before anything is closed.
     _ = try folders.folder(of: key.name, owner: key.owner)
     try checkWritable("remove \(key.name)")
     try await ended(key, end(key) { [folders] in try folders.delete(key.name, owner: key.owner) })
   }
+
+  /// Closes a store, if it is open. Its files stay.
+  func close(_ key: Key) async throws { try await ended(key, end(key) {}) }
 
   /// Refuses what changes files, if this manager only reads them.
   private func checkWritable(_ work: String) throws(SmartStoreError) {
@@ -375,16 +458,8 @@ public actor SmartStoreManager {
     return try result.get()
   }
 
-  /// The account of `owner` in each of its communities for which a store was ever kept, or is open.
-  ///
-  /// - Throws: ``SmartStoreError`` `io`, `invalidStoreName`.
-  package func scopes(ofAccount owner: StoreOwner) throws -> [StoreOwner] {
-    guard case .user(let organization, let user, _) = owner else { return [owner] }
-    return try scopes(of: .user(organizationId: organization, userId: user))
-  }
-
   /// The owners whose stores are meant by `owner`.
-  private func scopes(of owner: StoreOwner) throws -> [StoreOwner] {
+  func scopes(of owner: StoreOwner) throws -> [StoreOwner] {
     guard case .user(let organization, let user, nil) = owner else { return [owner] }
     let onDisk = try folders.scopes(ofOrganization: organization, user: user)
     let open = stores.keys.map(\.owner)

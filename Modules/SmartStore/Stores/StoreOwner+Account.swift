@@ -9,4 +9,16 @@ extension StoreOwner {
       userId: SalesforceId.longForm(of: account.userId) ?? account.userId,
       communityId: UserFolders.community(account.credentials.communityId))
   }
+
+  /// The account that the stores belong to; nil for the app.
+  var identity: UserAccountIdentity? {
+    guard case .user(let organization, let user, _) = self else { return nil }
+    return UserAccountIdentity(userId: user, organizationId: organization)
+  }
+
+  /// The owner of the account's stores in no particular community.
+  var account: StoreOwner {
+    guard case .user(let organization, let user, _) = self else { return self }
+    return .user(organizationId: organization, userId: user)
+  }
 }

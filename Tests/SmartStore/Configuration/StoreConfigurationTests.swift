@@ -24,7 +24,8 @@ import Testing
       let log = LogRecorder()
       let manager = SmartStoreManager(
         root: folder.file("root"), encryption: testEncryption,
-        options: SmartStoreOptions(logger: log.logger(forComponent: "SmartStore", level: .info)))
+        options: SmartStoreOptions(logger: log.logger(forComponent: "SmartStore", level: .info)),
+        isLoggedIn: { _ in true })
       try await body(manager, log)
       try await manager.close()
     }

@@ -10,7 +10,8 @@ import Testing
 @Suite struct ReadOnlyStoreTests {
   private func reading(_ manager: SmartStoreManager) -> SmartStoreManager {
     SmartStoreManager(
-      root: manager.root, encryption: testEncryption, options: SmartStoreOptions(isReadOnly: true))
+      root: manager.root, encryption: testEncryption, options: SmartStoreOptions(isReadOnly: true),
+      isLoggedIn: { _ in true })
   }
 
   private func filled(_ manager: SmartStoreManager) async throws -> SmartStore {

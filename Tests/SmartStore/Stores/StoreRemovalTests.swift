@@ -300,7 +300,8 @@ import Testing
   @Test func `a store that is open elsewhere is not removed from under its writer`() async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal(withName: "s")
-      let other = SmartStoreManager(root: manager.root, encryption: testEncryption)
+      let other = SmartStoreManager(
+        root: manager.root, encryption: testEncryption, isLoggedIn: { _ in true })
       await expectFailure(.busyOtherProcess) { try await other.removeSharedGlobal(withName: "s") }
       try await mark(store, "a")
       #expect(try manager.allGlobalStoreNames() == ["s"])

@@ -36,12 +36,13 @@ struct Workspace {
     let root = folder.appending(path: "stores")
     encryption =
       settings.isPlaintext ? .plaintext : .encrypted(SecretStoreKeyProvider(secrets))
-    stores = SmartStoreManager(root: root, encryption: encryption)
+    stores = SmartStoreManager(root: root, encryption: encryption, accounts: accounts)
     readers = SmartStoreManager(
-      root: root, encryption: encryption, options: SmartStoreOptions(isReadOnly: true))
+      root: root, encryption: encryption, options: SmartStoreOptions(isReadOnly: true),
+      accounts: accounts)
     registry = try .standard()
     managers = SyncManagers(registry: registry)
-    await accounts.addLogoutObserver(SyncLogoutObserver(stores: stores, managers: managers))
+    await accounts.finishInterruptedLogouts()
   }
 
   /// Closes managers, stores and accounts, in this order.

@@ -21,7 +21,7 @@ try await withMockOrg { org, server in
   // Where: a soup in the account's encrypted store.
   let stores = SmartStoreManager(
     root: FileManager.default.temporaryDirectory.appending(path: UUID().uuidString),
-    encryption: .encrypted(FixedKeyProvider(SymmetricKey(size: .bits256))))
+    encryption: .encrypted(FixedKeyProvider(SymmetricKey(size: .bits256))), accounts: accounts)
   guard let store = try await stores.shared(forUserAccount: StoreOwner(account)) else { return }
   try await store.registerSoup(
     withName: "accounts",
@@ -52,6 +52,9 @@ try await withMockOrg { org, server in
   let up = try await syncs.syncUp(
     options: SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Phone"]), soupName: "accounts")
   print("up:", try await up.finished().totalSize)
-  await managers.removeSharedInstances()
+
+  // Nothing is unsynced, so the logout removes the store. With an unsynced entry it throws.
+  let report = try await accounts.logOut(account.identity, reason: .userLogout)
+  print("logged out, unsynced records lost:", report.unsyncedRecords ?? 0)
   try await stores.close()
 }

@@ -1,0 +1,89 @@
+import Foundation
+import SalesforceSDKCommon
+package import SalesforceSDKCore
+
+/// What a logout does with the stores of an account, in all its communities.
+extension SmartStoreManager: AccountDataKeeper {
+  static func keeperName(of root: URL) -> String { "SmartStore:\(root.lastPathComponent)" }
+
+  package nonisolated var keeperName: String {
+    Self.keeperName(of: root) + (isReadOnly ? " (read-only)" : "")
+  }
+
+  package nonisolated var keeperId: String { "\(keeperName) \(ObjectIdentifier(self))" }
+
+  private nonisolated var isReadOnly: Bool { options.isReadOnly }
+
+  /// The number of entries in all stores of the account, open or not, that the server does not have.
+  ///
+  /// - Throws: ``SmartStoreError`` of the first store that cannot be opened or read.
+  package func unsyncedRecords(of account: UserAccount) async throws -> Int {
+    if isReadOnly { return 0 }
+    var count = 0
+    for key in try keysOnDisk(of: account) {
+      count += try await store(key).unsyncedEntries().values.reduce(0, +)
+    }
+    return count
+  }
+
+  /// Closes the account's stores, counts in each, and keeps it so that nothing else can open it.
+  package func hold(_ account: UserAccount) async throws -> Int {
+    // A caller that asked before whether the account is logged in asks again.
+    logouts += 1
+    heldAccounts[account.identity] = logouts
+    let hold = logouts
+    var count = 0
+    try await forEach(try keys(of: account)) { key in
+      try await close(key)
+      let paths = StorePaths(directory: try folders.folder(of: key.name, owner: key.owner))
+      let isStore =
+        DurableFile(path: paths.database).exists || DurableFile(path: paths.keyFile).exists
+      guard !isReadOnly, isStore, heldStores[key] == nil else { return }
+      let store = try await SmartStore.open(
+        name: key.name, owner: key.owner,
+        at: URL(filePath: paths.directory, directoryHint: .isDirectory),
+        encryption: encryption, options: options)
+      guard heldAccounts[account.identity] == hold else {
+        // The logout did not wait any longer.
+        return try await store.close()
+      }
+      heldStores[key] = store
+      count += try await store.unsyncedEntries().values.reduce(0, +)
+    }
+    return count
+  }
+
+  package func release(_ account: UserAccount) async {
+    heldAccounts[account.identity] = nil
+    do {
+      try await closeHeld(account)
+    } catch {
+      logger.error("A store could not be closed after a logout.", error: error)
+    }
+  }
+
+  /// Removes the account's stores.
+  ///
+  /// - Throws: ``SmartStoreError`` `busyOtherProcess`, `io` of the first store that cannot be removed.
+  package func erase(_ account: UserAccount) async throws {
+    if isReadOnly { return try await forEach(try keys(of: account)) { try await close($0) } }
+    try await closeHeld(account)
+    try await removeAll(forUserAccount: StoreOwner(account))
+  }
+
+  private func closeHeld(_ account: UserAccount) async throws {
+    let held = heldStores.filter { $0.key.owner.identity == account.identity }
+    for key in held.keys { heldStores[key] = nil }
+    try await forEach(held.values) { try await $0.close() }
+  }
+
+  private func keys(of account: UserAccount) throws -> [Key] {
+    try scopes(of: StoreOwner(account).account).flatMap { try keys(of: $0) }
+  }
+
+  private func keysOnDisk(of account: UserAccount) throws -> [Key] {
+    try keys(of: account).filter { key in
+      try folders.exists(key.name, owner: key.owner)
+    }
+  }
+}
