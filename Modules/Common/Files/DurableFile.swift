@@ -55,7 +55,7 @@ package struct DurableFile: Sendable {
     if file.st_mode & 0o077 != 0 { return "other users may read or change it" }
     var above = stat()
     guard stat(folder, &above) == 0 else { throw FileFailure("examined", folder, errno: errno) }
-    // In a sticky folder, such as /tmp, nobody removes the files of others.
+    // In a sticky folder, such as /tmp, users cannot remove the files of others.
     let isShared = above.st_mode & 0o022 != 0 && above.st_mode & S_ISVTX == 0
     let isOwn = above.st_uid == geteuid() || above.st_uid == 0
     return isShared || !isOwn ? "other users may change its folder" : nil

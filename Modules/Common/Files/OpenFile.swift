@@ -48,7 +48,7 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// - Throws: ``FileFailure`` unless this is a regular file of this user, which nobody else may write to.
+  /// - Throws: ``FileFailure`` unless this is a regular file of this user, which no other user may write to.
   private func checkIsOwn() throws(FileFailure) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
