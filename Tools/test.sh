@@ -30,6 +30,9 @@ swift format lint --strict --parallel --recursive \
 step "samples of the guides"
 Tools/Scripts/samples.py --check
 
+step "tables of requirements"
+Tools/Scripts/conformance.py --check
+
 step "build"
 swift build --build-tests
 

@@ -62,7 +62,7 @@ import Testing
     #expect(org.requests[0].headers["Content-Type"] == "application/json")
   }
 
-  @Test func `MS-233 types are grouped inside a request, MS-232 upserts have one each`()
+  @Test func `MS-232 MS-233 types are grouped inside a request, upserts have one each`()
     async throws
   {
     let org = InMemoryOrg()

@@ -1,12 +1,29 @@
 #!/usr/bin/env python3
-"""Writes the tables of requirements and their tests.
+"""Writes the tables of requirements: what is required, whether it holds, and which tests prove it.
 
     Tools/Scripts/conformance.py            writes Docs/Conformance/*.md
-    Tools/Scripts/conformance.py --check    fails if a requirement has neither a test nor a reason
+    Tools/Scripts/conformance.py --check    writes nothing; fails if the tables are wrong or not up to date
+    Tools/Scripts/conformance.py --list STATE [NUMBER...]
+                                            prints the requirements and points in a state
 
-A test covers a requirement if its name holds the number. Docs/Conformance/NAME.json says which numbers
-there are ("ranges", each with the prefix that its numbers have), and why some have no test, or one that
-expects something else ("notes").
+Docs/Conformance/CHAPTER.json holds "title", "ranges" (which numbers there are: prefix, first, last) and
+"requirements", one entry for each number:
+
+    "SS-12": {
+      "requires": "What is required, in one sentence.",
+      "state": "proved" | "partly" | "not built" | "decided against",
+      "missing": "what no test proves or the code does not do (partly)",
+      "why": "the reason (decided against)",
+      "note": "what else a reader needs to know (optional)",
+      "by": ["Tools/Scripts/examples.sh"]
+    }
+
+A requirement of several points has "points" in place of a state: {"1": {same keys}, "2": ...}. Its state
+follows from theirs.
+
+The name of a test begins with the numbers that the test proves: `SS-12 a damaged file is left as it is`. For
+points: `SS-12.2`, `SS-12.1-3`, `SS-12.1,4`. What is proved needs such a test, or a script that continuous
+integration runs ("by"). A number further inside a name is an error, since it would count for nothing.
 """
 
 import collections
@@ -15,59 +32,239 @@ import pathlib
 import re
 import sys
 
+# Entries that are not judged yet are accepted while this is true.
+accepts_unreviewed = True
+
+total = 1077
+states = ("proved", "partly", "not built", "decided against", "not reviewed")
+required = {"partly": "missing", "decided against": "why"}
+keys = {"requires", "state", "missing", "why", "note", "by", "points"}
+prefixes = "BX|CA|CO|HT|MS|SS"
+reference = re.compile(rf"({prefixes})-(\d+)(?:\.([\d,-]*\d))? ")
+
 root = pathlib.Path(__file__).resolve().parents[2]
 folder = root / "Docs/Conformance"
+problems = []
 
 
-def tests():
-    """The names and files of all tests by requirement."""
+def points_of(text):
+    """The points that `1-3,5` names."""
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from (str(point) for point in range(int(first), int(last or first) + 1))
+
+
+def references(name):
+    """The requirements and points that a test's name begins with, and the rest of the name."""
+    found = []
+    while match := reference.match(name):
+        number = f"{match[1]}-{match[2]}"
+        found += [f"{number}.{point}" for point in points_of(match[3])] if match[3] else [number]
+        name = name[match.end() :]
+    return list(dict.fromkeys(found)), name
+
+
+def read_tests():
+    """The names and files of all tests by requirement or point."""
     found = collections.defaultdict(list)
     for path in sorted((root / "Tests").rglob("*.swift")):
+        file = path.relative_to(root / "Tests").with_suffix("")
         for name in re.findall(r"func\s+`([^`]+)`", path.read_text()):
-            for number in dict.fromkeys(re.findall(r"\b[A-Z]{2}-\d+\b", name)):
-                words = re.sub(r"^(?:[A-Z]{2}-\d+ )+", "", name)
-                found[number].append((words, path.relative_to(root / "Tests").with_suffix("")))
+            numbers, words = references(name)
+            if re.search(rf"\b(?:{prefixes})-\d+", words):
+                problems.append(f"{file}: `{name}` has a number that is not at its beginning")
+            for number in numbers:
+                found[number].append((words, file))
     return found
 
 
-def numbers(plan):
-    for prefix, first, last in plan["ranges"]:
-        for number in range(first, last + 1):
-            yield f"{prefix}-{number}"
+def numbers_of(chapter):
+    return [
+        f"{prefix}-{number}"
+        for prefix, first, last in chapter["ranges"]
+        for number in range(first, last + 1)
+    ]
 
 
-def table(plan, found):
-    notes = plan["notes"]
+def state_of(requirement):
+    """The state of a requirement; with points, the one that theirs have in common."""
+    if "points" not in requirement:
+        return requirement.get("state")
+    found = {state_of(point) for point in requirement["points"].values()}
+    if "not reviewed" in found:
+        return "not reviewed"
+    if len(found) > 1:
+        found.discard("decided against")  # the others say what is there
+    return found.pop() if len(found) == 1 else "partly"
+
+
+def check_entry(number, entry, tests):
+    """Checks a requirement without points, or a point."""
+    state = entry.get("state")
+    if unknown := entry.keys() - keys:
+        problems.append(f"{number}: unknown key {', '.join(sorted(unknown))}")
+    if state not in states:
+        problems.append(f"{number}: unknown state {state}")
+        return
+    if state == "not reviewed":
+        if not accepts_unreviewed:
+            problems.append(f"{number}: not reviewed")
+        return
+    if not entry.get("requires"):
+        problems.append(f"{number}: does not say what is required")
+    if state in required and not entry.get(required[state]):
+        problems.append(f"{number}: {state}, without '{required[state]}'")
+    for key in required.values():
+        if key in entry and required.get(state) != key:
+            problems.append(f"{number}: '{key}' does not belong to '{state}'")
+    for path in entry.get("by", []):
+        if not (root / path).is_file():
+            problems.append(f"{number}: there is no file {path}")
+    if state == "proved" and not tests[number] and not entry.get("by"):
+        problems.append(f"{number}: proved, without a test")
+
+
+def check(chapters, tests):
+    known = collections.Counter()
+    for chapter in chapters.values():
+        listed = numbers_of(chapter)
+        known.update(listed)
+        requirements = chapter["requirements"]
+        for number in listed:
+            if number not in requirements:
+                problems.append(f"{number}: no entry")
+        for number in requirements.keys() - set(listed):
+            problems.append(f"{number}: outside the ranges of its chapter")
+        for number, requirement in requirements.items():
+            if "points" not in requirement:
+                check_entry(number, requirement, tests)
+                continue
+            if not requirement.get("requires"):
+                problems.append(f"{number}: does not say what is required")
+            if extra := requirement.keys() - {"requires", "note", "points"}:
+                problems.append(f"{number}: {', '.join(sorted(extra))} belongs to its points")
+            for point, entry in requirement["points"].items():
+                known[f"{number}.{point}"] += 1
+                check_entry(f"{number}.{point}", entry, tests)
+    for number, count in known.items():
+        if count > 1:
+            problems.append(f"{number}: in {count} ranges")
+    for number in tests.keys() - known.keys():
+        names = ", ".join(f"`{words}` ({file})" for words, file in tests[number])
+        problems.append(f"{number}: no such requirement or point, but tests: {names}")
+    count = sum("." not in number for number in known)
+    if count != total:
+        problems.append(f"{count} requirements, not {total}")
+
+
+def sentence(text):
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+def cells(number, entry, tests):
+    """State and evidence, as the table shows them."""
+    evidence = [f"{words} (`{file}`)" for words, file in tests[number]]
+    evidence += [f"`{path}`" for path in entry.get("by", [])]
+    said = [f"**Missing:** {sentence(entry['missing'])}"] if "missing" in entry else []
+    said += [f"**Why:** {sentence(entry['why'])}"] if "why" in entry else []
+    said += [f"*{sentence(entry['note'])}*"] if "note" in entry else []
+    return state_of(entry), "<br>".join(said + evidence)
+
+
+def row(*columns):
+    return "| " + " | ".join(column.replace("|", "\\|") for column in columns) + " |"
+
+
+def summary(counts):
+    return ", ".join(f"{counts[state]} {state}" for state in states if counts[state])
+
+
+def states_in(chapter):
+    return collections.Counter(map(state_of, chapter["requirements"].values()))
+
+
+def table(chapter, tests):
+    requirements = chapter["requirements"]
     lines = [
-        f"# {plan['title']}",
+        f"# {chapter['title']}",
         "",
         "Written by `Tools/Scripts/conformance.py`; do not edit.",
         "",
-        "| requirement | tests | note |",
-        "| --- | --- | --- |",
+        f"{len(requirements)} requirements: {summary(states_in(chapter))}.",
+        "",
+        "| number | requirement | state | tests, or what is missing |",
+        "| --- | --- | --- | --- |",
     ]
-    missing = []
-    for number in numbers(plan):
-        cells = [f"{words} (`{path}`)" for words, path in found[number]]
-        if not cells and number not in notes:
-            missing.append(number)
-        text = "<br>".join(cells).replace("|", "\\|")
-        lines.append(f"| {number} | {text} | {notes.get(number, '')} |")
-    return "\n".join(lines) + "\n", missing
+    for number in numbers_of(chapter):
+        requirement = requirements.get(number, {"state": "not reviewed"})
+        lines.append(row(number, requirement.get("requires", ""), *cells(number, requirement, tests)))
+        for point, entry in requirement.get("points", {}).items():
+            name = f"{number}.{point}"
+            lines.append(row(name, entry.get("requires", ""), *cells(name, entry, tests)))
+    return "\n".join(lines) + "\n"
 
 
-def main():
-    found = tests()
-    failed = False
-    for path in sorted(folder.glob("*.json")):
-        text, missing = table(json.loads(path.read_text()), found)
-        if missing:
-            print(f"{path.stem}: neither test nor reason: {', '.join(missing)}", file=sys.stderr)
-            failed = True
-        if "--check" not in sys.argv:
-            path.with_suffix(".md").write_text(text)
-    return 1 if failed and "--check" in sys.argv else 0
+def overview(chapters):
+    lines = [
+        "# Requirements and their tests",
+        "",
+        "Written by `Tools/Scripts/conformance.py`; do not edit.",
+        "",
+        row("chapter", "requirements", *(state for state in states[:4])),
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    everything = collections.Counter()
+    for name, chapter in chapters.items():
+        counts = states_in(chapter)
+        everything += counts
+        values = [str(counts.total()), *(str(counts[state]) for state in states[:4])]
+        lines.append(row(f"[{chapter['title']}]({name}.md)", *values))
+    lines.append(row("all", str(everything.total()), *(str(everything[state]) for state in states[:4])))
+    lines += [
+        "",
+        "- proved: a test fails if what is required is broken.",
+        "- partly: the row says what the code does not do, or what no test proves.",
+        "- decided against: the row says why.",
+        "",
+        "What the mock org supports of the platform stands in [a table of its own](mock-org.md).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def print_entries(state, numbers, chapters):
+    """Prints the entries in a state: all, or those of some requirements."""
+    for chapter in chapters.values():
+        for number, requirement in chapter["requirements"].items():
+            if numbers and number not in numbers:
+                continue
+            points = requirement.get("points")
+            entries = {f"{number}.{p}": e for p, e in points.items()} if points else {number: requirement}
+            for name, entry in entries.items():
+                if entry.get("state") == state:
+                    reason = entry.get("missing") or entry.get("why") or ""
+                    print(f"{name}: {entry.get('requires', '')} {reason}".rstrip())
+
+
+def main(arguments):
+    tests = read_tests()
+    chapters = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    if arguments[:1] == ["--list"]:
+        print_entries(arguments[1], arguments[2:], chapters)
+        return 0
+    check(chapters, tests)
+    pages = {name: table(chapter, tests) for name, chapter in chapters.items()}
+    pages["README"] = overview(chapters)
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        if "--check" not in arguments:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            problems.append(f"{path.relative_to(root)} is not up to date: run Tools/Scripts/conformance.py")
+    for problem in problems:
+        print(f"conformance: {problem}", file=sys.stderr)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
