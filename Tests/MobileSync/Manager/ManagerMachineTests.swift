@@ -73,7 +73,8 @@ import Testing
   }
 
   /// Every sequence of seven calls over two syncs keeps the rules.
-  @Test func `MS-53 MS-54 MS-55 MS-56 MS-57 MS-58 the rules of stop and restart hold after every sequence of calls`() {
+  @Test
+  func `MS-53 MS-54 MS-55 MS-56 MS-57 MS-58 the rules hold after every sequence of calls`() {
     enum Call: CaseIterable { case submit1, submit2, leave1, leave2, stop, restart }
     func walk(_ machine: ManagerMachine, _ depth: Int) {
       #expect((machine.state == .stopped) ? machine.active.isEmpty : true)
