@@ -29,7 +29,7 @@ import TestSupport
 
   private var values: [String] { get throws { try names.filter { $0.hasSuffix("_value") } } }
 
-  @Test func `CO-150 SS-241 values are kept, read, listed, counted and removed`() throws {
+  @Test func `CO-150 SS-241.1 values are kept, read, listed, counted and removed`() throws {
     let store = try store()
     #expect(store.storeVersion == 2)
     #expect(try store.isEmpty())
@@ -58,7 +58,7 @@ import TestSupport
     #expect(try self.store().readValue(forKey: "y") == "x")
   }
 
-  @Test func `CO-150 SS-241 an empty key is refused and nothing is stored`() throws {
+  @Test func `CO-150 SS-241.2 an empty key is refused and nothing is stored`() throws {
     let store = try store()
     #expect(code { try store.saveValue("x", forKey: "") } == .emptyKey)
     #expect(code { _ = try store.readValue(forKey: "") } == .emptyKey)
@@ -82,7 +82,7 @@ import TestSupport
     #expect(Set(there).isDisjoint(with: try values))
   }
 
-  @Test func `SS-241 a value of 5 MB is written and read in pieces`() async throws {
+  @Test func `SS-241.1 a value of 5 MB is written and read in pieces`() async throws {
     let store = try store()
     let piece = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     let pieces = AsyncStream { continuation in
@@ -194,7 +194,7 @@ import TestSupport
     #expect(try store.removeValue(forKey: "a"))
   }
 
-  @Test func `SS-241 a key that cannot be read is left out, and removed with the rest`() throws {
+  @Test func `SS-241.5 a key that cannot be read is left out, and removed with the rest`() throws {
     let store = try store()
     try store.saveValue("one", forKey: "a")
     try store.saveValue("two", forKey: "b")
@@ -225,7 +225,7 @@ import TestSupport
     #expect(try store().readValue(forKey: "a") == "x")
   }
 
-  @Test func `CO-151 SS-241 another key for the store leaves the values untouched`() throws {
+  @Test func `CO-151 SS-241.7 another key for the store leaves the values untouched`() throws {
     let store = try store()
     try store.saveValue("x", forKey: "a")
     let value = place.appending(path: try #require(try values.first))
@@ -239,7 +239,7 @@ import TestSupport
     #expect(try self.store(new).readValue(forKey: "a") == "x")
   }
 
-  @Test func `CO-150 SS-241 a store of version 1 has values and no list of keys`() throws {
+  @Test func `CO-150 SS-241.4 a store of version 1 has values and no list of keys`() throws {
     var sealed = EncryptStream(
       key: key, context: Array(Digests.sha256Hex("a").utf8))
     let bytes = try sealed.update(Array("old".utf8)) + sealed.finish()
@@ -259,7 +259,7 @@ import TestSupport
     #expect(try store.isEmpty())
   }
 
-  @Test func `SS-241 after the folder was removed all is absent and saving says so`() throws {
+  @Test func `SS-241.6 after the folder was removed all is absent and saving says so`() throws {
     let store = try store()
     try store.saveValue("x", forKey: "a")
     try FileManager.default.removeItem(at: place)
@@ -307,7 +307,8 @@ import TestSupport
       accounts: accounts)
   }
 
-  @Test func `CO-150 BX-75 stores belong to a user or to the app, and are named`() async throws {
+  @Test
+  func `CO-150 BX-75 SS-241.9 stores belong to a user or to the app, and are named`() async throws {
     let jane = TestOrg().account()
     let joe = TestOrg().account(
       identity: UserAccountIdentity(
@@ -344,7 +345,9 @@ import TestSupport
     _ = try stores.globalStore(named: String(repeating: "a", count: 96))
   }
 
-  @Test func `CO-150 CO-87 a logout removes the user's stores, in all communities, and no others`()
+  @Test
+  func
+    `CO-150 CO-87 SS-241.10 a logout removes the user's stores, in all communities, and no others`()
     async throws
   {
     let org = TestOrg()
@@ -371,7 +374,7 @@ import TestSupport
     #expect(try stores.globalStoreNames() == ["s"])
   }
 
-  @Test func `SS-241 a cache in memory keeps what was used last, up to its size`() throws {
+  @Test func `SS-241.8 a cache in memory keeps what was used last, up to its size`() throws {
     let store = try store()
     // Room for two entries of a key of one byte and five bytes of value.
     let entry = MemCachedKeyValueStore.entryBytes + 1
@@ -401,7 +404,7 @@ import TestSupport
     #expect(try store.isEmpty())
   }
 
-  @Test func `SS-241 empty values make room for others too`() throws {
+  @Test func `SS-241.8 empty values make room for others too`() throws {
     let store = try store()
     let cache = MemCachedKeyValueStore(store, maxBytes: 1000)
     for number in 0..<40 {

@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: [Version.fts5, .fts4])
-  private func `SS-160 SS-168 the staff of the reference`(version: Version) async throws {
+  private func `SS-160.1 SS-168 the staff of the reference`(version: Version) async throws {
     try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
       store async throws in
       #expect(store.fullTextVersion == version)

@@ -28,7 +28,7 @@ import Testing
     (FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String] ?? []).sorted()
   }
 
-  @Test func `SS-209 removing an account's stores removes those, and no switch of users does`()
+  @Test func `SS-209.3 removing an account's stores removes those, and no switch of users does`()
     async throws
   {
     try await TemporaryFolder.with { folder in

@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `SS-129 order is binary and null comes first`() async throws {
+  @Test func `SS-129.1 order is binary and null comes first`() async throws {
     try await withStore { store async throws in
       try await filled(store)
       for path in ["k", "u"] {

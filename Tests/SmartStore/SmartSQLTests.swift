@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `SS-153 a join over json1 paths reads each path from its own soup`() async throws {
+  @Test func `SS-153.1 a join over json1 paths reads each path from its own soup`() async throws {
     try await withStore { store async throws in
       for name in ["a", "b"] {
         try await store.registerSoup(withName: name, withIndices: [SoupIndex("j:json1")])

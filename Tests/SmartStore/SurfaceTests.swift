@@ -7,7 +7,8 @@ import Testing
 
 /// The public names, used as an app uses them.
 @Suite struct SurfaceTests {
-  @Test func `SS-242 SS-243 the names of the surface exist and mean what they say`() async throws {
+  @Test
+  func `SS-242 SS-243.1 the names of the surface exist and mean what they say`() async throws {
     #expect(SmartStore.defaultStoreName == "defaultStore")
     #expect(SmartStore.errorDomain == "com.salesforce.smartstore.error")
     #expect(SmartStore.soupEntryId == "_soupEntryId")

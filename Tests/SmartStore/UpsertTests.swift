@@ -67,7 +67,7 @@ import Testing
   private var specsWithoutFullText: [SoupIndex] { specs.filter { $0.type != .fullText } }
 
   @Test(arguments: [true, false])
-  func `SS-89 SS-95 many elements at once are stored as they would be one by one`(
+  func `SS-89 many elements at once are stored as they would be one by one`(
     hasFullText: Bool
   ) async throws {
     let specs = hasFullText ? specs : specsWithoutFullText
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `SS-95 a batch is one segment of the full-text index, however many elements it has`()
+  @Test func `a batch is one segment of the full-text index, however many elements it has`()
     async throws
   {
     try await withStore { store async throws in
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `SS-92 ids are never used twice`() async throws {
+  @Test func `SS-92 SS-106 ids are never used twice`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       func add() async throws -> JSONValue? {
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `SS-93 SS-94 sync flags are plain data and true is found as 1`() async throws {
+  @Test func `SS-93.2 SS-94 sync flags are plain data and true is found as 1`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("__local__:string"))
       let saved = try await store.upsert(

@@ -104,7 +104,8 @@ import Testing
     }
   }
 
-  @Test func `SS-177 without re-indexing new paths are null and all others work`() async throws {
+  @Test
+  func `SS-175 SS-177 without re-indexing new paths are null and all others work`() async throws {
     try await withStillStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: before)
       try await store.upsert(entries: mixedElements, forSoupNamed: "s")

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `SS-160 a soup keeps its full-text engine when it is indexed anew`() async throws {
+  @Test func `SS-160.1 a soup keeps its full-text engine when it is indexed anew`() async throws {
     try await TemporaryFolder.with { folder in
       let specs = [SoupIndex]("a:string", "d:full_text")
       let old = try await SmartStore.open(

@@ -36,7 +36,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `SS-85 SS-86 SS-88 the soups of a file are made in its order`(isGlobal: Bool) async throws {
+  func `SS-85.1 SS-86.1 SS-88 the soups of a file are made in its order`(isGlobal: Bool)
+    async throws
+  {
     try await withManager { manager, _ async throws in
       let file = isGlobal ? "globalstore.json" : "userstore.json"
       func load() async throws -> SmartStore? {
@@ -69,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `SS-86 a soup that exists stays as it is`() async throws {
+  @Test func `SS-86.1 a soup that exists stays as it is`() async throws {
     try await withManager { manager, _ async throws in
       let store = try await manager.sharedGlobal()
       try await store.registerSoup(withName: "second", withIndices: [SoupIndex]("x:string"))
@@ -163,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func `SS-86 files lie in a folder, or nowhere`() async throws {
+  @Test func `SS-86.1 files lie in a folder, or nowhere`() async throws {
     try await withManager { manager, _ async throws in
       try await TemporaryFolder.with { folder in
         try await manager.setupGlobalStoreFromDefaultConfig(from: .folder(folder.url))

@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `SS-191 json1 indexes are refused at registering and altering`() async throws {
+  @Test func `SS-191.1 json1 indexes are refused at registering and altering`() async throws {
     try await withExternalSoup { store async throws in
       let json1 = specs + [SoupIndex("e:json1")]
       let message = "Can't have JSON1 index specs in externally stored soup"
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `SS-191 SS-143 paths without an index cannot be asked for`() async throws {
+  @Test func `SS-143 SS-191.2 paths without an index cannot be asked for`() async throws {
     try await withExternalSoup { store async throws in
       try await store.upsert(entries: mixedElements, forSoupNamed: "s")
       let statements = [

@@ -27,7 +27,7 @@ struct MissingDatabaseTests {
   }
 
   @Test(arguments: [["store.sqlite"], ["store.sqlite", "store.key"]], [false, true])
-  func `ruling 1: a database that was there and is gone is told, and no other takes its place`(
+  func `SS-12.3 a database that was there and is gone is told, and no other takes its place`(
     names: [String], isPlaintext: Bool
   ) throws {
     try makeStore(isPlaintext: isPlaintext)

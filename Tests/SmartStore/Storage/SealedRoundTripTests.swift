@@ -25,7 +25,8 @@ struct SealedRoundTripTests {
   }
 
   @Test(arguments: [true, false])
-  func `SS-10 a new store's folder and files belong to the owner alone`(isEncrypted: Bool) throws {
+  func `SS-10.1 a new store's folder and files belong to the owner alone`(isEncrypted: Bool) throws
+  {
     let store =
       try isEncrypted
       ? folder.open() : StoreDatabase.open(at: folder.store, encryption: .plaintext)

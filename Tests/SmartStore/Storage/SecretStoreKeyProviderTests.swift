@@ -18,7 +18,7 @@ struct SecretStoreKeyProviderTests {
       encryption: .encrypted(SecretStoreKeyProvider(secrets)))
   }
 
-  @Test func `SS-28 the first store makes one key of 256 bits, which all stores share`() throws {
+  @Test func `SS-28.1 the first store makes one key of 256 bits, which all stores share`() throws {
     let name = SecretName(service: "com.salesforce.smartstore.encryption.keyLabel")
     #expect(SecretStoreKeyProvider.defaultName == name)
     try open().close()
@@ -50,7 +50,7 @@ struct SecretStoreKeyProviderTests {
     try restored.close()
   }
 
-  @Test func `SS-12 a locked secret store is told, and its unlocking is all it takes`() throws {
+  @Test func `SS-12.4 a locked secret store is told, and its unlocking is all it takes`() throws {
     let store = try open()
     try store.fill(10)
     try store.close()

@@ -180,7 +180,7 @@ struct StoreMaintenanceTests {
     #expect(try Data(contentsOf: folder.file("store.key")) == keyFile)
   }
 
-  @Test func `SS-39 a provider that has no key yet makes one for a key change`() throws {
+  @Test func `SS-29.1 SS-39.2 a provider that has no key yet makes one for a key change`() throws {
     final class Fresh: StoreKeyProvider {
       let kept = Mutex<SymmetricKey?>(nil)
       func key() throws(SmartStoreError) -> SymmetricKey? { kept.withLock { $0 } }

@@ -46,7 +46,7 @@ struct StoreOpeningFailureTests {
   }
 
   @Test(arguments: [false, true])
-  func `SS-34 a wrong key is told and changes nothing`(withLog: Bool) throws {
+  func `SS-12.2 SS-34 a wrong key is told and changes nothing`(withLog: Bool) throws {
     let directory = try makeStore(withLog: withLog)
     let other = FixedKeyProvider(SymmetricKey(size: .bits256))
     try expectFailure(.wrongKey, at: directory, .encrypted(other))
@@ -59,7 +59,7 @@ struct StoreOpeningFailureTests {
     "store_external_soup_blobs.old", "store_external_soup_blobs.sealed",
     "store.key.pending",
   ])
-  func `SS-34 what cannot be looked at is not taken for missing`(name: String) throws {
+  func `SS-12.4 SS-34 what cannot be looked at is not taken for missing`(name: String) throws {
     let directory = try makeStore()
     let link = directory.appending(path: name).path
     // A link to itself exists, but nobody can follow it.
@@ -91,7 +91,7 @@ struct StoreOpeningFailureTests {
     try expectFailure(.wrongKey, at: makeStore(withLog: withLog), .plaintext)
   }
 
-  @Test func `SS-29 a locked key store fails the opening and is not worked around`() throws {
+  @Test func `SS-29.2 a locked key store fails the opening and is not worked around`() throws {
     struct LockedProvider: StoreKeyProvider {
       func key() throws(SmartStoreError) -> SymmetricKey? {
         throw SmartStoreError(
@@ -109,7 +109,7 @@ struct StoreOpeningFailureTests {
     #expect(!FileManager.default.fileExists(atPath: fresh.path))
   }
 
-  @Test func `a key that is missing from the key store is told, and none is made`() throws {
+  @Test func `SS-12.2 a key that is missing from the key store is told, and none is made`() throws {
     struct EmptyProvider: StoreKeyProvider {
       func key() throws(SmartStoreError) -> SymmetricKey? { nil }
       func createKey() throws(SmartStoreError) -> SymmetricKey {
@@ -164,7 +164,7 @@ struct StoreOpeningFailureTests {
   }
 
   @Test(arguments: [0, 1, 99, 100, 4096, 10_000])
-  func `a file that is no database is told and kept`(size: Int) throws {
+  func `SS-12.3 a file that is no database is told and kept`(size: Int) throws {
     let directory = try makeStore()
     let path = folder.file("store.sqlite")
     try Data(repeating: 0x5A, count: size).write(to: path)
@@ -189,7 +189,7 @@ struct StoreOpeningFailureTests {
   }
 
   @Test(arguments: [false, true])
-  func `a damaged first page is told, and the log beside it is kept`(withLog: Bool) throws {
+  func `SS-12.3 a damaged first page is told, and the log beside it is kept`(withLog: Bool) throws {
     let directory = try makeStore(withLog: withLog)
     let path = directory.appendingPathComponent("store.sqlite")
     var bytes = try Data(contentsOf: path)

@@ -9,7 +9,7 @@ import Testing
 
 /// Who gets which store, where does it lie, and what is listed?
 @Suite struct StoreManagerTests {
-  @Test func `SS-3 one name is a store of its own for each owner`() async throws {
+  @Test func `SS-3 SS-23 one name is a store of its own for each owner`() async throws {
     try await withManager { manager async throws in
       let owners = [ada, adaInClub, bob]
       for (position, owner) in owners.enumerated() {
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `SS-4 the default name`() async throws {
+  @Test func `SS-4 SS-23 the default name`() async throws {
     #expect(SmartStore.defaultStoreName == "defaultStore")
     try await withManager { manager async throws in
       #expect(try await manager.shared(forUserAccount: ada)?.name == "defaultStore")
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `SS-9 SS-10 SS-23 files lie where they are expected, for their owner alone`()
+  @Test func `SS-9 SS-10.1 SS-23 files lie where they are expected, for their owner alone`()
     async throws
   {
     try await withManager { manager async throws in
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `ruling 1: a store that cannot be read fails and stays as it is`() async throws {
+  @Test func `SS-12.2,3 a store that cannot be read fails and stays as it is`() async throws {
     try await TemporaryFolder.with { folder in
       let manager = SmartStoreManager(root: folder.url, encryption: testEncryption)
       try await mark(manager.sharedGlobal(), "a")
