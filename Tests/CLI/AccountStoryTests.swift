@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `CO-83 CO-85 CO-86 accounts, switch and logout of one and of all`() async throws {
+  @Test func `CO-83.1 CO-85 CO-86.1 accounts, switch and logout of one and of all`() async throws {
     var options = MockOrgOptions()
     options.otherUsers = [
       MockOrgUser(username: "bob@fieldforce.example", firstName: "Bob", lastName: "Builder")
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `CO-44 a login whose last address is pasted goes wrong with words`() async throws {
+  @Test func `CO-44.4 a login whose last address is pasted goes wrong with words`() async throws {
     try await withMockOrg { _, server in
       let tool = try Tool()
       let result = try await tool.run(
@@ -115,7 +115,8 @@ import Testing
       #expect(result.errors.contains("given up"))
     }
   }
-  @Test func `CO-44 without a browser the address is shown, and the login goes on`() async throws {
+  @Test func `CO-44.4 without a browser the address is shown, and the login goes on`() async throws
+  {
     try await withMockOrg { _, server in
       let tool = try Tool()
       // The browser of somebody who refuses, on a machine that opens none.

@@ -52,7 +52,7 @@ import Testing
   //                               logs out
   // gets them, writes them
   //                               removes them, and ends them
-  @Test func `CO-84 CO-98 a logout ends the tokens that a refresh elsewhere brings meanwhile`()
+  @Test func `CO-84.4 CO-98 a logout ends the tokens that a refresh elsewhere brings meanwhile`()
     async throws
   {
     try await directory.save(org.account())
@@ -73,7 +73,8 @@ import Testing
     try await expectNothing(revoked: ["refresh-2"])
   }
 
-  @Test func `CO-84 CO-98 a logout ends the login that another process made since`() async throws {
+  @Test func `CO-84.4 CO-98 a logout ends the login that another process made since`() async throws
+  {
     try await directory.save(org.account())
     let command = try await manager()
     let daemon = try await manager()
@@ -83,7 +84,7 @@ import Testing
     try await expectNothing(revoked: ["refresh-1", "refresh-9"])
   }
 
-  @Test func `CO-79 CO-98 a login ends the tokens of the login that another process made since`()
+  @Test func `CO-79.2 CO-98 a login ends the tokens of the login that another process made since`()
     async throws
   {
     try await directory.save(org.account())
@@ -101,7 +102,7 @@ import Testing
   //                               begins to erase
   // has its turn, and is refused
   //                               has its turn
-  @Test func `CO-84 a login that waits while a logout begins is refused`() async throws {
+  @Test func `CO-84.4 a login that waits while a logout begins is refused`() async throws {
     let persister = FailingPersister()
     try await persister.save(org.account())
     let manager = try await manager(persister)
@@ -130,7 +131,8 @@ import Testing
     #expect(try await persister.fetchAll().accounts.isEmpty)
   }
 
-  @Test func `CO-84 tokens that could not be written do not undo a logout elsewhere`() async throws
+  @Test func `CO-84.4 tokens that could not be written do not undo a logout elsewhere`()
+    async throws
   {
     let persister = FailingPersister()
     try await persister.save(org.account())
@@ -156,7 +158,8 @@ import Testing
         userId: "00500000000000\(number)", organizationId: "00D000000000001EAA"))
   }
 
-  @Test func `CO-81 CO-98 who switches back after another process switched is heard`() async throws
+  @Test func `CO-81.1 CO-98 who switches back after another process switched is heard`()
+    async throws
   {
     let first = account(1), second = account(2)
     for account in [first, second] { try await directory.save(account) }
@@ -168,7 +171,8 @@ import Testing
     #expect(try await directory.fetchAll().current == first.identity)
   }
 
-  @Test func `CO-84 CO-98 a logout leaves whom another process made the current user`() async throws
+  @Test func `CO-84.4 CO-98 a logout leaves whom another process made the current user`()
+    async throws
   {
     let first = account(1), second = account(2)
     for account in [first, second] { try await directory.save(account) }
@@ -181,7 +185,8 @@ import Testing
   }
 
   @Test(.ownThreads)
-  func `CO-81 CO-98 all who switch at the same time are served, and one of them last`() async throws
+  func `CO-81.1 CO-98 all who switch at the same time are served, and one of them last`()
+    async throws
   {
     let directory = directory
     let identities = (1...4).map { account($0).identity }

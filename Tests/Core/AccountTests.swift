@@ -10,7 +10,9 @@ import Testing
 @Suite struct AccountTests: AccountFolderSuite {
   let secrets = InMemorySecretStore()
 
-  @Test func `CO-76 CO-81 CO-94 accounts and the current user survive a restart`() async throws {
+  @Test func `CO-76.1 CO-81.1 CO-94.1 accounts and the current user survive a restart`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let first = account("005000000000001AAA"), second = account("005000000000002AAA")
     let persister = persister(folder.url)
@@ -26,7 +28,7 @@ import Testing
     #expect(try await manager(folder.url).current == nil)
   }
 
-  @Test func `CO-61 CO-94 no file shows a token, a name or an address`() async throws {
+  @Test func `CO-61.2 CO-94.1 no file shows a token, a name or an address`() async throws {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))
     let files = try files(folder.url)
@@ -98,7 +100,8 @@ import Testing
     #expect(Set(try secrets.list()) == before)
   }
 
-  @Test func `CO-61 a secret that the session has no more leaves the secret store`() async throws {
+  @Test func `CO-61.3 a secret that the session has no more leaves the secret store`() async throws
+  {
     let folder = try TemporaryFolder()
     var account = account("005000000000001AAA")
     try await persister(folder.url).save(account)
@@ -119,7 +122,8 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: other.path))
   }
 
-  @Test func `CO-94 a login again under a new identifier removes the former secrets`() async throws
+  @Test func `CO-94 CO-60.3 a login again under a new identifier removes the former secrets`()
+    async throws
   {
     let folder = try TemporaryFolder()
     let persister = persister(folder.url)
@@ -217,7 +221,8 @@ import Testing
     #expect(await manager.accounts(inOrganization: "00D0").isEmpty)
   }
 
-  @Test func `CO-81 CO-83 only a known account becomes current, and switching is told once`()
+  @Test
+  func `CO-81.2 CO-83.1 CO-8.1 only a known account becomes current, and switching is told once`()
     async throws
   {
     let first = account("005000000000001AAA"), second = account("005000000000002AAA")
@@ -264,7 +269,7 @@ import Testing
     }
   }
 
-  @Test func `CO-11 an installation keeps its name, and every folder has its own`() throws {
+  @Test func `CO-11.1 an installation keeps its name, and every folder has its own`() throws {
     let folder = try TemporaryFolder(), other = try TemporaryFolder()
     let id = try InstallationId.load(in: folder.url)
     #expect(UUID(uuidString: id) != nil)

@@ -56,7 +56,7 @@ import Testing
       await manager.account(for: TestOrg.identity)?.credentials.refreshToken == "refresh-new")
   }
 
-  @Test func `CO-84 a write that is under way does not bring a logged out account back`()
+  @Test func `CO-84.4 a write that is under way does not bring a logged out account back`()
     async throws
   {
     let persister = FailingPersister()
@@ -105,7 +105,7 @@ import Testing
     #expect(try await persister.fetch(TestOrg.identity)?.credentials == account.credentials)
   }
 
-  @Test func `CO-84 a logout with unwritten tokens ends the login that was made elsewhere`()
+  @Test func `CO-84.4 a logout with unwritten tokens ends the login that was made elsewhere`()
     async throws
   {
     let org = TestOrg()
@@ -121,7 +121,7 @@ import Testing
     #expect(org.state.withLock { $0.revocations } == ["refresh-9"])
   }
 
-  @Test func `CO-79 a login that cannot become current is taken back`() async throws {
+  @Test func `CO-79.1 CO-8.1 a login that cannot become current is taken back`() async throws {
     let persister = FailingPersister()
     let org = TestOrg()
     let manager = try await UserAccountManager(persister: persister, transport: org.transport())

@@ -27,7 +27,9 @@ import Testing
     return stub
   }
 
-  @Test func `CO-106 CO-107 CO-109 a member's requests and refreshes go to the community`()
+  @Test
+  func
+    `CO-106 CO-107.1 CO-109 CO-76.2 CO-58 a member's requests and refreshes go to the community`()
     async throws
   {
     let stub = stub()
@@ -52,7 +54,7 @@ import Testing
       })
   }
 
-  @Test func `CO-107 the id that stands for no community is none`() async throws {
+  @Test func `CO-107.2 the id that stands for no community is none`() async throws {
     let stub = stub(id: "000000000000000AAA")
     let manager = try await stub.manager(stub.transport())
     let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
@@ -60,7 +62,7 @@ import Testing
     #expect(account.apiURL?.host() == "acme.my.salesforce.com")
   }
 
-  @Test func `CO-107 CO-111 a refresh that moves a user to a community is told`() async throws {
+  @Test func `CO-107.3 CO-111.1 a refresh that moves a user to a community is told`() async throws {
     let stub = stub()
     let manager = try await stub.manager(stub.transport(), [TestOrg().account()])
     try await manager.confirmMove(of: TestOrg.identity, to: try LoginServer(Self.site))
@@ -72,7 +74,7 @@ import Testing
     #expect(changes.first?.contains(.communityId) == true)
   }
 
-  @Test func `CO-86 CO-110 the last account of an org tells so when it goes`() async throws {
+  @Test func `CO-86.1 CO-110.1 the last account of an org tells so when it goes`() async throws {
     let stub = LoginServerStub()
     let first = TestOrg().account(), org = first.organizationId
     let second = TestOrg().account(

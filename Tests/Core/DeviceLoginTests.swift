@@ -69,7 +69,7 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-40 a code that nobody enters times out`() async throws {
+  @Test func `CO-40.3 a code that nobody enters times out`() async throws {
     let stub = stub([])
     let clock = PatientClock()
     let manager = try await stub.manager(stub.transport(), clock: clock)

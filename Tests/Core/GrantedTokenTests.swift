@@ -100,7 +100,9 @@ import Testing
     #expect(try await manager.logOut(TestOrg.identity).isRevoked == true)
   }
 
-  @Test func `CO-59 a token endpoint that does not finish its answer is given up`() async throws {
+  @Test func `CO-59.1 CO-31.6 a token endpoint that does not finish its answer is given up`()
+    async throws
+  {
     let org = TestOrg()
     org.tokenGate.close()
     let clock = HandClock()
@@ -114,7 +116,7 @@ import Testing
     #expect(await manager.account(for: TestOrg.identity)?.loginState == .loggedIn)
   }
 
-  @Test func `CO-79 a login that is cancelled while its tokens come ends them`() async throws {
+  @Test func `CO-79.1 a login that is cancelled while its tokens come ends them`() async throws {
     let org = TestOrg()
     let gate = Gate(), hasGranted = Gate()
     let manager = try await UserAccountManager(
@@ -129,7 +131,7 @@ import Testing
     #expect(org.state.withLock { $0.revocations } == ["refresh-1"])
   }
 
-  @Test func `CO-79 the tokens of a login that is refused here are ended`() async throws {
+  @Test func `CO-79.1 the tokens of a login that is refused here are ended`() async throws {
     let revoked = Mutex<[String]>([])
     let stub = LoginServerStub([
       "/services/oauth2/revoke": { request in

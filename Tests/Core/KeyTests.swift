@@ -62,7 +62,7 @@ import TestSupport
     #expect(code { try KeyGenerator(secrets).removeEncryptionKey(KeyLabel("x")) } == .keyLocked)
   }
 
-  @Test func `CO-144 keys lie sealed by the master key, and another one opens none`() throws {
+  @Test func `CO-144.1,3 keys lie sealed by the master key, and another one opens none`() throws {
     let folder = try TemporaryFolder()
     let master = MasterKey.random()
     let keys = KeyGenerator(FileSecretStore(in: folder.url, masterKey: CallerMasterKey(master)))
@@ -92,7 +92,7 @@ import TestSupport
     #expect(EncryptionKey([1]) == nil)
   }
 
-  @Test func `CO-152 no description, dump or error shows a key`() throws {
+  @Test func `CO-152.1 no description, dump or error shows a key`() throws {
     let key = EncryptionKey.random()
     var dumped = ""
     dump(key, to: &dumped)
@@ -226,7 +226,7 @@ import TestSupport
     }
   }
 
-  @Test func `CO-148 hashes, encodings and random bytes`() {
+  @Test func `CO-148.1 hashes, encodings and random bytes`() {
     #expect(
       Digests.sha256Hex("abc")
         == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")

@@ -225,7 +225,7 @@ import TestSupport
     #expect(try store().readValue(forKey: "a") == "x")
   }
 
-  @Test func `CO-151 SS-241.7 another key for the store leaves the values untouched`() throws {
+  @Test func `CO-151.1 SS-241.7 another key for the store leaves the values untouched`() throws {
     let store = try store()
     try store.saveValue("x", forKey: "a")
     let value = place.appending(path: try #require(try values.first))
@@ -274,7 +274,7 @@ import TestSupport
     #expect(!FileManager.default.fileExists(atPath: place.path))
   }
 
-  @Test func `CO-198 BX-75 many tasks at once leave each value whole and listed`() async throws {
+  @Test func `CO-198.2 BX-75 many tasks at once leave each value whole and listed`() async throws {
     let store = try store()
     let other = try self.store()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -347,7 +347,7 @@ import TestSupport
 
   @Test
   func
-    `CO-150 CO-87 SS-241.10 a logout removes the user's stores, in all communities, and no others`()
+    `CO-150 CO-87.1 SS-241.10 a logout removes the user's stores, in all communities, and no others`()
     async throws
   {
     let org = TestOrg()

@@ -15,7 +15,7 @@ import Testing
     "LoginPage":{"LoginPageUrl":"https://acme.my.salesforce.com/login"}}
     """
 
-  @Test func `CO-43 BX-19 the org's configuration is read whole`() throws {
+  @Test func `CO-43.1,4 BX-19 CO-36.2 the org's configuration is read whole`() throws {
     let whole = try OrgAuthConfiguration(parsing: Array(Self.configuration.utf8))
     #expect(whole.usesSystemBrowser && whole.sharesBrowserSession)
     #expect(
@@ -47,7 +47,9 @@ import Testing
     return (shown.withLock { $0 }, transport.requests.map { $0.url.path() })
   }
 
-  @Test func `CO-43 CO-26 an org that shares the browser's session is not asked for the password`()
+  @Test
+  func
+    `CO-43.2 CO-26 CO-13.4 an org that shares the browser's session is not asked for the password`()
     async throws
   {
     let path = "/.well-known/auth-configuration"
@@ -67,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [(404, ""), (500, "{}"), (200, "<html>"), (200, "[]")])
-  func `CO-43 a configuration that cannot be had is left out`(status: Int, body: String)
+  func `CO-43.3 a configuration that cannot be had is left out`(status: Int, body: String)
     async throws
   {
     let stub = LoginServerStub([
@@ -79,7 +81,7 @@ import Testing
     #expect(shown.page.contains("prompt=login"))
   }
 
-  @Test func `CO-46 BX-17 the discovery page and what it finds`() throws {
+  @Test func `CO-46.1 BX-17 the discovery page and what it finds`() throws {
     let discovery = MyDomainDiscovery(server: .welcome, clientId: "a&b", clientVersion: "1")
     #expect(
       discovery.url.absoluteString
@@ -97,7 +99,8 @@ import Testing
     #expect(LoginServer.welcome.isDiscovery && !LoginServer.production.isDiscovery)
   }
 
-  @Test func `CO-46 CO-51 CO-102 a login that begins with discovery goes on at the org it found`()
+  @Test
+  func `CO-46.2 CO-51 CO-102.1 a login that begins with discovery goes on at the org it found`()
     async throws
   {
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.tokens() }])
@@ -128,7 +131,7 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test func `CO-44 the last address, or the code alone, can be pasted`() async throws {
+  @Test func `CO-44.4 CO-40.3 the last address, or the code alone, can be pasted`() async throws {
     let attempt = AuthorizationAttempt(app: TestOrg.app, server: .production)
     let uri = TestOrg.app.redirectURI
     func paste(_ lines: [String]) async throws -> String {
@@ -148,7 +151,8 @@ import Testing
     #expect(error?.code.effect == .silent)
   }
 
-  @Test func `CO-4 BX-14 BX-35 the app is chosen for each login, an override until one succeeds`()
+  @Test
+  func `CO-4.1-2 BX-14 BX-35 the app is chosen for each login, an override until one succeeds`()
     async throws
   {
     let other = ConnectedApp(clientId: "other", redirectURI: "a://b")

@@ -9,7 +9,7 @@ import Testing
 @Suite struct LoginHostTests {
   private func server(_ address: String) throws -> LoginServer { try LoginServer(address) }
 
-  @Test func `CO-100 production and sandbox come first and stay`() throws {
+  @Test func `CO-100.1 production and sandbox come first and stay`() throws {
     var list = LoginHostList()
     #expect(list.hosts.map(\.name) == ["Production", "Sandbox"])
     #expect(list.hosts.map(\.server.domain) == ["login.salesforce.com", "test.salesforce.com"])
@@ -20,7 +20,7 @@ import Testing
     #expect(host.name == "acme.my.salesforce.com")
   }
 
-  @Test func `CO-101 BX-28 an app's own come first, managed ones can be all there are`() throws {
+  @Test func `CO-101.1 BX-28 an app's own come first, managed ones can be all there are`() throws {
     let own = LoginHost(name: "Own", server: try server("own.my.salesforce.com"))
     let managed = LoginHost(name: "Managed", server: try server("m.my.salesforce.com"))
     #expect(
@@ -36,7 +36,7 @@ import Testing
     #expect(LoginHostList(showsBuiltIn: false).selected == .production)
   }
 
-  @Test func `CO-101 a file of the app's names its servers`() throws {
+  @Test func `CO-101.2 a file of the app's names its servers`() throws {
     let list = try LoginHost.list(
       parsing: Array(#"[{"name":"A","url":"https://a.my.salesforce.com"},{"url":"b.c"}]"#.utf8))
     #expect(list.map(\.name) == ["A", "b.c"])
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `CO-102 CO-103 added ones are chosen, moved, replaced and removed`() throws {
+  @Test func `CO-102.1 CO-103 added ones are chosen, moved, replaced and removed`() throws {
     var list = LoginHostList()
     let a = LoginHost(name: "A", server: try server("a.b")), b = try server("b.b")
     list.add(a)
@@ -91,7 +91,7 @@ import Testing
     #expect(error?.number == 685)
   }
 
-  @Test func `CO-102 the choice survives a restart and is told`() async throws {
+  @Test func `CO-102.1 the choice survives a restart and is told`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.file("hosts.json")
     let hosts = try LoginHosts(in: file)
@@ -112,7 +112,7 @@ import Testing
     #expect(try LoginHosts(in: file).selected.name == "Acme")
   }
 
-  @Test func `CO-102 two processes that add servers lose none`() throws {
+  @Test func `CO-102.1 two processes that add servers lose none`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("hosts.json")
     let here = try LoginHosts(in: file), there = try LoginHosts(in: file)
@@ -134,7 +134,7 @@ import Testing
     #expect(names.count == 1 && names[0].hasPrefix("hosts.json.unreadable-"))
   }
 
-  @Test func `CO-81 the current user's server is the chosen one`() async throws {
+  @Test func `CO-81.3 the current user's server is the chosen one`() async throws {
     let hosts = try LoginHosts()
     var account = TestOrg().account()
     account.credentials.loginServer = .sandbox

@@ -18,7 +18,7 @@ import Testing
 
   private static let identityPath = "/id/00D000000000001EAA/005000000000001AAA"
 
-  @Test func `CO-53 BX-24 users for integrations are refused on wish`() async throws {
+  @Test func `CO-53 BX-24 CO-13.2 users for integrations are refused on wish`() async throws {
     let stub = stub()
     stub.set("/services/oauth2/userinfo") { request in
       #expect(request.url.host() == "acme.my.salesforce.com")
@@ -93,7 +93,7 @@ import Testing
     #expect(stored?.credentials.additionalFields == ["shard": "7"])
   }
 
-  @Test func `CO-69 what the identity call lacks is told at once`() async throws {
+  @Test func `CO-69.1 what the identity call lacks is told at once`() async throws {
     var credentials = TestOrg().account(accessToken: nil).credentials
     credentials.scopes = ["api"]
     let transport = LoginServerStub().transport()
@@ -170,7 +170,7 @@ import Testing
     #expect(try await manager.refreshProfile(of: account.identity).username == "jane")
   }
 
-  @Test func `CO-35 CO-66 a login without a refresh token is warned of and not refused`()
+  @Test func `CO-35.4 CO-66 a login without a refresh token is warned of and not refused`()
     async throws
   {
     let stub = stub()
@@ -179,7 +179,7 @@ import Testing
     #expect(account.credentials.refreshToken == nil && account.loginState == .loggedIn)
   }
 
-  @Test func `BX-23 refreshes go by the consumer key that the org issued to the login`()
+  @Test func `BX-23 CO-31.2 refreshes go by the consumer key that the org issued to the login`()
     async throws
   {
     let stub = stub(["beacon_child_consumer_key": "child", "refresh_token": "r"])
@@ -190,7 +190,7 @@ import Testing
     #expect(form(try #require(transport.requests.last))["client_id"] == "child")
   }
 
-  @Test func `CO-57 CO-110 logins tell how they go, and can be cancelled from outside`()
+  @Test func `CO-57 CO-110.1 CO-25.1 logins tell how they go, and can be cancelled from outside`()
     async throws
   {
     let stub = stub()
@@ -226,7 +226,7 @@ import Testing
       ])
   }
 
-  @Test func `CO-82 a login that fails leaves the current user as it was`() async throws {
+  @Test func `CO-82.1 a login that fails leaves the current user as it was`() async throws {
     let stub = stub()
     let other = TestOrg().account(
       identity: UserAccountIdentity(userId: "005000000000009AAA", organizationId: "00D9"))
@@ -294,7 +294,7 @@ import Testing
     #expect(await manager.account(for: TestOrg.identity) == moved)
   }
 
-  @Test func `CO-42 BX-16 a page opens once with the account's session, refreshed if need be`()
+  @Test func `CO-42.1 BX-16 a page opens once with the account's session, refreshed if need be`()
     async throws
   {
     let stub = stub(["access_token": "fresh"])
@@ -322,7 +322,7 @@ import Testing
     #expect(try await manager.openIDToken(of: TestOrg.identity) == nil)
   }
 
-  @Test func `CO-40 CO-41 BX-29 each error has the effect that the table names`() {
+  @Test func `CO-40.1 CO-41.1 BX-29 each error has the effect that the table names`() {
     let effects: [(String, OAuthEffect)] = [
       ("surprise", .startAgain), ("auth_timeout", .tryLater), ("malformed_response", .startAgain),
       ("access_denied", .startAgain), ("invalid_client_id", .startAgain),
@@ -342,7 +342,7 @@ import Testing
     #expect(OAuthError.Code.invalidLoginURL.effect == .hostUnreachable)
   }
 
-  @Test func `CO-60 CO-64 credentials can be cleared in two steps`() {
+  @Test func `CO-60.4 CO-64 credentials can be cleared in two steps`() {
     var credentials = TestOrg().account().credentials
     credentials.webSession = ["lightning_sid": "x"]
     credentials.communityId = "0DB1"

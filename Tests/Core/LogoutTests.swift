@@ -12,7 +12,10 @@ import Testing
   private let other = UserAccountIdentity(
     userId: "005000000000002AAA", organizationId: "00D000000000001EAA")
 
-  @Test func `CO-84 a logout erases data, account and token, and touches nobody else`() async throws
+  @Test
+  func
+    `CO-84.1 CO-8.1 CO-37.1 CO-113.1 a logout erases data, account and token, and touches nobody else`()
+    async throws
   {
     let org = TestOrg()
     let transport = org.transport()
@@ -84,7 +87,7 @@ import Testing
     #expect(report.unsyncedRecords == nil)
   }
 
-  @Test func `CO-37 a logout works without a network`() async throws {
+  @Test func `CO-37.2 a logout works without a network`() async throws {
     let org = TestOrg()
     let manager = try await org.manager(
       transport: ScriptedTransport { _ in throw TransportError(.unreachable, "no network") })
@@ -93,7 +96,7 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-37 nothing is sent without a token`() async throws {
+  @Test func `CO-37.3 nothing is sent without a token`() async throws {
     let org = TestOrg()
     let transport = org.transport()
     let manager = try await org.manager(
@@ -170,7 +173,7 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-84 a logout that is at work is not undone by reading again, nor begun twice`()
+  @Test func `CO-84.4 a logout that is at work is not undone by reading again, nor begun twice`()
     async throws
   {
     let manager = try await TestOrg().manager()
@@ -190,7 +193,7 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-84 tokens that come while a logout waits for them do not log in again`()
+  @Test func `CO-84.4 tokens that come while a logout waits for them do not log in again`()
     async throws
   {
     let org = TestOrg()
@@ -229,7 +232,7 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `a logout that the disk refuses can be tried again`() async throws {
+  @Test func `CO-93.1 a logout that the disk refuses can be tried again`() async throws {
     let org = TestOrg()
     let persister = FailingPersister()
     try await persister.save(org.account())

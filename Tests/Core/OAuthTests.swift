@@ -21,7 +21,9 @@ import Testing
     return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
   }
 
-  @Test func `CO-26 the login page's address, every value encoded`() throws {
+  @Test func `CO-26 CO-11.2 CO-23 CO-39 CO-48.1 the login page's address, every value encoded`()
+    throws
+  {
     let app = ConnectedApp(
       clientId: "3MVG&=+é", redirectURI: "my.app://oauth/done?x",
       scopes: [" api ", "web", "", "api"])
@@ -71,7 +73,7 @@ import Testing
   @Test(arguments: [
     "http://login.salesforce.com", "", "ftp://x", "https://a b", "x?y=1", "https://",
   ])
-  func `CO-23 a login server that is not https is refused`(text: String) {
+  func `CO-23 CO-40.3 a login server that is not https is refused`(text: String) {
     #expect {
       _ = try LoginServer(text)
     } throws: {
@@ -79,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `CO-28 CO-30 the redirect is known by scheme, host and path, and by its state`() {
+  @Test func `CO-28 CO-30.1 the redirect is known by scheme, host and path, and by its state`() {
     let attempt = attempt()
     let uri = TestOrg.app.redirectURI
     func verdict(_ address: String) -> String {
@@ -107,7 +109,7 @@ import Testing
     #expect(verdict("\(uri)?") == "foreign malformedResponse")
   }
 
-  @Test func `CO-40 every word of the server has its number`() {
+  @Test func `CO-40.1 every word of the server has its number`() {
     let numbers = [
       "auth_timeout": 667, "malformed_response": 668, "access_denied": 669,
       "invalid_client_id": 670, "invalid_client": 671, "invalid_client_credentials": 671,
@@ -127,7 +129,11 @@ import Testing
     "\(attempt.app.redirectURI)?code=aPrx%3D%3D&state=\(attempt.state)"
   }
 
-  @Test func `CO-30 CO-35 a login redeems its code and learns who the user is`() async throws {
+  @Test
+  func
+    `CO-30.2 CO-35.3 CO-13.1 CO-23 CO-59.1 CO-68.1 a login redeems its code and learns who the user is`()
+    async throws
+  {
     let org = TestOrg()
     let transport = org.transport()
     let manager = try await org.manager([], transport: transport)
@@ -160,7 +166,7 @@ import Testing
     #expect(await manager.current == account)
   }
 
-  @Test func `CO-33 plain grants are sent where hybrid ones are switched off`() async throws {
+  @Test func `CO-33.1 plain grants are sent where hybrid ones are switched off`() async throws {
     let org = TestOrg()
     let transport = org.transport()
     let manager = try await org.manager([], transport: transport)
@@ -172,7 +178,8 @@ import Testing
     #expect(grants == ["authorization_code", "refresh_token"])
   }
 
-  @Test func `CO-30 what the user or the server refuses is a typed error, and nothing is kept`()
+  @Test
+  func `CO-30.1 CO-41.3 what the user or the server refuses is a typed error, and nothing is kept`()
     async throws
   {
     let org = TestOrg()
@@ -207,7 +214,7 @@ import Testing
     #"{"access_token":"x","instance_url":"http://evil.org"}"#,
     #"{"access_token":"x","id":"javascript:alert(1)"}"#,
   ])
-  func `CO-30 an answer that is no token response is malformed`(body: String) {
+  func `CO-30.3 an answer that is no token response is malformed`(body: String) {
     for status in [200, 400] {
       let error = #expect(throws: OAuthError.self) {
         try TokenResponse(
@@ -256,7 +263,7 @@ import Testing
     #expect(error?.message.contains("log in through the browser, or with a new token") == true)
   }
 
-  @Test func `CO-30 a 400 with an error object is an OAuth error`() {
+  @Test func `CO-30.3 a 400 with an error object is an OAuth error`() {
     let error = #expect(throws: OAuthError.self) {
       try TokenResponse(
         TransportResponse(status: 400, json: #"{"error":"inactive_org","access_token":"x"}"#),
@@ -265,7 +272,7 @@ import Testing
     #expect(error?.code == .inactiveOrg)
   }
 
-  @Test func `CO-35 only what a response holds is changed`() throws {
+  @Test func `CO-35.2-3 only what a response holds is changed`() throws {
     var credentials = TestOrg().account().credentials
     credentials.communityId = "0DB1"
     credentials.webSession = ["lightning_sid": "old", "content_sid": "kept"]
@@ -292,7 +299,8 @@ import Testing
     #expect(!Scope.allowsIdentity(["api", "web"]))
   }
 
-  @Test func `CO-68 the identity service is asked at its own address if the instance has no page`()
+  @Test
+  func `CO-68.1 the identity service is asked at its own address if the instance has no page`()
     async throws
   {
     let transport = ScriptedTransport { request in
@@ -337,7 +345,8 @@ import Testing
 
   private struct RestOrOAuth: Error { let code: OAuthError.Code }
 
-  @Test func `CO-24 a second login while one is at work does not disturb the first`() async throws {
+  @Test func `CO-24.2 a second login while one is at work does not disturb the first`() async throws
+  {
     let org = TestOrg()
     let manager = try await org.manager([])
     let gate = Gate(), shown = Gate()
@@ -356,7 +365,9 @@ import Testing
     #expect(try await first.value.identity == TestOrg.identity)
   }
 
-  @Test func `CO-79 logging in again replaces the tokens and ends the former refresh token`()
+  @Test
+  func
+    `CO-79.2 CO-23 CO-37.1 logging in again replaces the tokens and ends the former refresh token`()
     async throws
   {
     let org = TestOrg()

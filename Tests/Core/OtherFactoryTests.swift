@@ -27,7 +27,7 @@ import Testing
     #expect(throws: RestError.self) { try call() }?.code
   }
 
-  @Test func `CO-131 BX-42 a layout with each of its parameters, or none`() {
+  @Test func `CO-131.1 BX-42 a layout with each of its parameters, or none`() {
     let place = "/services/data/v66.0/ui-api/layout"
     expect(.objectLayout(object: "Account"), .get, "\(place)/Account")
     expect(
@@ -42,7 +42,7 @@ import Testing
     #expect([LayoutMode.create, .view].map(\.rawValue) == ["Create", "View"])
   }
 
-  @Test func `CO-131 BX-55 older layouts, search settings and results`() {
+  @Test func `CO-131.1 BX-55 older layouts, search settings and results`() {
     let place = "/services/data/v66.0"
     expect(
       .describeLayout(object: "A"), .get, "\(place)/sobjects/A/describe/layouts/")
@@ -55,7 +55,7 @@ import Testing
       "\(place)/search/layout?q=Account%2CContact")
   }
 
-  @Test func `CO-131 CO-42 BX-25 sessions: single access and the end of a token`() {
+  @Test func `CO-131.1 CO-42.1 BX-25 sessions: single access and the end of a token`() {
     let form = "application/x-www-form-urlencoded"
     expect(
       .singleAccess(page: "/lightning?a=b"), .post, "/services/oauth2/singleaccess",

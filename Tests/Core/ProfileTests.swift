@@ -67,7 +67,7 @@ import Testing
     #expect(profile.hasMobilePolicy == json.contains(#""mobile_policy":{}"#))
   }
 
-  @Test func `CO-73 CO-111 a profile that is fetched anew is kept and told`() async throws {
+  @Test func `CO-73 CO-111.1 a profile that is fetched anew is kept and told`() async throws {
     let stub = LoginServerStub()
     stub.set("/id/00D000000000001EAA/005000000000001AAA") { _ in
       TransportResponse(
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `CO-97 CO-91 custom data and refreshes at once lose nothing`() async throws {
+  @Test func `CO-97.1 CO-91 custom data and refreshes at once lose nothing`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.rotates = true }
     let manager = try await org.manager()
@@ -140,7 +140,7 @@ import Testing
     #expect(try await manager.refresh(TestOrg.identity).loginState == .loggedIn)
   }
 
-  @Test func `CO-65 CO-111 changes have the platform's numbers`() {
+  @Test func `CO-65.1 CO-111.1 changes have the platform's numbers`() {
     let old = TestOrg().account()
     var new = old
     #expect(AccountChanges(from: old, to: new) == [])

@@ -8,7 +8,9 @@ import Testing
 
 /// CO-120 to CO-124, CO-129, CO-31, CO-32: what happens when a token has expired.
 @Suite struct RefreshTests {
-  @Test func `CO-123 100 requests that meet one expired token cause one refresh`() async throws {
+  @Test func `CO-123 CO-121.2 100 requests that meet one expired token cause one refresh`()
+    async throws
+  {
     let org = TestOrg()
     org.state.withLock { $0.accessToken = "access-9" }
     org.tokenGate.close()
@@ -70,7 +72,9 @@ import Testing
     #expect(await manager.account(for: TestOrg.identity)?.credentials == account.credentials)
   }
 
-  @Test func `CO-124 a failed refresh fails all with the same error`() async throws {
+  @Test func `CO-124 CO-31.6-7 CO-40.3 a failed refresh fails all with the same error`()
+    async throws
+  {
     let org = TestOrg()
     org.state.withLock {
       $0.accessToken = "access-9"
@@ -97,7 +101,7 @@ import Testing
     #expect(try await client.send(.limits()).status == 200)
   }
 
-  @Test func `CO-121 a request is replayed once and not again`() async throws {
+  @Test func `CO-121.1 CO-73 CO-120.2 a request is replayed once and not again`() async throws {
     let org = TestOrg { _ in TransportResponse(status: 401) }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)
@@ -131,7 +135,7 @@ import Testing
     #expect(org.state.withLock { $0.refreshes } == 1)
   }
 
-  @Test func `CO-121 a replay goes to the account's new instance`() async throws {
+  @Test func `CO-121.1 a replay goes to the account's new instance`() async throws {
     let org = TestOrg()
     org.state.withLock {
       $0.accessToken = "access-9"
@@ -157,7 +161,7 @@ import Testing
     (401, "", "/services/data/v66.0/limits", true),
     (500, "", "/services/data/v66.0/limits", false),
   ])
-  func `CO-120 what asks for a refresh`(
+  func `CO-120.1 what asks for a refresh`(
     status: Int, body: String, path: String, refreshes: Bool
   ) {
     let response = RestResponse(status: status, body: Array(body.utf8))
@@ -165,7 +169,7 @@ import Testing
     #expect(response.asksForRefresh(of: request) == refreshes)
   }
 
-  @Test func `CO-120 a request without authentication is never refreshed`() async throws {
+  @Test func `CO-120.2 a request without authentication is never refreshed`() async throws {
     let org = TestOrg { _ in TransportResponse(status: 401) }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)
@@ -174,7 +178,9 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
-  @Test func `CO-31 a refresh sends what the login used, and the rotated token is on disk first`()
+  @Test
+  func
+    `CO-31.1,4 CO-11.2 a refresh sends what the login used, and the rotated token is on disk first`()
     async throws
   {
     let persister = InMemoryAccountPersister()
@@ -212,7 +218,7 @@ import Testing
     #expect(stored?.credentials.issuedAtMilliseconds == 1_600_000_000_123)
   }
 
-  @Test func `CO-31 a rotated token that cannot be written is not lost`() async throws {
+  @Test func `CO-31.4 CO-93.1 a rotated token that cannot be written is not lost`() async throws {
     let org = TestOrg()
     org.state.withLock {
       $0.accessToken = "access-9"
@@ -236,7 +242,7 @@ import Testing
 
   @Test(
     arguments: [(nil, "refresh-1"), ("client-1", nil), ("client-1", "")] as [(String?, String?)])
-  func `CO-31 without what a refresh needs nothing is sent`(
+  func `CO-31.3 without what a refresh needs nothing is sent`(
     clientId: String?, refreshToken: String?
   ) async throws {
     let org = TestOrg()
@@ -332,7 +338,8 @@ import Testing
     #expect(transport.requests.map { $0.url.path() }.first == "/services/oauth2/token")
   }
 
-  @Test func `CO-113 CO-122 a client without a session fails and does not crash`() async throws {
+  @Test func `CO-113.1 CO-122.1 a client without a session fails and does not crash`() async throws
+  {
     let org = TestOrg()
     let transport = org.transport()
     let manager = try await org.manager(
@@ -348,7 +355,7 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `CO-99 an explicit refresh tells its subscribers`() async throws {
+  @Test func `CO-99 CO-8.1 CO-31.5,7 an explicit refresh tells its subscribers`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.instance = "https://acme2.my.salesforce.com" }
     let manager = try await org.manager()

@@ -80,7 +80,7 @@ import Testing
       try address(.userInfo()) == "https://login.salesforce.com/services/oauth2/userinfo")
   }
 
-  @Test func `CO-117 BX-48 the token is sent, unless the caller says otherwise`() throws {
+  @Test func `CO-117.1 BX-48 the token is sent, unless the caller says otherwise`() throws {
     func headers(_ request: RestRequest) throws -> HTTPFields {
       try client.wire(request, as: account).headers
     }
@@ -93,7 +93,9 @@ import Testing
     #expect(try headers(own)[.userAgent] == "me")
   }
 
-  @Test func `CO-180 CO-183 BX-32 MS-7 the user agent says who sends, and for what`() throws {
+  @Test func `CO-180.1 CO-183.1 BX-32 MS-7 CO-11.4 the user agent says who sends, and for what`()
+    throws
+  {
     let markers = FeatureMarkers()
     for marker in ["US", "SY", "ai", "SY"] { markers.register(marker) }
     markers.unregister("XX")

@@ -17,7 +17,7 @@ import Testing
       transport: transport, options: .init(retries: .never))
   }
 
-  @Test func `CO-125 a refusal carries status, body and the server's faults`() async throws {
+  @Test func `CO-125 CO-118 a refusal carries status, body and the server's faults`() async throws {
     let body =
       #"[{"errorCode":"INVALID_FIELD","message":"No such column 'Secret__c'","fields":["Secret__c"]}]"#
     let client = try await client { _ in TransportResponse(status: 400, json: body) }

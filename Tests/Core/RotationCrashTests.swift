@@ -77,7 +77,8 @@ import Testing
     try await expectUsable(try await crash(after: 1))
   }
 
-  @Test func `CO-31 BX-4 a crash while the account's file is written leaves a usable account`()
+  @Test
+  func `CO-31 BX-4 CO-94.2 a crash while the account's file is written leaves a usable account`()
     async throws
   {
     let remains = try await crash(after: .max, writesFile: false)

@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `CO-121 BX-57 a repetition may still need a refresh, and that one more attempt`()
+  @Test func `CO-121.1 BX-57 a repetition may still need a refresh, and that one more attempt`()
     async throws
   {
     let org = TestOrg()
@@ -256,7 +256,8 @@ import Testing
     #expect(all.count == 2)
   }
 
-  @Test func `CO-114 CO-127 a client without an account asks whole addresses without a token`()
+  @Test
+  func `CO-114 CO-127 CO-9.1 a client without an account asks whole addresses without a token`()
     async throws
   {
     let transport = ScriptedTransport { _ in TransportResponse(json: "{}") }
@@ -273,7 +274,7 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
-  @Test func `CO-115 BX-57 a request is a value that any number of tasks may send again`()
+  @Test func `CO-115.1 BX-57 CO-59.3 a request is a value that any number of tasks may send again`()
     async throws
   {
     let setup = try await Setup(ScriptedTransport { _ in TransportResponse(json: "{}") })
@@ -292,7 +293,7 @@ import Testing
     #expect(setup.sent == 10)
   }
 
-  @Test func `CO-181 CO-182 requests and refreshes say who sends them`() async throws {
+  @Test func `CO-181.1 CO-182 requests and refreshes say who sends them`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.accessToken = "access-9" }
     let setup = try await Setup(org: org, org.transport())
@@ -331,7 +332,7 @@ import Testing
     #expect(error?.serverErrors.first?.errorCode == "NOT_FOUND")
   }
 
-  @Test func `CO-120 CO-121 a stream is refreshed and replayed as any other request is`()
+  @Test func `CO-120.1 CO-121.1 a stream is refreshed and replayed as any other request is`()
     async throws
   {
     let org = TestOrg { _ in TransportResponse(status: 200, body: [1]) }
@@ -383,7 +384,7 @@ import Testing
     #expect(bytes == Array("Bearer access-1".utf8))
   }
 
-  @Test func `CO-121 an upload is read again for its replay`() async throws {
+  @Test func `CO-121.1 an upload is read again for its replay`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.accessToken = "access-9" }
     let bodies = Mutex<[[UInt8]?]>([])
@@ -400,7 +401,7 @@ import Testing
     #expect(bodies.withLock { $0 } == [[1, 2], [1, 2]])
   }
 
-  @Test func `CO-199 without a network what needs none works, and the rest says so at once`()
+  @Test func `CO-199.1 without a network what needs none works, and the rest says so at once`()
     async throws
   {
     let transport = ScriptedTransport { _ in throw TransportError(.unreachable, "no network") }

@@ -57,7 +57,7 @@ import Testing
     #expect(shown.trimmed.split(separator: "\n").count <= 2)
   }
 
-  @Test func `CO-34 an assertion is exchanged, and the account works without a refresh token`()
+  @Test func `CO-34.1 an assertion is exchanged, and the account works without a refresh token`()
     async throws
   {
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.tokens() }])
@@ -127,7 +127,7 @@ import Testing
   @Test(arguments: [
     ("invalid_grant", 672), ("inactive_org", 675), ("inactive_user", 674), ("invalid_client", 671),
   ])
-  func `CO-34 CO-40 what the server refuses is told as it is`(word: String, number: Int)
+  func `CO-34.3 CO-40.2 what the server refuses is told as it is`(word: String, number: Int)
     async throws
   {
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.refusal(word) }])
@@ -140,7 +140,7 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-34 an empty assertion is not sent`() async throws {
+  @Test func `CO-34.1 an empty assertion is not sent`() async throws {
     let stub = LoginServerStub()
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
@@ -151,7 +151,7 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `CO-34 CO-42 an assertion can open the page that brings a refresh token`()
+  @Test func `CO-34.2 CO-42 CO-25.1 an assertion can open the page that brings a refresh token`()
     async throws
   {
     let stub = LoginServerStub([
@@ -188,7 +188,7 @@ import Testing
     #expect(types == [.jwtTokenExchange])
   }
 
-  @Test func `CO-54 BX-12 an access token in JWT form tells what it is`() throws {
+  @Test func `CO-54.1 BX-12 an access token in JWT form tells what it is`() throws {
     func part(_ json: String) -> String { Base64URL.encode(json.utf8) }
     let header = part(
       #"{"alg":"RS256","typ":"JWT","kid":"9","tty":"sfdc-core-token","tnk":"core/x","ver":"1.0"}"#)

@@ -42,7 +42,7 @@ import Testing
     #expect(text(request.body) == "{}")
   }
 
-  @Test func `CO-130 connections are kept alive and cookies are not`() async throws {
+  @Test func `CO-130.1 CO-56 connections are kept alive and cookies are not`() async throws {
     let numbers = Mutex<Set<Int>>([])
     let server = try SocketServer { request, connection in
       numbers.withLock { _ = $0.insert(connection.number) }

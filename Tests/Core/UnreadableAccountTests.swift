@@ -79,7 +79,7 @@ import Testing
     #expect(await manager.unreadableAccounts.map(\.error.code) == [.damagedFile])
   }
 
-  @Test func `CO-94 a file in another user's place is refused`() async throws {
+  @Test func `CO-94.2 a file in another user's place is refused`() async throws {
     let folder = try TemporaryFolder()
     let persister = persister(folder.url)
     try await persister.save(account("005000000000001AAA"))

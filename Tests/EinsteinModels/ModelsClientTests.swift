@@ -26,7 +26,8 @@ import Testing
       account: account)
   }
 
-  @Test func `BX-45 each call is one request with the service's header fields`() async throws {
+  @Test func `BX-45 CO-190 each call is one request with the service's header fields`() async throws
+  {
     let transport = ScriptedTransport([
       .init(json: #"{"id":"1","generationDetails":{"generations":[]}}"#),
       .init(json: #"{"generation":{"generatedText":"t"}}"#), .init(json: #"{"embeddings":[]}"#),
@@ -67,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `BX-45 answers are read, and kept as they came`() async throws {
+  @Test func `BX-45 CO-190 answers are read, and kept as they came`() async throws {
     let transport = ScriptedTransport([
       .init(
         json: #"{"id":"1","generationDetails":{"generations":[{"id":"g","role":"assistant","#
@@ -99,7 +100,7 @@ import Testing
       try await models.embeddings(model: "m", input: ["a", "b"]).vectors == [[1, 2.5], [3]])
   }
 
-  @Test func `BX-45 what the service refuses is a typed error`() async throws {
+  @Test func `BX-45 CO-190 what the service refuses is a typed error`() async throws {
     let transport = ScriptedTransport([
       .init(status: 400, json: #"[{"errorCode":"BAD","message":"secret","messageCode":"M1"}]"#),
       .init(status: 500, json: "<html>"), .init(json: "{}"),

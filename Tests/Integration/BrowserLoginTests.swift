@@ -130,7 +130,7 @@ struct BrowserLoginTests {
     }
   }
 
-  @Test func `CO-79 a second login of the same person keeps the account and its data`()
+  @Test func `CO-79.2 a second login of the same person keeps the account and its data`()
     async throws
   {
     try await withAccounts { accounts, _, server, app in

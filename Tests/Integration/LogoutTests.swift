@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `CO-84 a logout without a network removes everything here`() async throws {
+  @Test func `CO-84.4 a logout without a network removes everything here`() async throws {
     try await FieldDevice.with { device in
       device.org.add(MockOrgFault(path: "/oauth2/revoke", count: nil, action: .dropBeforeCommit))
       let report = try await device.accounts.logOut(device.account.identity)

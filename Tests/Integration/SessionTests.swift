@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `CO-121 a session that expires between two pages does not end the sync`()
+  @Test func `CO-121.1 a session that expires between two pages does not end the sync`()
     async throws
   {
     try await FieldDevice.with { device in
@@ -46,7 +46,8 @@ import Testing
     }
   }
 
-  @Test func `CO-121 a session that expires before a create does not create twice`() async throws {
+  @Test func `CO-121.2 a session that expires before a create does not create twice`() async throws
+  {
     try await FieldDevice.with { device in
       try await device.create(["Name": "a"])
       device.org.add(MockOrgFault(path: "/composite/sobjects", action: .expiredSession))
@@ -56,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `CO-31 a rotated refresh token is on disk before it is needed`() async throws {
+  @Test func `CO-31.4 a rotated refresh token is on disk before it is needed`() async throws {
     try await FieldDevice.with({ $0.rotatesRefreshTokens = true }) { device in
       let first = try #require(await device.accounts.current?.credentials.refreshToken)
       var seen = [first]

@@ -26,7 +26,8 @@ import Testing
       TransportRequest(method: .get, url: try #require(URL(string: address))))
   }
 
-  @Test func `CO-44 the browser is shown the page, and its redirect ends the login`() async throws {
+  @Test func `CO-44.1 the browser is shown the page, and its redirect ends the login`() async throws
+  {
     let attempt = attempt()
     let presenter = LoopbackLoginPresenter { page in
       _ = try await get("\(redirectURI(page))?code=a%3D%3D&state=\(attempt.state)")
@@ -44,7 +45,7 @@ import Testing
     #expect(!redirect.redirectURI.contains(":0/"))
   }
 
-  @Test func `CO-44 the person reads that the login succeeded`() async throws {
+  @Test func `CO-44.1 the person reads that the login succeeded`() async throws {
     let attempt = attempt()
     let (answers, sink) = AsyncStream<TransportResponse>.makeStream()
     let presenter = LoopbackLoginPresenter { page in
@@ -63,7 +64,7 @@ import Testing
       pages.first.map { String(decoding: $0.body, as: UTF8.self) }?.contains("logged in") == true)
   }
 
-  @Test func `CO-44 what does not belong to the login is refused, and the login goes on`()
+  @Test func `CO-44.2 what does not belong to the login is refused, and the login goes on`()
     async throws
   {
     let attempt = attempt()
@@ -92,7 +93,7 @@ import Testing
     #expect(statuses.withLock { $0 } == [400, 400, 400, 400, 404, 404, 404, 405, 400])
   }
 
-  @Test func `CO-30 a refusal ends the login and is told`() async throws {
+  @Test func `CO-30.1 a refusal ends the login and is told`() async throws {
     let attempt = attempt()
     let presenter = LoopbackLoginPresenter { page in
       _ = try await get(
@@ -109,7 +110,7 @@ import Testing
     #expect(error.code == .accessDenied)
   }
 
-  @Test func `CO-44 a second redirect is refused`() {
+  @Test func `CO-44.1 a second redirect is refused`() {
     let attempt = attempt()
     let callback = Callback(attempt)
     let uri = "http://127.0.0.1:1/callback"
@@ -124,7 +125,8 @@ import Testing
     #expect(CallbackPage(.alreadyUsed).status == .gone)
   }
 
-  @Test func `CO-44 of two redirects over the socket one ends the login, and the other is refused`()
+  @Test
+  func `CO-44.1 of two redirects over the socket one ends the login, and the other is refused`()
     async throws
   {
     let attempt = attempt()
@@ -157,7 +159,7 @@ import Testing
     #expect(refused == [410] || refused == [nil])
   }
 
-  @Test func `CO-44 a browser that hangs up before it has its page ends the login too`()
+  @Test func `CO-44.1 a browser that hangs up before it has its page ends the login too`()
     async throws
   {
     let attempt = attempt()
@@ -171,7 +173,7 @@ import Testing
     #expect(try await callback.accepted.value().address.contains("code=a"))
   }
 
-  @Test func `CO-44 a login that nobody finishes times out with 667`() async throws {
+  @Test func `CO-44.3 a login that nobody finishes times out with 667`() async throws {
     let (opened, sink) = AsyncStream<Void>.makeStream()
     let clock = HandClock()
     let presenter = LoopbackLoginPresenter(timeLimit: .seconds(300), clock: clock) { _ in
@@ -218,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `CO-44 a port that is taken is told`() async throws {
+  @Test func `CO-44.3 a port that is taken is told`() async throws {
     let first = attempt()
     let code = Mutex<OAuthError.Code?>(nil)
     let presenter = LoopbackLoginPresenter { page in
@@ -265,7 +267,7 @@ import Testing
     ("http://127.0.0.1", ["127.0.0.1"], 0, "http://127.0.0.1:99/"),
     ("http://[::1]:8080/x", ["::1"], 8080, "http://[::1]:99/x"),
   ])
-  func `CO-44 where the redirect is awaited`(
+  func `CO-44.1 where the redirect is awaited`(
     uri: String, addresses: [String], port: Int, withPort: String
   ) throws {
     let place = try RedirectPlace(uri)

@@ -23,7 +23,9 @@ import Testing
     }
   }
 
-  @Test func `SS-24 the first store of each kind registers its feature marker`() async throws {
+  @Test func `SS-24 CO-183.2 the first store of each kind registers its feature marker`()
+    async throws
+  {
     try await withManager { manager async throws in
       _ = try await manager.shared(forUserAccount: ada)
       _ = try await manager.sharedGlobal()

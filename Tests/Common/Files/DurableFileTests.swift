@@ -35,7 +35,7 @@ struct DurableFileTests {
     #expect(try file.read() == nil)
   }
 
-  @Test func `CA-6 who has the old file open sees nothing of the new one`() throws {
+  @Test func `CA-6.1 who has the old file open sees nothing of the new one`() throws {
     let url = folder.file("file")
     try DurableFile(url).replace(with: [1, 2, 3])
     let reader = try FileHandle(forReadingFrom: url)

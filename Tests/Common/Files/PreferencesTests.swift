@@ -105,7 +105,7 @@ import Testing
     #endif
   }
 
-  @Test func `CA-29 CA-27 CO-89 folders are made for their owner, and shared by name`() throws {
+  @Test func `CA-29 CA-27.1 CO-89 folders are made for their owner, and shared by name`() throws {
     let temporary = try TemporaryFolder()
     let folders = AppFolders(appId: "group", root: temporary.url)
     let made = try folders.make(.data, "deep", "er")

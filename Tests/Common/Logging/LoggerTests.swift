@@ -37,7 +37,7 @@ struct LoggerTests {
     #expect(made == 1 && recorder.lines == ["debug Test [Sync] text: is locked"])
   }
 
-  @Test func `CA-12 CA-20 a record is one line without tokens`() {
+  @Test func `CA-12.1 CA-20.1 a record is one line without tokens`() {
     let recorder = LogRecorder()
     recorder.logger(forComponent: "Test", level: .info).error("a\r\nb access_token=1234567890&x=1")
     recorder.logger(forComponent: "Test", level: .info).error("b", tag: "sid=1234567890\n")
@@ -48,7 +48,7 @@ struct LoggerTests {
       ])
   }
 
-  @Test func `CA-8 a component has one logger and its level is its own`() {
+  @Test func `CA-8.1 a component has one logger and its level is its own`() {
     let logger = SalesforceLogger.logger(forComponent: "LoggerTests.one")
     #expect(logger === SalesforceLogger.logger(forComponent: "LoggerTests.one"))
     #expect(SalesforceLogger.components.contains("LoggerTests.one"))
@@ -116,7 +116,7 @@ struct RedactionTests {
     (#"{"access_token":"cut of"#, #"{"access_token":"**t of"#), ("access_token", "access_token"),
     (#"{"access_token":null}"#, #"{"access_token":null}"#), ("", ""), ("Grüße", "Grüße"),
   ])
-  func `CA-20 tokens are masked to their last four characters`(text: String, expected: String) {
+  func `CA-20.1 tokens are masked to their last four characters`(text: String, expected: String) {
     #expect(Redaction.redact(text) == expected)
   }
 
@@ -128,7 +128,7 @@ struct RedactionTests {
     ),
     ("password=abcdefgh&client_secret=12345678", "password=********&client_secret=********"),
   ])
-  func `CA-20 of passwords and codes that people type nothing is shown`(
+  func `CA-20.1 of passwords and codes that people type nothing is shown`(
     text: String, expected: String
   ) {
     #expect(Redaction.redact(text) == expected)
@@ -141,7 +141,7 @@ struct RedactionTests {
     ("https://x/a?b=1&&c=2=3", [], "https://x/a?b=1&&c=2=3"),
     ("https://x/a?b=1&&c=2=3", ["c"], "https://x/a?b=1&&c=[redacted]"),
   ])
-  func `CA-20 parameters of a URL are hidden by name`(
+  func `CA-20.2 parameters of a URL are hidden by name`(
     url: String, names: [String], expected: String
   ) {
     #expect(Redaction.url(url, hiding: names) == expected)

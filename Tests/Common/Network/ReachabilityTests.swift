@@ -22,7 +22,7 @@ import Testing
     Self.header + "\(device)\t\(target)\t0102A8C0\t\(flags)\t0\t0\t100\t\(target)\t0\t0\t0\n"
   }
 
-  @Test func `CA-30 a default route is a way out`() {
+  @Test func `CA-30.1 a default route is a way out`() {
     #expect(RouteTable.status(four: route("eth0"), six: "") == .viaWiFi)
     #expect(RouteTable.status(four: route("wlan0"), six: "") == .viaWiFi)
     #expect(RouteTable.status(four: route("wwan0"), six: "") == .viaCellular)
@@ -35,7 +35,7 @@ import Testing
     #expect(NetworkStatus.unknown.isReachable && !NetworkStatus.notReachable.isReachable)
   }
 
-  @Test func `CA-30 the status comes at once, and then each time that it changes`() async {
+  @Test func `CA-30.1 the status comes at once, and then each time that it changes`() async {
     let answers = Mutex<[NetworkStatus]>([.viaWiFi, .viaWiFi, .notReachable, .viaWiFi])
     let reachability = Reachability(clock: YieldingClock()) {
       answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }

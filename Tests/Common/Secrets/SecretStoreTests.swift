@@ -25,7 +25,7 @@ struct SecretStoreTests {
   }
 
   @Test(arguments: [true, false])
-  func `CA-1 CA-5 CA-6 secrets are written, read, listed and removed`(inFile: Bool) throws {
+  func `CA-1.1 CA-5 CA-6.4 secrets are written, read, listed and removed`(inFile: Bool) throws {
     let store: any SecretStore = inFile ? fileStore() : InMemorySecretStore()
     #expect(try store.read(name) == nil && store.list().isEmpty && !store.remove(name))
     // No part of a name can be taken for another, and no account is not an empty one.
@@ -47,7 +47,7 @@ struct SecretStoreTests {
   }
 
   @Test
-  func `CA-6 secrets survive in a file that shows nothing of them and is for this user alone`()
+  func `CA-6.1 secrets survive in a file that shows nothing of them and is for this user alone`()
     throws
   {
     let secret = Array("a very secret text".utf8)
@@ -63,7 +63,7 @@ struct SecretStoreTests {
     #expect(files.sorted() == ["keychain.db", "keychain.db.lock", "master.key"])
   }
 
-  @Test func `CA-6 a wrong master key is told and changes nothing`() throws {
+  @Test func `CA-6.2 a wrong master key is told and changes nothing`() throws {
     let key = MasterKey.random()
     try fileStore(key).write([1], for: name)
     let before = try Data(contentsOf: folder.file("keychain.db"))
@@ -78,7 +78,7 @@ struct SecretStoreTests {
     #expect(try fileStore(key).read(name) == [1])
   }
 
-  @Test func `CA-6 a key file that is gone is never made anew while secrets exist`() throws {
+  @Test func `CA-6.2 a key file that is gone is never made anew while secrets exist`() throws {
     try fileStore().write([1], for: name)
     let place = folder.file("master.key")
     let key = try Data(contentsOf: place)
@@ -100,7 +100,8 @@ struct SecretStoreTests {
     #expect(try fileStore().read(name) == [1])
   }
 
-  @Test func `CA-6 whichever byte is damaged, other secrets are read and none seems absent`() throws
+  @Test func `CA-6.1 whichever byte is damaged, other secrets are read and none seems absent`()
+    throws
   {
     let key = MasterKey.random()
     let store = fileStore(key)
@@ -140,7 +141,7 @@ struct SecretStoreTests {
     #expect(try store.read(names[1]) == [1])
   }
 
-  @Test func `CA-6 a write beside lost records does not make them seem absent`() throws {
+  @Test func `CA-6.1 a write beside lost records does not make them seem absent`() throws {
     let key = MasterKey.random()
     let store = fileStore(key)
     let other = SecretName(service: "other")
@@ -174,7 +175,8 @@ struct SecretStoreTests {
     #expect(try base.read(name) == [1])
   }
 
-  @Test func `CA-6 a key file that another process makes meanwhile is the one, also if it is gone`()
+  @Test
+  func `CA-6.2 a key file that another process makes meanwhile is the one, also if it is gone`()
     throws
   {
     // It cannot be read, and its name is taken.
@@ -187,7 +189,7 @@ struct SecretStoreTests {
   }
 
   @Test(arguments: [true, false])
-  func `CA-1 CA-7 of five hundred tasks that create a secret all get the same`(
+  func `CA-1.2 CA-7 of five hundred tasks that create a secret all get the same`(
     inFile: Bool
   ) async throws {
     let store: any SecretStore = inFile ? fileStore() : InMemorySecretStore()
@@ -229,7 +231,7 @@ struct SecretStoreTests {
     #expect(try store.read(name) == [2])
   }
 
-  @Test func `CA-6 locked is an error of its own and never looks like absence`() throws {
+  @Test func `CA-6.3 locked is an error of its own and never looks like absence`() throws {
     let store = InMemorySecretStore()
     try store.write([1], for: name)
     store.setLocked(true)
@@ -257,7 +259,8 @@ struct SecretStoreTests {
     #expect(try store.read(name) == [1])
   }
 
-  @Test func `CO-144 the level of protection can be read and a key shows nothing of itself`() throws
+  @Test func `CO-144.2 the level of protection can be read and a key shows nothing of itself`()
+    throws
   {
     #expect(fileStore().protection == .keyFile && fileStore(.random()).protection == .callerKey)
     #expect(InMemorySecretStore().protection == .memory)

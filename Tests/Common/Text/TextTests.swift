@@ -52,7 +52,7 @@ struct TextTests {
     #expect(SalesforceDate(Date(timeIntervalSince1970: .infinity)).dayText == "9999-12-31")
   }
 
-  @Test func `CA-24 CO-77 ids are the same in either form`() {
+  @Test func `CA-24.1 CO-77 ids are the same in either form`() {
     let long = "001A0000006Vm9rIAC"
     #expect(SalesforceId("001A0000006Vm9r")?.text == long)
     #expect(SalesforceId(long)?.shortText == "001A0000006Vm9r")
@@ -68,7 +68,7 @@ struct TextTests {
     #expect(SalesforceId.areSame("Me", "me") && !SalesforceId.areSame("me", "you"))
   }
 
-  @Test func `CO-148 bytes survive in each encoding`() {
+  @Test func `CO-148.1 bytes survive in each encoding`() {
     for count in 0..<40 {
       let bytes = RandomBytes.make(count)
       #expect(bytes.count == count && Hex.decode(Hex.encode(bytes)) == bytes)
