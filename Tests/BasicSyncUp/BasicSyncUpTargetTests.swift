@@ -203,7 +203,7 @@ import Testing
     #expect(org.records("Account").count == 3)
   }
 
-  @Test func `MS-191 an unknown object type is a refusal, also of a create`() async throws {
+  @Test func `MS-191 MS-308 an unknown object type is a refusal, also of a create`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create([["Name": "a"]])

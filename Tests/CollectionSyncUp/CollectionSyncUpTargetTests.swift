@@ -27,7 +27,9 @@ import Testing
     return .object(row)
   }
 
-  @Test func `MS-229 MS-230 MS-231 kinds go up in order and attributes stand first`() async throws {
+  @Test
+  func `MS-229 MS-230 MS-231 MS-364 kinds go up in order and attributes stand first`() async throws
+  {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.store.upsert(

@@ -22,8 +22,9 @@ A requirement of several points has "points" in place of a state: {"1": {same ke
 follows from theirs.
 
 The name of a test begins with the numbers that the test proves: `SS-12 a damaged file is left as it is`. For
-points: `SS-12.2`, `SS-12.1-3`, `SS-12.1,4`. What is proved needs such a test, or a script that continuous
-integration runs ("by"). A number further inside a name is an error, since it would count for nothing.
+points: `SS-12.2`, `SS-12.1-3`, `SS-12.1,4`. What is proved needs such a test, or files that show it where no
+test can ("by"): a script that continuous integration runs, a public document, the one place in the code. A
+number further inside a name is an error, since it would count for nothing.
 """
 
 import collections

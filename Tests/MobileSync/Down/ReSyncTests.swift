@@ -26,7 +26,7 @@ import Testing
     #expect(try await device.rows().count == 2)
   }
 
-  @Test func `MS-34 syncs without options overwrite`() async throws {
+  @Test func `MS-33 syncs without options overwrite`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let down = try await device.manager.createSyncDown(
       target: try SoqlSyncDownTarget(query: Device.query),

@@ -26,7 +26,7 @@ import Testing
 
   // MARK: Records
 
-  @Test func `MS-66 MS-67 a downloaded record is clean, belongs to the sync and keeps its text`()
+  @Test func `MS-66 a downloaded record is clean, belongs to the sync and keeps its text`()
     async throws
   {
     let org = orgWithAccounts(3)

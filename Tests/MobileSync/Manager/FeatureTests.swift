@@ -9,7 +9,8 @@ import Testing
 
 /// Which features does the user agent tell?
 @Suite struct FeatureTests {
-  @Test func `MS-11 MS-162 MS-318 CO-183.2 features are told by their codes once they are used`()
+  @Test
+  func `MS-11 MS-162 MS-318.1 CO-183.2 features are told by their codes once they are used`()
     async throws
   {
     let device = try await Device.open(InMemoryOrg())

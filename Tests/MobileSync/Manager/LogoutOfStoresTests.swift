@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test
-  func `SS-20 a logout closes the managers of all the account's stores, made by hand or shared`()
+  func
+    `MS-12 SS-20 a logout closes the managers of all the account's stores, made by hand or shared`()
     async throws
   {
     let folder = try TemporaryFolder()

@@ -133,7 +133,7 @@ import Testing
     #expect(await syncErrorCode { try await manager.checkNotActive(sync.id) } == nil)
   }
 
-  @Test func `MS-58 a restart runs again what has ended as stopped and is not over yet`()
+  @Test func `MS-50 MS-58 a restart runs again what has ended as stopped and is not over yet`()
     async throws
   {
     let org = InMemoryOrg()

@@ -203,7 +203,9 @@ import Testing
     #expect(try await device.manager.reSync(id: id).finished().id == id)
   }
 
-  @Test func `MS-50 a sync can be started again as soon as its last update is seen`() async throws {
+  @Test
+  func `MS-50 MS-361 a sync can be started again as soon as its last update is seen`() async throws
+  {
     let device = try await Device.open(org(3))
     var run = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
@@ -358,7 +360,8 @@ import Testing
 
   // MARK: Instances
 
-  @Test func `MS-11 MS-318 MS-9 MS-12 MS-13 there is one manager per store until it is removed`()
+  @Test
+  func `MS-9.1 MS-11 MS-12 MS-13 MS-318.1 there is one manager per store until it is removed`()
     async throws
   {
     let device = try await Device.open(org(0))

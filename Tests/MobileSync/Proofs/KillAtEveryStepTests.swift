@@ -74,7 +74,7 @@ import Testing
 
 /// Do many syncs at once, and many stops, come to a good end?
 @Suite struct ManySyncsTests {
-  @Test(.timeLimit(.minutes(5))) func `twenty syncs of different stores run side by side`()
+  @Test(.timeLimit(.minutes(5))) func `MS-14 twenty syncs of different stores run side by side`()
     async throws
   {
     let count = 20

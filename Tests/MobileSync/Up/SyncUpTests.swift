@@ -238,7 +238,7 @@ import Testing
   // MARK: Counts of requests
 
   @Test(arguments: [(1, 1, 2), (200, 1, 2), (201, 2, 3), (1_000, 5, 6), (2_100, 11, 13)])
-  func `MS-211 MS-200 the requests are those of the cost model`(
+  func `MS-65 MS-200 MS-211 the requests are those of the cost model`(
     records: Int, overwrite: Int, leave: Int
   ) async throws {
     let (org, device, ids) = try await synced(records)
