@@ -141,7 +141,9 @@ import Testing
     #expect(try await device.row("Name", "here")?["Id"]?.string == known)
   }
 
-  @Test func `MS-186 an edited record that is gone is made anew, or left dirty`() async throws {
+  @Test func `MS-186 BX-62.1 an edited record that is gone is made anew, or left dirty`()
+    async throws
+  {
     let org = InMemoryOrg()
     let (device, ids) = try await device(org, "a")
     try await device.edit(ids[0], ["Name": "a2"])
@@ -157,7 +159,7 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-187 a deletion of what is gone already removes the row`() async throws {
+  @Test func `MS-187 BX-62.1 a deletion of what is gone already removes the row`() async throws {
     let org = InMemoryOrg()
     let (device, ids) = try await device(org, "a")
     try await device.delete(ids[0])

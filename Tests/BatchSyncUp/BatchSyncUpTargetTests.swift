@@ -117,7 +117,7 @@ import Testing
     #expect(try await device.dirtyRows().count == 1)
   }
 
-  @Test func `MS-217 MS-333 only what is gone is sent a second time`() async throws {
+  @Test func `MS-217 MS-333 BX-62.1 only what is gone is sent a second time`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let ids = (0..<4).map { org.create("Account", ["Name": .string("\($0)")]) }

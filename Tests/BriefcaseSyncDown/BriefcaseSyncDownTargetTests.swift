@@ -84,7 +84,8 @@ import Testing
     #expect(try await device.rows(in: Self.contacts).count == contacts)
   }
 
-  @Test func `MS-166 MS-171 MS-165 MS-167 ids are asked for, then their records, type by type`()
+  @Test
+  func `MS-166 MS-171 MS-165 MS-167 BX-60 ids are asked for, then their records, type by type`()
     async throws
   {
     let (device, org, accounts, contacts) = try await device(accounts: 2, contacts: 1)

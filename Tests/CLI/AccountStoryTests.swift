@@ -11,7 +11,7 @@ import Testing
 
 /// Can somebody log in in every way, switch between users and log out, with the command line alone?
 @Suite struct AccountStoryTests {
-  @Test func `CO-34 BX-6 login with a signing key, which the org checks`() async throws {
+  @Test func `CO-34 BX-6.1 login with a signing key, which the org checks`() async throws {
     let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
     var options = MockOrgOptions()
     options.clientKeys = [options.clientId: key.publicKey.pemRepresentation]
@@ -45,7 +45,9 @@ import Testing
     }
   }
 
-  @Test func `CO-83.1 CO-85 CO-86.1 accounts, switch and logout of one and of all`() async throws {
+  @Test func `CO-83.1 CO-85 CO-86.1 HT-75.2 accounts, switch and logout of one and of all`()
+    async throws
+  {
     var options = MockOrgOptions()
     options.otherUsers = [
       MockOrgUser(username: "bob@fieldforce.example", firstName: "Bob", lastName: "Builder")
@@ -115,7 +117,8 @@ import Testing
       #expect(result.errors.contains("given up"))
     }
   }
-  @Test func `CO-44.4 without a browser the address is shown, and the login goes on`() async throws
+  @Test func `CO-44.4 HT-73.1 without a browser the address is shown, and the login goes on`()
+    async throws
   {
     try await withMockOrg { _, server in
       let tool = try Tool()

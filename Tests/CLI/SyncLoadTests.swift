@@ -11,7 +11,8 @@ import Testing
        "target": {"type": "soql", "query": "SELECT Name FROM Account"}}]}
     """
 
-  @Test func `BX-71 a file is checked without a login, problems have line and column`() async throws
+  @Test func `BX-71.1 a file is checked without a login, problems have line and column`()
+    async throws
   {
     let tool = try Tool()
     let good = try tool.file("good.json", Self.good)

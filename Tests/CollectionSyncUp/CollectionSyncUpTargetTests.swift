@@ -100,7 +100,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `BX-59 BX-64 MS-200 dates are asked in bulk, not for records made here`() async throws
+  @Test func `BX-59.1 BX-64 MS-200 dates are asked in bulk, not for records made here`()
+    async throws
   {
     let org = InMemoryOrg()
     let id = org.create("Account", ["Name": "a"])

@@ -10,7 +10,7 @@ import Testing
 @Suite struct AccountTests: AccountFolderSuite {
   let secrets = InMemorySecretStore()
 
-  @Test func `CO-76.1 CO-81.1 CO-94.1 accounts and the current user survive a restart`()
+  @Test func `CO-76.1 CO-81.1 CO-94.1 HT-89.1 accounts and the current user survive a restart`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -28,7 +28,7 @@ import Testing
     #expect(try await manager(folder.url).current == nil)
   }
 
-  @Test func `CO-61.2 CO-94.1 no file shows a token, a name or an address`() async throws {
+  @Test func `CO-61.2 CO-94.1 BX-33.2 no file shows a token, a name or an address`() async throws {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))
     let files = try files(folder.url)
@@ -135,7 +135,8 @@ import Testing
     #expect(owners == [second.credentials.identifier])
   }
 
-  @Test func `CO-98 another process's tokens are taken instead of a refresh`() async throws {
+  @Test func `CO-98 HT-79.1 another process's tokens are taken instead of a refresh`() async throws
+  {
     let folder = try TemporaryFolder()
     let org = TestOrg()
     org.state.withLock { $0.rotates = true }
@@ -207,7 +208,7 @@ import Testing
         < UserAccountIdentity(userId: "1", organizationId: "2"))
   }
 
-  @Test func `CO-80 accounts are found by org, host and login domain`() async throws {
+  @Test func `CO-80 HT-75.1 accounts are found by org, host and login domain`() async throws {
     let org = TestOrg()
     let here = account("005000000000001AAA")
     var there = account("005000000000002AAA", org: "00D000000000002EAA")

@@ -21,7 +21,7 @@ import Testing
       + PercentEncoding.encode(JSONValue.object(json).text)
   }
 
-  @Test func `CO-49.1 BX-20 a scanned login is finished with the verifier that it brings`()
+  @Test func `CO-49.1 BX-20.1 a scanned login is finished with the verifier that it brings`()
     async throws
   {
     let stub = LoginServerStub([

@@ -93,7 +93,7 @@ import Testing
     RestResponse(status: 200, body: Array(json.utf8))
   }
 
-  @Test func `CO-132 BX-52 a composite answer tells each step's outcome`() throws {
+  @Test func `CO-132 BX-52.1 a composite answer tells each step's outcome`() throws {
     let response = try CompositeResponse(
       answer(
         #"{"compositeResponse":[{"body":{"id":"1"},"httpHeaders":{"Location":"/x"},"#
@@ -108,7 +108,7 @@ import Testing
     #expect(response["d"] == nil)
   }
 
-  @Test func `CO-132 BX-52 a batch's answer tells each request's outcome`() throws {
+  @Test func `CO-132 BX-52.1 a batch's answer tells each request's outcome`() throws {
     let response = try BatchResponse(
       answer(
         #"{"hasErrors":true,"results":[{"statusCode":204,"result":null},"#

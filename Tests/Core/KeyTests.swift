@@ -50,7 +50,9 @@ import TestSupport
     #expect(found.first != .some(nil))
   }
 
-  @Test func `CO-145 ruling 1: a key that cannot be read is an error and is never replaced`() throws
+  @Test
+  func `CO-145 BX-79.1 ruling 1: a key that cannot be read is an error and is never replaced`()
+    throws
   {
     let secrets = InMemorySecretStore()
     let name = SecretName(service: "com.salesforce.keystore.x")
@@ -62,7 +64,10 @@ import TestSupport
     #expect(code { try KeyGenerator(secrets).removeEncryptionKey(KeyLabel("x")) } == .keyLocked)
   }
 
-  @Test func `CO-144.1,3 keys lie sealed by the master key, and another one opens none`() throws {
+  @Test
+  func `CO-144.1,3 BX-79.2 HT-78.1 keys lie sealed by the master key, and another one opens none`()
+    throws
+  {
     let folder = try TemporaryFolder()
     let master = MasterKey.random()
     let keys = KeyGenerator(FileSecretStore(in: folder.url, masterKey: CallerMasterKey(master)))
@@ -77,7 +82,10 @@ import TestSupport
     #expect(try again.encryptionKey(.userPhotos) == key)
   }
 
-  @Test func `CO-149 CO-153 keys may come from the host program, and be known in tests`() throws {
+  @Test
+  func `CO-149 CO-153 BX-79.2 BX-98 keys may come from the host program, and be known in tests`()
+    throws
+  {
     struct Fixed: EncryptionKeyProvider {
       let key: EncryptionKey
       func encryptionKey(_ label: KeyLabel) throws(EncryptionError) -> EncryptionKey { key }
@@ -103,7 +111,9 @@ import TestSupport
     }
   }
 
-  @Test func `CO-146 data is sealed with a nonce of its own, and opens as a whole or not`() throws {
+  @Test func `CO-146 BX-79.1 data is sealed with a nonce of its own, and opens as a whole or not`()
+    throws
+  {
     let key = EncryptionKey.random()
     for size in [0, 1, 511, 512, 513, 100_000] {
       let plain = [UInt8](repeating: 5, count: size)
@@ -163,7 +173,9 @@ import TestSupport
     return plain + (try stream.finish())
   }
 
-  @Test func `CO-147 a stream opens as it was sealed, however it is cut into pieces`() throws {
+  @Test func `CO-147 BX-79.1 a stream opens as it was sealed, however it is cut into pieces`()
+    throws
+  {
     let key = EncryptionKey.random()
     for size in [0, 1, 511, 512, 513, 1023, 1024, 1025, 5000] {
       let plain = (0..<size).map { UInt8(truncatingIfNeeded: $0) }

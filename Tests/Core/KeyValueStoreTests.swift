@@ -225,7 +225,9 @@ import TestSupport
     #expect(try store().readValue(forKey: "a") == "x")
   }
 
-  @Test func `CO-151.1 SS-241.7 another key for the store leaves the values untouched`() throws {
+  @Test func `CO-151.1 SS-241.7 BX-98 another key for the store leaves the values untouched`()
+    throws
+  {
     let store = try store()
     try store.saveValue("x", forKey: "a")
     let value = place.appending(path: try #require(try values.first))

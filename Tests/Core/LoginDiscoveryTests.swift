@@ -100,7 +100,8 @@ import Testing
   }
 
   @Test
-  func `CO-46.2 CO-51 CO-102.1 a login that begins with discovery goes on at the org it found`()
+  func
+    `CO-46.2 CO-51 CO-102.1 BX-17 a login that begins with discovery goes on at the org it found`()
     async throws
   {
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.tokens() }])
@@ -131,7 +132,9 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test func `CO-44.4 CO-40.3 the last address, or the code alone, can be pasted`() async throws {
+  @Test func `CO-44.4 CO-40.3 HT-73.1 the last address, or the code alone, can be pasted`()
+    async throws
+  {
     let attempt = AuthorizationAttempt(app: TestOrg.app, server: .production)
     let uri = TestOrg.app.redirectURI
     func paste(_ lines: [String]) async throws -> String {
@@ -152,7 +155,7 @@ import Testing
   }
 
   @Test
-  func `CO-4.1-2 BX-14 BX-35 the app is chosen for each login, an override until one succeeds`()
+  func `CO-4.1-2 BX-14 BX-35.1 the app is chosen for each login, an override until one succeeds`()
     async throws
   {
     let other = ConnectedApp(clientId: "other", redirectURI: "a://b")

@@ -20,7 +20,8 @@ import Testing
     #expect(host.name == "acme.my.salesforce.com")
   }
 
-  @Test func `CO-101.1 BX-28 an app's own come first, managed ones can be all there are`() throws {
+  @Test func `CO-101.1 BX-28.2 an app's own come first, managed ones can be all there are`() throws
+  {
     let own = LoginHost(name: "Own", server: try server("own.my.salesforce.com"))
     let managed = LoginHost(name: "Managed", server: try server("m.my.salesforce.com"))
     #expect(
@@ -46,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `CO-102.1 CO-103 added ones are chosen, moved, replaced and removed`() throws {
+  @Test func `CO-102.1 CO-103 HT-75.1 added ones are chosen, moved, replaced and removed`() throws {
     var list = LoginHostList()
     let a = LoginHost(name: "A", server: try server("a.b")), b = try server("b.b")
     list.add(a)

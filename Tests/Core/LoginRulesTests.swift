@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: ["true", #""true""#])
-  func `CO-18 an org can demand a managed device`(value: String) async throws {
+  func `CO-18 BX-28.1 an org can demand a managed device`(value: String) async throws {
     let stub = stub()
     stub.set(Self.identityPath) { _ in
       TransportResponse(
@@ -93,7 +93,7 @@ import Testing
     #expect(stored?.credentials.additionalFields == ["shard": "7"])
   }
 
-  @Test func `CO-69.1 what the identity call lacks is told at once`() async throws {
+  @Test func `CO-69.1 BX-11.2 what the identity call lacks is told at once`() async throws {
     var credentials = TestOrg().account(accessToken: nil).credentials
     credentials.scopes = ["api"]
     let transport = LoginServerStub().transport()
@@ -179,7 +179,7 @@ import Testing
     #expect(account.credentials.refreshToken == nil && account.loginState == .loggedIn)
   }
 
-  @Test func `BX-23 CO-31.2 refreshes go by the consumer key that the org issued to the login`()
+  @Test func `BX-23.1 CO-31.2 refreshes go by the consumer key that the org issued to the login`()
     async throws
   {
     let stub = stub(["beacon_child_consumer_key": "child", "refresh_token": "r"])
@@ -322,7 +322,7 @@ import Testing
     #expect(try await manager.openIDToken(of: TestOrg.identity) == nil)
   }
 
-  @Test func `CO-40.1 CO-41.1 BX-29 each error has the effect that the table names`() {
+  @Test func `CO-40.1 CO-41.1 BX-29.1 each error has the effect that the table names`() {
     let effects: [(String, OAuthEffect)] = [
       ("surprise", .startAgain), ("auth_timeout", .tryLater), ("malformed_response", .startAgain),
       ("access_denied", .startAgain), ("invalid_client_id", .startAgain),
@@ -342,7 +342,7 @@ import Testing
     #expect(OAuthError.Code.invalidLoginURL.effect == .hostUnreachable)
   }
 
-  @Test func `CO-60.4 CO-64 credentials can be cleared in two steps`() {
+  @Test func `CO-60.4 CO-64 BX-33.1 credentials can be cleared in two steps`() {
     var credentials = TestOrg().account().credentials
     credentials.webSession = ["lightning_sid": "x"]
     credentials.communityId = "0DB1"

@@ -14,7 +14,7 @@ import Testing
 
   @Test
   func
-    `CO-84.1 CO-8.1 CO-37.1 CO-113.1 a logout erases data, account and token, and touches nobody else`()
+    `CO-84.1 CO-8.1 CO-37.1 CO-113.1 BX-5.1 a logout erases data, account and token, and touches nobody else`()
     async throws
   {
     let org = TestOrg()
@@ -87,7 +87,7 @@ import Testing
     #expect(report.unsyncedRecords == nil)
   }
 
-  @Test func `CO-37.2 a logout works without a network`() async throws {
+  @Test func `CO-37.2 BX-5.1 a logout works without a network`() async throws {
     let org = TestOrg()
     let manager = try await org.manager(
       transport: ScriptedTransport { _ in throw TransportError(.unreachable, "no network") })
@@ -105,7 +105,8 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `CO-112 an observer that fails or hangs does not stop the logout`() async throws {
+  @Test func `CO-112 BX-5.1 an observer that fails or hangs does not stop the logout`() async throws
+  {
     let org = TestOrg()
     let clock = HandClock()
     let manager = try await org.manager(clock: clock)
@@ -258,7 +259,7 @@ import Testing
     (.unexpectedResponse, "unexpected_response"), (.refreshTokenRotated, "refresh_token_rotated"),
     (.corruptStateMSDK, "corrupt_state_msdk"), (.corruptStateAppOther, "corrupt_state_app_other"),
   ])
-  func `CO-38 reasons have their words`(reason: LogoutReason, word: String) {
+  func `CO-38 BX-5.2 reasons have their words`(reason: LogoutReason, word: String) {
     #expect(reason.rawValue == word)
   }
 }

@@ -21,7 +21,9 @@ import Testing
     return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
   }
 
-  @Test func `CO-26 CO-11.2 CO-23 CO-39 CO-48.1 the login page's address, every value encoded`()
+  @Test
+  func
+    `CO-26 CO-11.2 CO-23 CO-39 CO-48.1 BX-1 HT-92.2 the login page's address, every value encoded`()
     throws
   {
     let app = ConnectedApp(
@@ -42,14 +44,14 @@ import Testing
       ])
   }
 
-  @Test func `CO-39 without scopes there is no scope parameter`() {
+  @Test func `CO-39 BX-11.1 without scopes there is no scope parameter`() {
     for scopes: Set<String> in [[], [" "], ["refresh_token"]] {
       let app = ConnectedApp(clientId: "c", redirectURI: "a://b", scopes: scopes)
       #expect(query(attempt(app: app).authorizationURL())["scope"] == nil)
     }
   }
 
-  @Test func `CO-27 the challenge is the hash of the verifier's text`() throws {
+  @Test func `CO-27 BX-1 the challenge is the hash of the verifier's text`() throws {
     let attempt = attempt()
     let verifier = attempt.pkce.verifier
     #expect(Base64URL.decode(verifier)?.count == 128)
@@ -81,7 +83,8 @@ import Testing
     }
   }
 
-  @Test func `CO-28 CO-30.1 the redirect is known by scheme, host and path, and by its state`() {
+  @Test func `CO-28 CO-30.1 BX-1 the redirect is known by scheme, host and path, and by its state`()
+  {
     let attempt = attempt()
     let uri = TestOrg.app.redirectURI
     func verdict(_ address: String) -> String {
@@ -109,7 +112,7 @@ import Testing
     #expect(verdict("\(uri)?") == "foreign malformedResponse")
   }
 
-  @Test func `CO-40.1 every word of the server has its number`() {
+  @Test func `CO-40.1 BX-29.1 every word of the server has its number`() {
     let numbers = [
       "auth_timeout": 667, "malformed_response": 668, "access_denied": 669,
       "invalid_client_id": 670, "invalid_client": 671, "invalid_client_credentials": 671,
@@ -131,7 +134,7 @@ import Testing
 
   @Test
   func
-    `CO-30.2 CO-35.3 CO-13.1 CO-23 CO-59.1 CO-68.1 a login redeems its code and learns who the user is`()
+    `CO-30.2 CO-35.3 CO-13.1 CO-23 CO-59.1 CO-68.1 BX-2.1 a login redeems its code and learns who the user is`()
     async throws
   {
     let org = TestOrg()
@@ -166,7 +169,9 @@ import Testing
     #expect(await manager.current == account)
   }
 
-  @Test func `CO-33.1 plain grants are sent where hybrid ones are switched off`() async throws {
+  @Test func `CO-33.1 BX-13.1 plain grants are sent where hybrid ones are switched off`()
+    async throws
+  {
     let org = TestOrg()
     let transport = org.transport()
     let manager = try await org.manager([], transport: transport)
@@ -214,7 +219,7 @@ import Testing
     #"{"access_token":"x","instance_url":"http://evil.org"}"#,
     #"{"access_token":"x","id":"javascript:alert(1)"}"#,
   ])
-  func `CO-30.3 an answer that is no token response is malformed`(body: String) {
+  func `CO-30.3 BX-2.1 an answer that is no token response is malformed`(body: String) {
     for status in [200, 400] {
       let error = #expect(throws: OAuthError.self) {
         try TokenResponse(
@@ -382,7 +387,7 @@ import Testing
     #expect(form(revocation) == ["token": "refresh-1", "revoke_reason": "refresh_token_rotated"])
   }
 
-  @Test func `CO-67 no description, dump or error shows a secret`() async throws {
+  @Test func `CO-67 BX-99.2 no description, dump or error shows a secret`() async throws {
     let org = TestOrg()
     let account = org.account()
     var shown = ""

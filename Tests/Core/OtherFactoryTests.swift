@@ -79,7 +79,7 @@ import Testing
       "/services/data/v60.0/sobjects/User/a%2Fb/password")
   }
 
-  @Test func `CO-134 BX-44 notifications are listed, counted and described`() throws {
+  @Test func `CO-134 BX-44.1 notifications are listed, counted and described`() throws {
     let place = "/services/data/v66.0/connect/notifications"
     let date = SalesforceDate(milliseconds: 1_600_000_000_123)
     expect(try .notifications(), .get, place)
@@ -95,7 +95,7 @@ import Testing
     for size in [0, 21, -1] { #expect(code { try .notifications(size: size) } == .invalidRequest) }
   }
 
-  @Test func `CO-134 BX-44 notifications are marked with booleans`() throws {
+  @Test func `CO-134 BX-44.1 notifications are marked with booleans`() throws {
     let place = "/services/data/v66.0/connect/notifications"
     expect(
       try .updateNotification(id: "n1", read: true), .patch, "\(place)/n1", body: #"{"read":true}"#)

@@ -33,7 +33,7 @@ import TestSupport
 
   @Test
   func
-    `CO-75.1 CO-87.1 a picture is fetched with the token, kept sealed, and goes with the logout`()
+    `CO-75.1 CO-87.1 BX-88.1 a picture is fetched with the token, kept sealed, and goes with the logout`()
     async throws
   {
     let org = TestOrg { _ in TransportResponse(status: 200, body: Self.picture) }

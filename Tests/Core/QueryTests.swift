@@ -158,7 +158,8 @@ import Testing
     #expect(page.done)
   }
 
-  @Test func `CO-191 an error of the server is thrown, and what is no query refused`() async throws
+  @Test func `CO-191 BX-39 an error of the server is thrown, and what is no query refused`()
+    async throws
   {
     let transport = ScriptedTransport { request in
       request.url.path().hasSuffix("/query")

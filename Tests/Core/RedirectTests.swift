@@ -35,7 +35,7 @@ import Testing
     ("https://acme.example.com:444/x", false), ("https://other.salesforce.com:443/x", true),
     ("https://other.salesforce.com:8443/x", false), ("https://other.salesforce.com:80/x", false),
   ])
-  func `CO-128 a token follows to the platform and to its own host alone`(
+  func `CO-128 BX-27 a token follows to the platform and to its own host alone`(
     location: String, isFollowed: Bool
   ) throws {
     let followed = next(try request("https://acme.example.com/first"), location)

@@ -8,7 +8,7 @@ import Testing
 
 /// CO-120 to CO-124, CO-129, CO-31, CO-32: what happens when a token has expired.
 @Suite struct RefreshTests {
-  @Test func `CO-123 CO-121.2 100 requests that meet one expired token cause one refresh`()
+  @Test func `CO-123 CO-121.2 BX-3.1 100 requests that meet one expired token cause one refresh`()
     async throws
   {
     let org = TestOrg()
@@ -72,7 +72,7 @@ import Testing
     #expect(await manager.account(for: TestOrg.identity)?.credentials == account.credentials)
   }
 
-  @Test func `CO-124 CO-31.6-7 CO-40.3 a failed refresh fails all with the same error`()
+  @Test func `CO-124 CO-31.6-7 CO-40.3 BX-3.1 a failed refresh fails all with the same error`()
     async throws
   {
     let org = TestOrg()
@@ -101,7 +101,9 @@ import Testing
     #expect(try await client.send(.limits()).status == 200)
   }
 
-  @Test func `CO-121.1 CO-73 CO-120.2 a request is replayed once and not again`() async throws {
+  @Test func `CO-121.1 CO-73 CO-120.2 BX-3.1 a request is replayed once and not again`()
+    async throws
+  {
     let org = TestOrg { _ in TransportResponse(status: 401) }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)
@@ -161,7 +163,7 @@ import Testing
     (401, "", "/services/data/v66.0/limits", true),
     (500, "", "/services/data/v66.0/limits", false),
   ])
-  func `CO-120.1 what asks for a refresh`(
+  func `CO-120.1 BX-3.1 what asks for a refresh`(
     status: Int, body: String, path: String, refreshes: Bool
   ) {
     let response = RestResponse(status: status, body: Array(body.utf8))
@@ -258,7 +260,9 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `CO-32 a refused refresh token ends the session and wipes nothing`() async throws {
+  @Test func `CO-32 BX-3.2 a refused refresh token ends the session and wipes nothing`()
+    async throws
+  {
     let org = TestOrg()
     org.state.withLock {
       $0.accessToken = "access-9"
@@ -287,7 +291,8 @@ import Testing
     #expect(transport.requests.count == count)
   }
 
-  @Test func `CO-32 CO-98 the end of a session is told, is on disk, and holds in every process`()
+  @Test
+  func `CO-32 CO-98 BX-112 the end of a session is told, is on disk, and holds in every process`()
     async throws
   {
     let org = TestOrg()

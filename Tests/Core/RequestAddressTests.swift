@@ -93,7 +93,8 @@ import Testing
     #expect(try headers(own)[.userAgent] == "me")
   }
 
-  @Test func `CO-180.1 CO-183.1 BX-32 MS-7 CO-11.4 the user agent says who sends, and for what`()
+  @Test
+  func `CO-180.1 CO-183.1 BX-32.1 MS-7 CO-11.4 BX-117 the user agent says who sends, and for what`()
     throws
   {
     let markers = FeatureMarkers()

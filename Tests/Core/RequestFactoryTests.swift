@@ -19,7 +19,7 @@ import Testing
     #expect(fields == all, sourceLocation: sourceLocation)
   }
 
-  @Test func `CO-131.1 BX-55 resources and descriptions`() {
+  @Test func `CO-131.1 BX-55 BX-25 resources and descriptions`() {
     expect(.versions(), .get, "/services/data/")
     #expect(!RestRequest.versions().requiresAuthentication)
     expect(.resources(), .get, "/services/data/v66.0")

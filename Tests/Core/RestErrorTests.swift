@@ -88,7 +88,7 @@ import Testing
     #expect(RestResponse(status: 204).isSuccess)
   }
 
-  @Test func `cancellation passes unwrapped`() async throws {
+  @Test func `BX-36 cancellation passes unwrapped`() async throws {
     let client = try await client { _ in throw CancellationError() }
     await #expect(throws: CancellationError.self) { try await client.send(.limits()) }
   }

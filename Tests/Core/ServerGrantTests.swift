@@ -18,7 +18,7 @@ import Testing
     return (key, try JWTSigningKey(pem: key.pemRepresentation))
   }
 
-  @Test func `BX-6 an assertion names app, user and server, and its signature holds`() throws {
+  @Test func `BX-6.1 an assertion names app, user and server, and its signature holds`() throws {
     let (key, signer) = try signed()
     let now = Date(timeIntervalSince1970: 1_600_000_000)
     let text = try signer.assertion(
@@ -44,7 +44,7 @@ import Testing
         padding: .insecurePKCS1v1_5))
   }
 
-  @Test func `BX-6 a key that is none is refused and not shown`() throws {
+  @Test func `BX-6.1 a key that is none is refused and not shown`() throws {
     for pem in ["", "secret", "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----"] {
       let error = #expect(throws: OAuthError.self) { try JWTSigningKey(pem: pem) }
       #expect(error?.code == .jwtLaunchFailed)
@@ -77,7 +77,7 @@ import Testing
     #expect(await manager.current == account)
   }
 
-  @Test func `BX-6 the grant renews the session for as long as the manager lives`() async throws {
+  @Test func `BX-6.1 the grant renews the session for as long as the manager lives`() async throws {
     let calls = Mutex(0)
     let stub = LoginServerStub([
       "/services/oauth2/token": { _ in
@@ -151,7 +151,8 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `CO-34.2 CO-42 CO-25.1 an assertion can open the page that brings a refresh token`()
+  @Test
+  func `CO-34.2 CO-42 CO-25.1 BX-6.2 an assertion can open the page that brings a refresh token`()
     async throws
   {
     let stub = LoginServerStub([
@@ -188,7 +189,7 @@ import Testing
     #expect(types == [.jwtTokenExchange])
   }
 
-  @Test func `CO-54.1 BX-12 an access token in JWT form tells what it is`() throws {
+  @Test func `CO-54.1 BX-12.1 an access token in JWT form tells what it is`() throws {
     func part(_ json: String) -> String { Base64URL.encode(json.utf8) }
     let header = part(
       #"{"alg":"RS256","typ":"JWT","kid":"9","tty":"sfdc-core-token","tnk":"core/x","ver":"1.0"}"#)

@@ -246,7 +246,7 @@ import Testing
     #expect(server.requests.map(\.path) == ["/first", "/third"])
   }
 
-  @Test func `CO-119 BX-49 a server that is silent is given up after the timeout`() async throws {
+  @Test func `CO-119 BX-49.1 a server that is silent is given up after the timeout`() async throws {
     let server = try SocketServer { request, connection in
       if request.path == "/half" {
         connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1")

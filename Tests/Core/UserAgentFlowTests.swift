@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `CO-26 CO-33.1 the page is asked for tokens, without a proof`() {
+  @Test func `CO-26 CO-33.1 BX-13.1 the page is asked for tokens, without a proof`() {
     for (hybrid, type) in [(true, "hybrid_token"), (false, "token")] {
       let query = attempt(hybrid: hybrid).authorizationURL().query() ?? ""
       #expect(query.contains("response_type=\(type)&"))
@@ -65,7 +65,8 @@ import Testing
   }
 
   @Test
-  func `CO-29 CO-25.1 CO-76.2 a login takes its tokens from the redirect, without a token call`()
+  func
+    `CO-29 CO-25.1 CO-76.2 BX-11.1 a login takes its tokens from the redirect, without a token call`()
     async throws
   {
     let stub = LoginServerStub()

@@ -26,7 +26,8 @@ import Testing
       account: account)
   }
 
-  @Test func `BX-45 CO-190 each call is one request with the service's header fields`() async throws
+  @Test func `BX-45 CO-190 CO-109 each call is one request with the service's header fields`()
+    async throws
   {
     let transport = ScriptedTransport([
       .init(json: #"{"id":"1","generationDetails":{"generations":[]}}"#),

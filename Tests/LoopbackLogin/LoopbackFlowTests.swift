@@ -25,7 +25,7 @@ import Testing
     return try #require(items?.first { $0.name == "redirect_uri" }?.value)
   }
 
-  @Test func `CO-29 CO-44.1 the redirect's page hands over what only the browser sees`()
+  @Test func `CO-29 CO-44.1 HT-95.1 the redirect's page hands over what only the browser sees`()
     async throws
   {
     let attempt = AuthorizationAttempt(

@@ -26,7 +26,9 @@ import Testing
       TransportRequest(method: .get, url: try #require(URL(string: address))))
   }
 
-  @Test func `CO-44.1 the browser is shown the page, and its redirect ends the login`() async throws
+  @Test
+  func `CO-44.1 HT-73.1 HT-74.1 the browser is shown the page, and its redirect ends the login`()
+    async throws
   {
     let attempt = attempt()
     let presenter = LoopbackLoginPresenter { page in
@@ -64,7 +66,7 @@ import Testing
       pages.first.map { String(decoding: $0.body, as: UTF8.self) }?.contains("logged in") == true)
   }
 
-  @Test func `CO-44.2 what does not belong to the login is refused, and the login goes on`()
+  @Test func `CO-44.2 HT-95.1 what does not belong to the login is refused, and the login goes on`()
     async throws
   {
     let attempt = attempt()

@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `SS-33 SS-27.2 the engine can be asked about itself`() {
+  @Test func `SS-33 SS-27.2 BX-83 the engine can be asked about itself`() {
     // Not SQLCipher: the answers are those of this engine (ruling 3).
     #expect(SmartStore.versionOfSQLCipher().contains("Fieldforce"))
     #expect(!SmartStore.cipherProviderVersion().isEmpty)

@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `SS-213 SS-214 a stored text that is no JSON is told by event and notification`()
+  @Test func `SS-213 SS-214 BX-86 a stored text that is no JSON is told by event and notification`()
     async throws
   {
     let notifications = Notifications(
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test func `SS-216 the plan of the last query is kept while it is captured`() async throws {
+  @Test func `SS-216 BX-87 the plan of the last query is kept while it is captured`() async throws {
     try await withStore(SmartStoreOptions()) { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("p:string")])
       let spec = try QuerySpec.buildExactQuerySpec(

@@ -11,7 +11,8 @@ struct ManagerMaintenanceTests {
   private let user = StoreOwner.user(organizationId: "00D", userId: "005", communityId: "0DB")
   private let new = FixedKeyProvider(SymmetricKey(size: .bits256))
 
-  @Test func `SS-35 all stores of an app change over to a new key, also after an interruption`()
+  @Test
+  func `SS-35 BX-98 all stores of an app change over to a new key, also after an interruption`()
     async throws
   {
     try await TemporaryFolder.with { folder in

@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `SS-135 bind arguments keep their kind and must fit`() async throws {
+  @Test func `SS-135 BX-77 bind arguments keep their kind and must fit`() async throws {
     try await withStore { store async throws in
       let spec = try QuerySpec.buildSmartQuerySpec(
         smartSql: "select typeof(?), typeof(?), typeof(?), typeof(?), typeof(?), ? || ''",

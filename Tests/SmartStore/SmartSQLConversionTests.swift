@@ -93,7 +93,7 @@ import Testing
     ("select json_set('{}', '$.a', 1)", "select json_set('{}', '$.a', 1)"),
     ("  SELECT\t*\nFROM tab  ", "  SELECT\t*\nFROM tab  "),
   ])
-  func `SS-145 SS-146 quoted text, comments and all else pass unchanged`(
+  func `SS-145 SS-146 BX-78 quoted text, comments and all else pass unchanged`(
     smartSQL: String, sql: String
   ) throws {
     #expect(try convert(smartSQL) == sql)
@@ -104,7 +104,7 @@ import Testing
     #expect(try convert("{cases}") == "TABLE_1")
   }
 
-  @Test func `SS-156 the cache drops the oldest, and what mentions a soup`() throws {
+  @Test func `SS-156 BX-78 the cache drops the oldest, and what mentions a soup`() throws {
     var cache = SmartSQLCache(capacity: 2)
     let texts = [
       "select {cases:title} from {cases}", "select {sites:code} from {sites}",

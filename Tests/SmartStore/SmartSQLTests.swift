@@ -19,7 +19,7 @@ import Testing
     "select load_extension('x')", "select \"fts3_tokenizer\"('x', 'y')", "select\u{0}1",
     "select 1) union select * from (select 2",
   ])
-  func `SS-148 anything but one SELECT is refused and changes nothing`(smartSQL: String)
+  func `SS-148 BX-78 anything but one SELECT is refused and changes nothing`(smartSQL: String)
     async throws
   {
     try await withStore { store async throws in
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `SS-143 unindexed paths filter, order and are returned`() async throws {
+  @Test func `SS-143 BX-76 unindexed paths filter, order and are returned`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("k:string")])
       try await store.upsert(

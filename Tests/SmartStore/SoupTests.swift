@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `SS-66 registering by paths makes json1 indexes`() async throws {
+  @Test func `SS-66 BX-84 registering by paths makes json1 indexes`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndexPaths: ["x", "y.z"])
       #expect(try await store.indices(forSoupNamed: "a").map(\.type) == [.json1, .json1])

@@ -61,7 +61,7 @@ import Testing
     #expect(target.isSortedByModificationDate == expected)
   }
 
-  @Test func `MS-112 a re-sync asks for what changed, in front of the condition`() throws {
+  @Test func `MS-112 BX-66 a re-sync asks for what changed, in front of the condition`() throws {
     let target = try SoqlSyncDownTarget(
       query: "select Id, LastModifiedDate from Account where Name = 'John' limit 100")
     #expect(
@@ -118,7 +118,7 @@ import Testing
       (2_000, nil), (5_000, nil), (200, "batchSize=200"), (50, "batchSize=200"),
       (500, "batchSize=500"),
     ] as [(Int, String?)])
-  func `MS-109 the page size is asked for only if it is not the server's own`(
+  func `MS-109 BX-66 the page size is asked for only if it is not the server's own`(
     size: Int, header: String?
   ) async throws {
     let org = InMemoryOrg()

@@ -91,7 +91,7 @@ import Testing
 
 /// CA-29: where files lie.
 @Suite struct AppFoldersTests {
-  @Test func `CA-29 CO-89 folders follow the system's rules`() {
+  @Test func `CA-29 CO-89 HT-93.1 folders follow the system's rules`() {
     let folders = AppFolders(
       appId: "org.example.app",
       environment: ["HOME": "/home/jane", "XDG_CACHE_HOME": "/cache", "XDG_DATA_HOME": "relative"])
@@ -105,7 +105,9 @@ import Testing
     #endif
   }
 
-  @Test func `CA-29 CA-27.1 CO-89 folders are made for their owner, and shared by name`() throws {
+  @Test func `CA-29 CA-27.1 CO-89 HT-93.1 folders are made for their owner, and shared by name`()
+    throws
+  {
     let temporary = try TemporaryFolder()
     let folders = AppFolders(appId: "group", root: temporary.url)
     let made = try folders.make(.data, "deep", "er")

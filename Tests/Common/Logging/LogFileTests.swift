@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 70, 500])
-  func `CA-15 a full file lets the oldest lines go`(limit: Int) async throws {
+  func `CA-15 BX-100 a full file lets the oldest lines go`(limit: Int) async throws {
     let folder = try TemporaryFolder()
     let file = LogFile(component: "c", in: folder.url)
     file.enable(maxLines: limit)
@@ -114,7 +114,7 @@ import Testing
     #expect(await log.readAll() == ["one", "two"])
   }
 
-  @Test func `CA-15 the records of a logger come to its file`() async throws {
+  @Test func `CA-15 HT-90.1 the records of a logger come to its file`() async throws {
     let folder = try TemporaryFolder()
     LogConfiguration.writeFiles(in: folder.url)
     defer { LogRegistry.shared.writeFiles(in: nil) }

@@ -36,7 +36,8 @@ import Testing
     }
   }
 
-  @Test func `CA-13 a program's own implementation serves the loggers that are made after it`() {
+  @Test
+  func `CA-13 BX-100 a program's own implementation serves the loggers that are made after it`() {
     let before = SalesforceLogger.logger(forComponent: "LogReceiverTests.before")
     let made = Mutex<[String: Kept]>([:])
     SalesforceLogger.setImplementation { component in
@@ -60,7 +61,7 @@ import Testing
       kept?.lines == [#"error LogReceiverTests.after Tag sid=******7890: a\nb"#])
   }
 
-  @Test func `CA-14 a receiver per component hears what passes the level, and not itself`()
+  @Test func `CA-14 BX-100 a receiver per component hears what passes the level, and not itself`()
     async throws
   {
     try await Turns.logging.run {

@@ -88,7 +88,7 @@ struct LoggerTests {
     #expect(logger.level == .warn)
   }
 
-  @Test func `CA-9 the environment sets the level of one component or of all others`() {
+  @Test func `CA-9 HT-90.1 the environment sets the level of one component or of all others`() {
     let configuration = LogConfiguration("warn, SmartStore:debug,MobileSync : off,x:loud,,:")
     #expect(configuration.level(of: "SmartStore") == .debug)
     #expect(configuration.level(of: "MobileSync") == .off)

@@ -22,7 +22,7 @@ import Testing
     Self.header + "\(device)\t\(target)\t0102A8C0\t\(flags)\t0\t0\t100\t\(target)\t0\t0\t0\n"
   }
 
-  @Test func `CA-30.1 a default route is a way out`() {
+  @Test func `CA-30.1 HT-88.1 a default route is a way out`() {
     #expect(RouteTable.status(four: route("eth0"), six: "") == .viaWiFi)
     #expect(RouteTable.status(four: route("wlan0"), six: "") == .viaWiFi)
     #expect(RouteTable.status(four: route("wwan0"), six: "") == .viaCellular)

@@ -47,7 +47,8 @@ struct SecretStoreTests {
   }
 
   @Test
-  func `CA-6.1 secrets survive in a file that shows nothing of them and is for this user alone`()
+  func
+    `CA-6.1 HT-78.1 secrets survive in a file that shows nothing of them and is for this user alone`()
     throws
   {
     let secret = Array("a very secret text".utf8)
@@ -211,7 +212,7 @@ struct SecretStoreTests {
     #expect(try store.list().count == 2)
   }
 
-  @Test func `CA-7 a change waits for whoever holds the lock, and says so`() throws {
+  @Test func `CA-7 HT-79.1 a change waits for whoever holds the lock, and says so`() throws {
     let key = MasterKey.random()
     try fileStore(key).write([1], for: name)
     // To the system each opening of the lock's file is a holder of its own, as another process is.
@@ -231,7 +232,7 @@ struct SecretStoreTests {
     #expect(try store.read(name) == [2])
   }
 
-  @Test func `CA-6.3 locked is an error of its own and never looks like absence`() throws {
+  @Test func `CA-6.3 HT-78.2 locked is an error of its own and never looks like absence`() throws {
     let store = InMemorySecretStore()
     try store.write([1], for: name)
     store.setLocked(true)

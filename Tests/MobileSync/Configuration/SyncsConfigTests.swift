@@ -97,7 +97,7 @@ import Testing
     #expect(config.entries.isEmpty && config.problems.isEmpty)
   }
 
-  @Test func `MS-273 BX-71 a problem names file, line, column, place and remedy`() throws {
+  @Test func `MS-273 BX-71.1 a problem names file, line, column, place and remedy`() throws {
     let config = try config(
       """
       {

@@ -407,7 +407,7 @@ import Testing
     #expect(try await device.manager.unsyncedRecords() == [Device.soup: 2])
   }
 
-  @Test func `BX-65 MS-3 local ids are made here and do not repeat`() async throws {
+  @Test func `BX-65.1 MS-3 local ids are made here and do not repeat`() async throws {
     let device = try await Device.open(org(0))
     let ids = Set((0..<10_000).map { _ in device.manager.createLocalId() })
     #expect(ids.count == 10_000)

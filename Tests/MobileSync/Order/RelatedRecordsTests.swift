@@ -95,7 +95,8 @@ import Testing
     #expect(rows.filter { $0["ParentId"] == parent }.count == 2)
   }
 
-  @Test func `soups that refer to each other go up in their order, and all rows get the new ids`()
+  @Test
+  func `BX-65.2 soups that refer to each other go up in their order, and all rows get the new ids`()
     async throws
   {
     let org = InMemoryOrg()

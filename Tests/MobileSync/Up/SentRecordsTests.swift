@@ -47,7 +47,7 @@ import Testing
     #expect(after[SyncKeys.lastError] == nil && after[SyncKeys.local] == false)
   }
 
-  @Test func `MS-39 BX-59 a sync up without a target sends collections`() async throws {
+  @Test func `MS-39 BX-59.1 BX-73 a sync up without a target sends collections`() async throws {
     let device = try await Device.open(InMemoryOrg())
     try await device.create([["Name": "a"]])
     let state = try await device.manager.syncUp(
@@ -158,7 +158,7 @@ import Testing
     #expect(try JSONValue(parsing: refused)["errorCode"] == "FIRST")
   }
 
-  @Test func `MS-235 BX-62 a collection's answer is read by position`() async throws {
+  @Test func `MS-235 BX-62.2 a collection's answer is read by position`() async throws {
     let org = InMemoryOrg()
     let ids = (0..<4).map { org.create("Account", ["Name": .string("\($0)")]) }
     let device = try await Device.open(org)

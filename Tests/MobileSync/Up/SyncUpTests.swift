@@ -382,7 +382,7 @@ import Testing
 
   @Test
   func
-    `MS-194 BX-74 MS-54 MS-334 a stop completes the batch on its way, and the rest goes up later`()
+    `MS-194 BX-74.1 MS-54 MS-334 a stop completes the batch on its way, and the rest goes up later`()
     async throws
   {
     let (org, device, ids) = try await synced(3)

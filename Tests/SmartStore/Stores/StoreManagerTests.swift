@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `SS-12.2,3 a store that cannot be read fails and stays as it is`() async throws {
+  @Test func `SS-12.2,3 BX-82 a store that cannot be read fails and stays as it is`() async throws {
     try await TemporaryFolder.with { folder in
       let manager = SmartStoreManager(root: folder.url, encryption: testEncryption)
       try await mark(manager.sharedGlobal(), "a")

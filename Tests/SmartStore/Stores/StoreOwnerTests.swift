@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "", "000000000000000AAA", "000000000000000", "0DB5g00000000Ab"])
-  func `SS-9 CO-88 the stores of an account lie in the folder of the account`(
+  func `SS-9 CO-88 BX-88.1 the stores of an account lie in the folder of the account`(
     community: String?
   ) throws {
     let root = URL(filePath: "/root")
