@@ -92,7 +92,7 @@ import Testing
     #expect(error?.number == 685)
   }
 
-  @Test func `CO-102.1 the choice survives a restart and is told`() async throws {
+  @Test func `CO-102.1 BX-28.2 the choice survives a restart and is told`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.file("hosts.json")
     let hosts = try LoginHosts(in: file)

@@ -317,7 +317,9 @@ import Testing
   }
 
   @Test(arguments: ["inactive_user", "inactive_org", "invalid_client_id", "rate_limit_exceeded"])
-  func `CO-32 other refusals fail the request and keep the session`(refusal: String) async throws {
+  func `CO-32 CO-40.2 other refusals fail the request and keep the session`(refusal: String)
+    async throws
+  {
     let org = TestOrg()
     org.state.withLock {
       $0.accessToken = "access-9"

@@ -70,7 +70,7 @@ import Testing
     #expect((error?.cause as? URLError)?.code == .notConnectedToInternet)
   }
 
-  @Test func `CO-126 an answer is read as JSON or as a type, or says why not`() throws {
+  @Test func `CO-126 CO-118 an answer is read as JSON or as a type, or says why not`() throws {
     struct Page: Decodable { let totalSize: Int }
     let page = RestResponse(status: 200, body: Array(#"{"totalSize":2}"#.utf8))
     #expect(try page.json()["totalSize"]?.int64 == 2)

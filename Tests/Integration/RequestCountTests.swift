@@ -7,9 +7,11 @@ import Testing
 /// How many requests does a sync cost?
 @Suite struct RequestCountTests {
   @Test(arguments: [(SyncMergeMode.overwrite, 5), (.leaveIfChanged, 6)])
-  func `MS-200 BX-64 a thousand edited records go up in five requests, six with conflict detection`(
-    mode: SyncMergeMode, requests: Int
-  ) async throws {
+  func
+    `MS-200 BX-64 BX-59.1 a thousand edited records go up in five requests, six with conflict detection`(
+      mode: SyncMergeMode, requests: Int
+    ) async throws
+  {
     try await FieldDevice.with { device in
       try await device.org.generate("Account", count: 1000)
       _ = try await device.syncDown().finished()

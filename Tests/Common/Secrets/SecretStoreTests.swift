@@ -48,7 +48,7 @@ struct SecretStoreTests {
 
   @Test
   func
-    `CA-6.1 HT-78.1 secrets survive in a file that shows nothing of them and is for this user alone`()
+    `CA-6.1 HT-78.1 CO-144.3 secrets survive in a file that shows nothing of them and is for this user alone`()
     throws
   {
     let secret = Array("a very secret text".utf8)

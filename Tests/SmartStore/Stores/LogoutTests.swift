@@ -60,7 +60,8 @@ import Testing
     return (all as? [String] ?? []).filter { $0.hasSuffix("store.sqlite") }.sorted()
   }
 
-  @Test func `SS-20 SS-209.1 a logout removes the account's stores, open or not, and no others`()
+  @Test
+  func `SS-20 SS-209.1 CO-87.1 a logout removes the account's stores, open or not, and no others`()
     async throws
   {
     for identity in [ada, bob] { try await persister.save(Self.account(identity)) }
