@@ -28,7 +28,8 @@ import Testing
     return (error.code, error.message.split(separator: ":").first.map(String.init) ?? "")
   }
 
-  @Test func `CO-135 MS-290 MS-294 without a part that is needed there is no text, and a reason`() {
+  @Test func `CO-135 MS-290 MS-294.1 without a part that is needed there is no text, and a reason`()
+  {
     for (build, reason): (() throws -> String, String) in [
       (SOQLBuilder(fields: [], from: "A").build, "no fields"),
       (SOQLBuilder(fields: [""], from: "A").build, "no fields"),
@@ -76,7 +77,8 @@ import Testing
     #expect(try SOSLBuilder(searchTerm: "x").limit(0).build() == "find {x}")
   }
 
-  @Test func `MS-294 signs of the search language are escaped, wildcards only if they are meant`()
+  @Test
+  func `MS-294.1-2 signs of the search language are escaped, wildcards only if they are meant`()
     throws
   {
     let term = #"a\b+c^~'-[]{}()&:!*?|""#

@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `SS-214 an element that a join does not find decodes as nil`() async throws {
+  @Test func `an element that a join does not find decodes as nil`() async throws {
     struct Item: Decodable, Equatable { let key: String }
     for features in [[], [SoupSpec.featureExternalStorage]] {
       try await withStore { store async throws in

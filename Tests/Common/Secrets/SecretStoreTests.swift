@@ -48,7 +48,7 @@ struct SecretStoreTests {
 
   @Test
   func
-    `CA-6.1 HT-78.1 CO-144.3 secrets survive in a file that shows nothing of them and is for this user alone`()
+    `CA-6.1 HT-78.1 CO-144.3 SS-39.2 secrets survive in a file that hides them, for one user`()
     throws
   {
     let secret = Array("a very secret text".utf8)
