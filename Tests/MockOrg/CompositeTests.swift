@@ -7,7 +7,7 @@ import Testing
   private let createAccount =
     #"{"method":"POST","url":"/services/data/v66.0/sobjects/Account","referenceId":"A","body":{"Name":"Q\"uote"}}"#
 
-  @Test func `a later request takes the id that an earlier one made`() async throws {
+  @Test func `MS-226 a later request takes the id that an earlier one made`() async throws {
     let org = try OrgUnderTest()
     let reply = await org.send(
       "POST", "/composite",
