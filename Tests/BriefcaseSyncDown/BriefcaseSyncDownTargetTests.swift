@@ -157,7 +157,7 @@ import Testing
     #expect(names == ["listed, and changed again", "not listed", "2"])
   }
 
-  @Test func `a record that changes between two pages of ids comes next time`() async throws {
+  @Test func `BX-60 a record that changes between two pages of ids comes next time`() async throws {
     let (device, org, ids, _) = try await device(accounts: 3, contacts: 0, pageSize: 1)
     let sync = try await device.manager.syncDown(
       target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup

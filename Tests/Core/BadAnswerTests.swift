@@ -69,7 +69,7 @@ import TestSupport
   }
 
   @Test(arguments: Way.allCases)
-  func `CO-119 CO-125 a server that falls silent is timed out`(way: Way) async throws {
+  func `CO-119 CO-125.2 a server that falls silent is timed out`(way: Way) async throws {
     let server = try SocketServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n{")
       connection.waitForClose()
@@ -109,7 +109,7 @@ import TestSupport
   }
 
   @Test(arguments: Way.allCases)
-  func `CO-125 an answer that is cut is truncated`(way: Way) async throws {
+  func `CO-125.3 an answer that is cut is truncated`(way: Way) async throws {
     for answer in [
       "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"records\":[",
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n5\r\n[1",
@@ -134,7 +134,7 @@ import TestSupport
   ]
 
   @Test(arguments: Way.allCases, 0..<3)
-  func `CO-125 an answer that is too long or has no end is refused, and its connection closed`(
+  func `CO-125.3 an answer that is too long or has no end is refused, and its connection closed`(
     way: Way, kind: Int
   ) async throws {
     let closed = Gate()
@@ -154,7 +154,7 @@ import TestSupport
   }
 
   @Test(arguments: Way.allCases)
-  func `CO-125 a small answer that unpacks to a huge one is refused`(way: Way) async throws {
+  func `CO-125.3 a small answer that unpacks to a huge one is refused`(way: Way) async throws {
     let bomb = Self.zeros(megabytes: 10)
     #expect(bomb.count < 70_000)
     let server = try SocketServer { _, connection in
@@ -193,7 +193,7 @@ import TestSupport
     return bytes + [UInt8](repeating: 0, count: 8)
   }
 
-  @Test func `CO-125 header fields without end are a typed error`() async throws {
+  @Test func `CO-125.3 header fields without end are a typed error`() async throws {
     let server = try SocketServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\n")
       let field = Array("X-Filler: \(String(repeating: "y", count: 4000))\r\n".utf8)
@@ -206,7 +206,7 @@ import TestSupport
     #expect(code == .unreachable || code == .malformedResponse || code == .truncated)
   }
 
-  @Test func `CO-125 a refusal without end is the refusal, from as much of it as counts`()
+  @Test func `CO-125.3 a refusal without end is the refusal, from as much of it as counts`()
     async throws
   {
     let server = try SocketServer { _, connection in
@@ -267,7 +267,7 @@ import TestSupport
     "SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "\r\n\r\n\r\n",
     "HTTP/9.9 200 OK\r\n\r\n",
   ])
-  func `CO-125 what is not HTTP is a typed error`(answer: String) async throws {
+  func `CO-125.3 what is not HTTP is a typed error`(answer: String) async throws {
     let server = try SocketServer { _, connection in
       connection.send(answer)
       return false

@@ -118,7 +118,7 @@ import Testing
     #expect(response.parts[0].body == nil)
   }
 
-  @Test func `CO-133.1 a collection's answer tells each record's outcome`() throws {
+  @Test func `CO-133.1 BX-37.1 a collection's answer tells each record's outcome`() throws {
     let results = try CollectionResult.all(
       in: answer(
         #"[{"id":"1","success":true,"errors":[]},{"success":false,"errors":"#

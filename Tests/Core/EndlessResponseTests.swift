@@ -32,7 +32,7 @@ import TestSupport
   ]
 
   @Test(arguments: Load.allCases, Way.allCases)
-  func `CO-125 a response without end is not read beyond the limit and a small window`(
+  func `CO-125.3 a response without end is not read beyond the limit and a small window`(
     load: Load, way: Way
   ) async throws {
     let loadEnds = Self.begin(load)

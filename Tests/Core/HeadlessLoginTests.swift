@@ -33,7 +33,7 @@ import Testing
     HTTPField.Name(name).flatMap { request.headers[$0] }
   }
 
-  @Test func `CO-50 BX-7 a name and a password become an account`() async throws {
+  @Test func `CO-50 BX-7.1 a name and a password become an account`() async throws {
     let stub = stub()
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
@@ -71,7 +71,7 @@ import Testing
     ("jane@example.com", "12345678", .invalidPassword),
     ("jane@example.com", HeadlessLoginTests.longPassword, .invalidPassword),
   ])
-  func `CO-50 BX-7 what breaks a rule is not sent`(
+  func `CO-50 BX-7.1 what breaks a rule is not sent`(
     username: String, password: String, code: OAuthError.Code
   ) async throws {
     let stub = stub()
@@ -86,7 +86,7 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `BX-7 a refused password is told in the server's words`() async throws {
+  @Test func `BX-7.1 a refused password is told in the server's words`() async throws {
     let stub = stub()
     stub.set("/shop/services/oauth2/authorize") { _ in
       LoginServerStub.refusal("invalid_grant", status: 401)

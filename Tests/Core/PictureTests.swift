@@ -90,7 +90,7 @@ import TestSupport
     #expect(try stores.storeNames(for: account) == [])
   }
 
-  @Test func `CO-75.3 CO-128 a stranger's address never sees the token`() async throws {
+  @Test func `CO-75.3 CO-128.1 a stranger's address never sees the token`() async throws {
     let org = TestOrg { _ in TransportResponse(status: 200, body: Self.picture) }
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://pictures.example/T")

@@ -35,7 +35,7 @@ import Testing
     ("https://acme.example.com:444/x", false), ("https://other.salesforce.com:443/x", true),
     ("https://other.salesforce.com:8443/x", false), ("https://other.salesforce.com:80/x", false),
   ])
-  func `CO-128 BX-27 a token follows to the platform and to its own host alone`(
+  func `CO-128.1 BX-27 a token follows to the platform and to its own host alone`(
     location: String, isFollowed: Bool
   ) throws {
     let followed = next(try request("https://acme.example.com/first"), location)
@@ -43,14 +43,14 @@ import Testing
     if let followed { #expect(followed.headers[.authorization] == "Bearer t") }
   }
 
-  @Test func `CO-128 without a token a redirect leads anywhere secure`() throws {
+  @Test func `CO-128.1 without a token a redirect leads anywhere secure`() throws {
     let first = try request("https://acme.example.com/first", withToken: false)
     #expect(next(first, "https://example.com/x")?.url.absoluteString == "https://example.com/x")
     #expect(next(first, "http://example.com/x") == nil)
     #expect(next(first, "http://127.0.0.1/x") == nil)
   }
 
-  @Test func `CO-128 method, header fields and body are kept, but for a 303`() throws {
+  @Test func `CO-128.1 method, header fields and body are kept, but for a 303`() throws {
     let first = try request("https://acme.salesforce.com/first")
     for status in [301, 302, 307, 308] {
       let followed = try #require(self.next(first, "/second", status: status))
@@ -65,7 +65,7 @@ import Testing
     #expect(next(first, "/second", status: 200) == nil)
   }
 
-  @Test func `CO-128 BX-27 a client gets a redirect to a stranger as its answer`() async throws {
+  @Test func `CO-128.1 BX-27 a client gets a redirect to a stranger as its answer`() async throws {
     let org = TestOrg { request in
       request.url.path().hasSuffix("/limits")
         ? TransportResponse(status: 302, headers: [.location: "https://evil.example.com/"])

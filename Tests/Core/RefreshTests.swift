@@ -8,7 +8,7 @@ import Testing
 
 /// CO-120 to CO-124, CO-129, CO-31, CO-32: what happens when a token has expired.
 @Suite struct RefreshTests {
-  @Test func `CO-123 CO-121.2 BX-3.1 100 requests that meet one expired token cause one refresh`()
+  @Test func `CO-123.1 CO-121.2 BX-3.1 100 requests that meet one expired token cause one refresh`()
     async throws
   {
     let org = TestOrg()
@@ -123,7 +123,7 @@ import Testing
     #expect(transport.requests[2].headers[.authorization] == "Bearer access-2")
   }
 
-  @Test func `CO-123 a request refused with an older token is replayed without a refresh`()
+  @Test func `CO-123.1 a request refused with an older token is replayed without a refresh`()
     async throws
   {
     let org = TestOrg()

@@ -116,7 +116,7 @@ import Testing
     #expect(sent?.contains(" NativeMobileSync ") == true)
   }
 
-  @Test func `CO-128 the token goes to servers of the account and to hosts that the app names`()
+  @Test func `CO-128.1 the token goes to servers of the account and to hosts that the app names`()
     throws
   {
     let client = RestClient(

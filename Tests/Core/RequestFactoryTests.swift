@@ -109,7 +109,7 @@ import Testing
     #expect(throws: RestError.self) { try RestFields(["x": .double(.nan)] as JSONObject) }
   }
 
-  @Test func `CO-133.1 BX-37 collections, in their five forms`() throws {
+  @Test func `CO-133.1 BX-37.1 collections, in their five forms`() throws {
     let place = "/services/data/v66.0/composite/sobjects"
     expect(
       try .collectionCreate([
@@ -146,7 +146,7 @@ import Testing
         == #"{"allOrNone":false,"records":[{"attributes":{"type":"A"},"id":"1","N":1.0}]}"#)
   }
 
-  @Test func `CO-133.1 more records than the server takes are refused here`() throws {
+  @Test func `CO-133.1 BX-37.1 more records than the server takes are refused here`() throws {
     let record = RestRecord(object: "A", fields: ["id": "1"])
     let many = Array(repeating: record, count: 201)
     let ids = Array(repeating: "1", count: 2001)

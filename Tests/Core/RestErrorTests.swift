@@ -17,7 +17,8 @@ import Testing
       transport: transport, options: .init(retries: .never))
   }
 
-  @Test func `CO-125 CO-118 a refusal carries status, body and the server's faults`() async throws {
+  @Test func `CO-125.1 CO-118 a refusal carries status, body and the server's faults`() async throws
+  {
     let body =
       #"[{"errorCode":"INVALID_FIELD","message":"No such column 'Secret__c'","fields":["Secret__c"]}]"#
     let client = try await client { _ in TransportResponse(status: 400, json: body) }
@@ -41,7 +42,7 @@ import Testing
     (300, #"["/a","/b"]"#), (304, ""), (403, "Bad"), (404, "<html>"), (412, "[]"), (500, "null"),
     (503, #"{"error":"unavailable","error_description":"later"}"#),
   ])
-  func `CO-125 every status outside 200 to 299 is its own code`(
+  func `CO-125.1 every status outside 200 to 299 is its own code`(
     status: Int, body: String
   ) async throws {
     let client = try await client { _ in
@@ -58,7 +59,7 @@ import Testing
     (.timedOut, .timedOut, true), (.truncated, .truncated, true), (.tooLarge, .tooLarge, false),
     (.insecureURL, .insecureURL, false), (.malformed, .malformedResponse, false),
   ])
-  func `CO-125 BX-36 a transport's failure keeps its kind and its cause`(
+  func `CO-125.2 BX-36 a transport's failure keeps its kind and its cause`(
     below: TransportError.Code, code: RestError.Code, isNetwork: Bool
   ) async throws {
     let cause = URLError(.notConnectedToInternet)

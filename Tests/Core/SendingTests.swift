@@ -356,7 +356,7 @@ import Testing
     #expect(setup.sent == 1)
   }
 
-  @Test func `CO-128 a stream's redirect never carries the token to a stranger`() async throws {
+  @Test func `CO-128.1 a stream's redirect never carries the token to a stranger`() async throws {
     for target in ["https://evil.example/x", "http://acme.my.salesforce.com/x"] {
       let setup = try await Setup(
         ScriptedTransport { request in

@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `CO-128 a redirect is an answer, not followed by the transport`(status: Int) async throws {
+  func `CO-128.1 a redirect is an answer, not followed by the transport`(status: Int) async throws {
     let server = try SocketServer { request, connection in
       connection.send(
         SocketServer.answer("moved", status: "\(status) Moved", headers: "Location: /other\r\n"))

@@ -12,7 +12,7 @@ import Testing
     org.requestLog.count { $0.path == "/services/oauth2/token" }
   }
 
-  @Test func `CO-123 twenty requests that meet an expired session cost one refresh`()
+  @Test func `CO-123.1 twenty requests that meet an expired session cost one refresh`()
     async throws
   {
     try await FieldDevice.with { device in
