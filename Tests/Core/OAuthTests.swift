@@ -23,7 +23,7 @@ import Testing
 
   @Test
   func
-    `CO-26 CO-11.2 CO-23 CO-39 CO-48.1 BX-1 HT-92.2 the login page's address, every value encoded`()
+    `CO-26 CO-11.2 CO-39 CO-48.1 BX-1 HT-92.2 CO-23.1 the login page's address, every value encoded`()
     throws
   {
     let app = ConnectedApp(
@@ -68,14 +68,14 @@ import Testing
     ("acme.force.com/fineapps", "https://acme.force.com/fineapps"),
     ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
   ])
-  func `CO-23 login servers are normalised`(text: String, url: String) throws {
+  func `CO-23.1 login servers are normalised`(text: String, url: String) throws {
     #expect(try LoginServer(text).url.absoluteString == url)
   }
 
   @Test(arguments: [
     "http://login.salesforce.com", "", "ftp://x", "https://a b", "x?y=1", "https://",
   ])
-  func `CO-23 CO-40.3 a login server that is not https is refused`(text: String) {
+  func `CO-40.3 CO-23.1 a login server that is not https is refused`(text: String) {
     #expect {
       _ = try LoginServer(text)
     } throws: {
@@ -134,7 +134,7 @@ import Testing
 
   @Test
   func
-    `CO-30.2 CO-35.3 CO-13.1 CO-23 CO-59.1 CO-68.1 BX-2.1 a login redeems its code and learns who the user is`()
+    `CO-30.2 CO-35.3 CO-13.1 CO-59.1 CO-68.1 BX-2.1 CO-23.1 a login redeems its code and learns who the user is`()
     async throws
   {
     let org = TestOrg()
@@ -372,7 +372,7 @@ import Testing
 
   @Test
   func
-    `CO-79.2 CO-23 CO-37.1 logging in again replaces the tokens and ends the former refresh token`()
+    `CO-79.2 CO-37.1 CO-23.1 logging in again replaces the tokens and ends the former refresh token`()
     async throws
   {
     let org = TestOrg()
