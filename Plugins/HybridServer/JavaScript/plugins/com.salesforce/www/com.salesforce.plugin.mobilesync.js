@@ -1,0 +1,64 @@
+// com.salesforce.plugin.mobilesync: syncs between soups and the server. Progress comes as document event "sync".
+cordova.define("com.salesforce.plugin.mobilesync", function (require, exports, module) {
+  "use strict";
+  const SERVICE = "com.salesforce.mobilesync";
+  const VERSION = "14.0.0";
+  const MERGE_MODE = { OVERWRITE: "OVERWRITE", LEAVE_IF_CHANGED: "LEAVE_IF_CHANGED" };
+
+  const exec = (success, fail, action, message) =>
+    require("com.salesforce.util.exec").exec(VERSION, success, fail, SERVICE, action, [message]);
+  const { splitStoreConfig } = require("com.salesforce.util.storeconfig");
+
+  // (storeConfig?, target, soupName, options, syncName?, success, error)
+  const syncDown = (...args) => {
+    const { store, rest } = splitStoreConfig(args, 0);
+    const [target, soupName, options] = rest;
+    const [syncName, success, fail] = nameAndCallbacks(rest.slice(3));
+    exec(success, fail, "syncDown", { target, soupName, options, syncName, ...store });
+  };
+
+  // (storeConfig?, target?, soupName, options, syncName?, success, error)
+  const syncUp = (...args) => {
+    const { store, rest } = splitStoreConfig(args, 0);
+    if (typeof rest[0] === "string") rest.unshift({});
+    const [target, soupName, options] = rest;
+    const [syncName, success, fail] = nameAndCallbacks(rest.slice(3));
+    exec(success, fail, "syncUp", { target: target || {}, soupName, options, syncName, ...store });
+  };
+
+  function nameAndCallbacks(rest) {
+    return typeof rest[0] === "function" ? [undefined, ...rest] : rest;
+  }
+
+  // A string names a sync, also one that consists of digits; a number is an id.
+  const idOrName = (value) => (typeof value === "string" ? { syncName: value } : { syncId: value });
+
+  // (storeConfig?, syncIdOrName, success, error)
+  const callBySync = (action, adapt) => (...args) => {
+    const { store, rest } = splitStoreConfig(args, 1);
+    const [sync, success, fail] = rest;
+    exec(adapt ? adapt(success) : success, fail, action, { ...idOrName(sync), ...store });
+  };
+
+  // The wire has {} for "no such sync".
+  const nullWhenEmpty = (success) => (state) => {
+    if (success) success(state && state._soupEntryId !== undefined ? state : null);
+  };
+
+  // (storeConfig?, syncId, success, error)
+  const cleanResyncGhosts = (...args) => {
+    const { store, rest } = splitStoreConfig(args, 1);
+    const [syncId, success, fail] = rest;
+    exec(success, fail, "cleanResyncGhosts", { syncId, ...store });
+  };
+
+  module.exports = {
+    MERGE_MODE,
+    syncDown,
+    syncUp,
+    reSync: callBySync("reSync"),
+    getSyncStatus: callBySync("getSyncStatus", nullWhenEmpty),
+    deleteSync: callBySync("deleteSync"),
+    cleanResyncGhosts,
+  };
+});

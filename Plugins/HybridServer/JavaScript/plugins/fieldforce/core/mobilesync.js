@@ -1,0 +1,143 @@
+import { SyncError } from "./errors.js";
+
+const SERVICE = "com.salesforce.mobilesync";
+const ENDED = ["DONE", "FAILED", "STOPPED"];
+
+const syncKey = (idOrName) => (typeof idOrName === "string" ? { syncName: idOrName } : { syncId: idOrName });
+
+/** The syncs of one store. Made by `fieldforce.syncs(store)`. */
+export class MobileSync {
+  #connection;
+  #config;
+
+  constructor(connection, config) {
+    this.#connection = connection;
+    this.#config = config;
+  }
+
+  /** Creates a sync that downloads `target` into the soup, and runs it. */
+  syncDown({ target, soupName, options = {}, name }) {
+    return this.#run("syncDown", { target, soupName, options, syncName: name });
+  }
+
+  /** Creates a sync that uploads the soup's local changes, and runs it. */
+  syncUp({ target = {}, soupName, options = {}, name }) {
+    return this.#run("syncUp", { target, soupName, options, syncName: name });
+  }
+
+  /** Runs a sync again, by its id (a number) or its name (a string). */
+  reSync(idOrName) {
+    return this.#run("reSync", syncKey(idOrName));
+  }
+
+  /** The state of a sync, or null if there is none. */
+  async status(idOrName) {
+    const state = await this.#call("getSyncStatus", syncKey(idOrName));
+    return state && state._soupEntryId !== undefined ? state : null;
+  }
+
+  async delete(idOrName) {
+    await this.#call("deleteSync", syncKey(idOrName));
+  }
+
+  /** Removes entries whose records the server no longer has. Gives their number. */
+  cleanGhosts(syncId) {
+    return this.#call("cleanResyncGhosts", { syncId });
+  }
+
+  #call(action, message) {
+    return this.#connection.call(SERVICE, action, { ...message, ...this.#config });
+  }
+
+  #run(action, message) {
+    return new SyncRun(this.#connection, this.#config, () => this.#call(action, message));
+  }
+}
+
+/**
+ * One run of a sync: an async iterable of its states, from RUNNING to DONE, and a promise of the last one.
+ * FAILED and STOPPED reject with SyncError, in both forms. The run goes on if an iteration ends early.
+ */
+export class SyncRun {
+  #states = [];
+  #failure = null;
+  #hasEnded = false;
+  #wake = [];
+  #done;
+
+  constructor(connection, config, start) {
+    let id;
+    // Events that arrive before the answer are kept until the id is known.
+    const early = [];
+    const isOwn = (state) =>
+      state._soupEntryId === id &&
+      Boolean(state.isGlobalStore) === Boolean(config.isGlobalStore) &&
+      (!config.storeName || !state.storeName || state.storeName === config.storeName);
+    const stop = connection.on("sync", (state) => {
+      if (id === undefined) early.push(state);
+      else if (isOwn(state)) this.#add(state);
+    });
+    const stopClose = connection.on("close", (message) => this.#fail(new Error(`The sync is out of sight. ${message}`)));
+    const release = () => {
+      stop();
+      stopClose();
+    };
+    this.#done = (async () => {
+      try {
+        const state = await start();
+        id = state._soupEntryId;
+        this.#add(state);
+        for (const event of early) if (isOwn(event)) this.#add(event);
+        for await (const latest of this.#iterate()) if (latest.status === "DONE") return latest;
+        throw this.#failure;
+      } catch (error) {
+        this.#fail(error);
+        throw error;
+      } finally {
+        release();
+      }
+    })();
+    this.#done.catch(() => {});
+  }
+
+  /** The last state, when it is DONE. */
+  then(resolve, reject) {
+    return this.#done.then(resolve, reject);
+  }
+
+  [Symbol.asyncIterator]() {
+    return this.#iterate();
+  }
+
+  async *#iterate() {
+    for (let index = 0; ; index++) {
+      while (index >= this.#states.length) {
+        if (this.#failure) throw this.#failure;
+        if (this.#hasEnded) return;
+        await new Promise((resolve) => this.#wake.push(resolve));
+      }
+      yield this.#states[index];
+    }
+  }
+
+  #add(state) {
+    if (this.#hasEnded) return;
+    this.#states.push(state);
+    if (ENDED.includes(state.status)) {
+      this.#hasEnded = true;
+      if (state.status !== "DONE") this.#failure = new SyncError(state);
+    }
+    this.#notify();
+  }
+
+  #fail(error) {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#failure = error;
+    this.#notify();
+  }
+
+  #notify() {
+    for (const resolve of this.#wake.splice(0)) resolve();
+  }
+}
