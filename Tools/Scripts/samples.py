@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Puts the samples of the guides in, from tests that are compiled and run.
+"""Copies the samples of the guides from tests and examples, which are compiled and run.
 
     Tools/Scripts/samples.py            writes Docs/Guides/*.md
-    Tools/Scripts/samples.py --check    fails if a guide shows something else than the tests
+    Tools/Scripts/samples.py --check    fails if a guide differs from its source
 
-In a guide, `<!-- sample: NAME -->` stands before a block of Swift; in a test, `// sample: NAME` and
-`// end of sample` stand around what it shows.
+In a guide, `<!-- sample: NAME -->` precedes a block of Swift. In a test or an example, `// sample: NAME` and
+`// end of sample` enclose the code of that block.
 """
 
 import pathlib
@@ -20,10 +20,11 @@ def samples():
     """The texts by name."""
     found = {}
     region = re.compile(r"^ *// sample: (\S+)\n(.*?)^ *// end of sample$", re.M | re.S)
-    for path in sorted((root / "Tests").rglob("*.swift")):
+    sources = [*(root / "Tests").rglob("*.swift"), *(root / "Docs/Examples").glob("*/Sources/**/*.swift")]
+    for path in sorted(sources):
         for name, text in region.findall(path.read_text()):
             if name in found:
-                sys.exit(f"{path}: there are two samples {name}")
+                sys.exit(f"{path}: defines a second sample {name}")
             found[name] = textwrap.dedent(text).strip() + "\n"
     return found
 
@@ -37,14 +38,14 @@ def main():
 
         def fill(match):
             if match[2] not in texts:
-                sys.exit(f"{path}: no test holds the sample {match[2]}")
+                sys.exit(f"{path}: no source has the sample {match[2]}")
             return match[1] + texts[match[2]] + match[4]
 
         after = place.sub(fill, before)
         if after == before:
             continue
         if "--check" in sys.argv:
-            print(f"{path}: shows other samples than the tests; run Tools/Scripts/samples.py",
+            print(f"{path}: a sample differs from its source. Run Tools/Scripts/samples.py.",
                   file=sys.stderr)
             failed = True
         else:

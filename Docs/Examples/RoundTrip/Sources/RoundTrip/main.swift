@@ -10,7 +10,8 @@ import StandardSyncTargets
 try await withMockOrg { org, server in
   try await org.load(plan: MockOrg.samplePlan)
 
-  // Who: an account, from tokens that the mock org gives out.
+  // sample: round-trip
+  // An account, from tokens that the mock org issues.
   let transport = URLSessionTransport()
   let accounts = try await UserAccountManager(
     persister: InMemoryAccountPersister(), transport: transport)
@@ -18,7 +19,7 @@ try await withMockOrg { org, server in
     accessToken: server.info.accessToken, instance: LoginServer(server.info.instanceUrl),
     app: ConnectedApp(clientId: server.info.clientId, redirectURI: server.info.redirectUri))
 
-  // Where: a soup in the account's encrypted store.
+  // A soup in the account's encrypted store.
   let stores = SmartStoreManager(
     root: FileManager.default.temporaryDirectory.appending(path: UUID().uuidString),
     encryption: .encrypted(FixedKeyProvider(SymmetricKey(size: .bits256))), accounts: accounts)
@@ -29,7 +30,7 @@ try await withMockOrg { org, server in
       SoupIndex(path: "Id", type: .string), SoupIndex(path: SyncKeys.local, type: .string),
     ])
 
-  // Down, an edit without a network, and up again.
+  // Sync down, edit without a network, sync up.
   let registry = SyncTargetRegistry()
   try StandardSyncTargets.register(into: registry)
   let managers = SyncManagers(registry: registry)
@@ -56,5 +57,6 @@ try await withMockOrg { org, server in
   // Nothing is unsynced, so the logout removes the store. With an unsynced entry it throws.
   let report = try await accounts.logOut(account.identity, reason: .userLogout)
   print("logged out, unsynced records lost:", report.unsyncedRecords ?? 0)
+  // end of sample
   try await stores.close()
 }
