@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Checks that the relative links and images of the Markdown pages lead to existing files and headings.
+
+    Tools/Scripts/links.py --check
+"""
+
+import pathlib
+import re
+import sys
+import urllib.parse
+
+root = pathlib.Path(__file__).resolve().parents[2]
+link = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+fence = re.compile(r"^```.*?^```", re.M | re.S)
+
+
+def anchors(path):
+    """The anchors of a page's headings, formed as on GitHub."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", fence.sub("", path.read_text()), re.M):
+        text = re.sub(r"[^\w\- ]", "", heading.lower())
+        found.add(text.replace(" ", "-"))
+    return found
+
+
+def main():
+    pages = [root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md"]
+    pages += [path for path in sorted((root / "Docs").rglob("*.md")) if ".build" not in path.parts]
+    failed = False
+    for page in pages:
+        text = re.sub(r"`[^`\n]*`", "", fence.sub("", page.read_text()))
+        for target in link.findall(text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, anchor = urllib.parse.unquote(target).partition("#")
+            path = (page.parent / name).resolve() if name else page
+            if not path.exists():
+                problem = "leads to no file"
+            elif anchor and path.suffix == ".md" and anchor not in anchors(path):
+                problem = "leads to no heading"
+            else:
+                continue
+            print(f"{page.relative_to(root)}: the link {target} {problem}. Correct it.", file=sys.stderr)
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
