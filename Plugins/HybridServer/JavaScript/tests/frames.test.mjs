@@ -152,3 +152,20 @@ test("a peer that ends without a close frame closes the socket", async (t) => {
   const address = await serverThat(t, (stream) => setTimeout(() => stream.destroy(), 5));
   assert.equal((await ending(new NodeWebSocket(address))).code, 1006);
 });
+
+test("promises of one message run before the next message, also when both come in one packet", async (t) => {
+  const both = Buffer.concat(["a", "b"].map((text) => encodeFrame(OPCODE.TEXT, Buffer.from(text))));
+  const address = await serverThat(t, (stream) => {
+    stream.write(both);
+    setTimeout(() => stream.end(encodeFrame(OPCODE.CLOSE, Buffer.alloc(0))), 5);
+  });
+  const order = [];
+  const socket = new NodeWebSocket(address);
+  socket.onmessage = async ({ data }) => {
+    order.push(data);
+    for (let i = 0; i < 5; i++) await null;
+    order.push(`${data} done`);
+  };
+  await ending(socket);
+  assert.deepEqual(order, ["a", "a done", "b", "b done"]);
+});

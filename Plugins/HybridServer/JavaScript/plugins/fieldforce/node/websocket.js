@@ -19,6 +19,7 @@ export class NodeWebSocket {
   onerror = null;
   readyState = 0;
   #socket = null;
+  #inbox = [];
   #parser = new FrameParser({ expectsMask: false });
   #request;
   #decoder = new TextDecoder("utf-8", { fatal: true });
@@ -87,21 +88,41 @@ export class NodeWebSocket {
     this.readyState = 1;
     socket.on("data", (chunk) => this.#receive(chunk));
     socket.on("error", () => {});
-    socket.on("close", () => this.#ended(1006, ""));
+    socket.on("close", () => this.#enqueue(() => this.#ended(1006, "")));
     if (this.onopen) this.onopen({});
     if (head.length > 0) this.#receive(head);
   }
 
   #receive(chunk) {
-    try {
-      for (const message of this.#parser.push(chunk)) this.#handle(message);
-    } catch (error) {
-      // What the decoder throws: the bytes are no UTF-8.
-      const code = error instanceof FrameError ? error.code : 1007;
-      if (this.readyState === 1) this.#writeClose(code);
-      this.#socket.destroy();
-      this.#ended(code, error.message);
-    }
+    const guarded = (action) => {
+      try {
+        action();
+      } catch (error) {
+        // What the decoder throws: the bytes are no UTF-8.
+        const code = error instanceof FrameError ? error.code : 1007;
+        if (this.readyState === 1) this.#writeClose(code);
+        this.#socket.destroy();
+        this.#ended(code, error.message);
+      }
+    };
+    guarded(() => {
+      for (const message of this.#parser.push(chunk)) this.#enqueue(() => guarded(() => this.#handle(message)));
+    });
+  }
+
+  // One message per turn of the event loop, as in a browser: what a promise does with an answer happens before the
+  // event that follows it in the same packet.
+  #enqueue(action) {
+    this.#inbox.push(action);
+    if (this.#inbox.length === 1) this.#takeNext();
+  }
+
+  #takeNext() {
+    this.#inbox[0]();
+    setImmediate(() => {
+      this.#inbox.shift();
+      if (this.#inbox.length > 0) this.#takeNext();
+    });
   }
 
   #handle({ opcode, payload }) {

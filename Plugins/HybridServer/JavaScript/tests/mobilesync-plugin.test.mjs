@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { withPage } from "./support/harness.mjs";
+import { plain } from "./support/page.mjs";
+
+const SPECS = ["Id", "Name", "__local__"].map((path) => ({ path, type: "string" }));
+const TARGET = { type: "soql", query: "SELECT Id, Name, LastModifiedDate FROM Account ORDER BY Name" };
+const OPTIONS = { mergeMode: "OVERWRITE" };
+
+async function withSync(t, options) {
+  const all = await withPage(t, options);
+  const sync = all.cordova.require("com.salesforce.plugin.mobilesync");
+  const store = all.cordova.require("com.salesforce.plugin.smartstore.client");
+  const { promiser } = all.cordova.require("com.salesforce.util.promiser");
+  const promised = Object.fromEntries(
+    ["syncDown", "syncUp", "reSync", "getSyncStatus", "deleteSync", "cleanResyncGhosts"].map((name) => [name, promiser(sync, name)])
+  );
+  // As pages do it: the listener is attached when the answer is there, and takes the next DONE of any sync.
+  const done = () =>
+    new Promise((resolve) => {
+      const listener = (event) => {
+        if (event.detail.status !== "DONE") return;
+        all.page.document.removeEventListener("sync", listener);
+        resolve(plain(event.detail));
+      };
+      all.page.document.addEventListener("sync", listener);
+    });
+  await store.registerSoup("accounts", SPECS);
+  return { ...all, sync, store, promised, done };
+}
+
+const sent = (bridge, action) => plain(bridge.calls.filter((one) => one.action === action).map((one) => one.args[0]));
+
+test("MS-336 the store config, the target and the name may be left out", async (t) => {
+  const { sync, bridge, call } = await withSync(t);
+  const none = () => {};
+  sync.syncDown(TARGET, "s", OPTIONS, none, none);
+  sync.syncDown(true, TARGET, "s", OPTIONS, "name", none, none);
+  sync.syncDown(null, TARGET, "s", OPTIONS, undefined, none, none);
+  sync.syncUp("s", OPTIONS, none, none);
+  sync.syncUp({ storeName: "n" }, "s", OPTIONS, "name", none, none);
+  sync.syncUp(false, null, "s", OPTIONS, undefined, none, none);
+  sync.syncUp({ createFieldlist: ["Name"] }, "s", OPTIONS, none, none);
+  await call("test", "echo", []);
+  const user = { isGlobalStore: false };
+  const down = { target: TARGET, soupName: "s", options: OPTIONS };
+  assert.deepEqual(sent(bridge, "syncDown"), [
+    { ...down, ...user },
+    { ...down, syncName: "name", isGlobalStore: true },
+    { ...down, ...user },
+  ]);
+  const up = { target: {}, soupName: "s", options: OPTIONS };
+  assert.deepEqual(sent(bridge, "syncUp"), [
+    { ...up, ...user },
+    { ...up, syncName: "name", storeName: "n", ...user },
+    { ...up, ...user },
+    { ...up, target: { createFieldlist: ["Name"] }, ...user },
+  ]);
+});
+
+test("MS-336 a string names a sync, also one of digits, and a number is an id", async (t) => {
+  const { sync, bridge, call } = await withSync(t);
+  const none = () => {};
+  for (const name of ["reSync", "getSyncStatus", "deleteSync"]) {
+    sync[name](7, none, none);
+    sync[name]("7", none, none);
+    sync[name]({ isGlobalStore: true, storeName: "n" }, "x", none, none);
+    sync[name](undefined, 8, none, none);
+    await call("test", "echo", []);
+    const user = { isGlobalStore: false };
+    assert.deepEqual(sent(bridge, name), [
+      { syncId: 7, ...user },
+      { syncName: "7", ...user },
+      { syncName: "x", isGlobalStore: true, storeName: "n" },
+      { syncId: 8, ...user },
+    ]);
+  }
+  sync.cleanResyncGhosts(true, 9, none, none);
+  await call("test", "echo", []);
+  assert.deepEqual(sent(bridge, "cleanResyncGhosts"), [{ syncId: 9, isGlobalStore: true }]);
+});
+
+test("MS-337 and MS-338 a sync answers RUNNING first and DONE comes as an event, once, last", async (t) => {
+  const { promised, done, bridge, store, page } = await withSync(t);
+  for (const name of ["a", "b", "c"]) bridge.org.create("Account", { Name: name });
+  const all = [];
+  page.document.addEventListener("sync", (event) => all.push(event.detail.status));
+  const state = await promised.syncDown(TARGET, "accounts", OPTIONS, "named");
+  assert.equal(state.status, "RUNNING");
+  const last = await done();
+  assert.deepEqual([last.status, last.progress, last.totalSize, last.name, last.isGlobalStore], ["DONE", 100, 3, "named", false]);
+  assert.equal(all.at(-1), "DONE");
+  const cursor = await store.querySoup("accounts", { queryType: "range", indexPath: "Name", pageSize: 9, order: "ascending", orderPath: "Name" });
+  assert.deepEqual(plain(cursor.currentPageOrderedEntries.map((entry) => [entry.Name, entry.__local__])), [["a", false], ["b", false], ["c", false]]);
+});
+
+test("MS-337 the status of a sync that is not there is null", async (t) => {
+  const { promised, done, bridge } = await withSync(t);
+  bridge.org.create("Account", { Name: "a" });
+  const { _soupEntryId: id } = await promised.syncDown(TARGET, "accounts", OPTIONS, "named");
+  await done();
+  assert.equal((await promised.getSyncStatus(id)).progress, 100);
+  assert.equal((await promised.getSyncStatus("named"))._soupEntryId, id);
+  assert.equal(await promised.getSyncStatus(true, id), null);
+  assert.equal(await promised.deleteSync("named"), undefined);
+  assert.equal(await promised.getSyncStatus(id), null);
+  assert.equal(await promised.getSyncStatus("named"), null);
+});
+
+test("MS-339 errors of the manager reach the error callback as text", async (t) => {
+  const { promised, sync, call, bridge } = await withSync(t);
+  await promised.syncDown(TARGET, "accounts", OPTIONS, "named");
+  await assert.rejects(promised.syncDown(TARGET, "accounts", OPTIONS, "named"), (error) => error === "already a sync with name:named");
+  await assert.rejects(promised.reSync("other"), (error) => /No sync with name: other/.test(error));
+  await assert.rejects(promised.getSyncStatus(undefined), (error) => /neither syncId nor syncName/.test(error));
+  sync.reSync("other");
+  await call("test", "echo", []);
+  assert.equal(bridge.connections, 1);
+});
+
+test("a re-sync downloads what changed, ghosts are cleaned, local changes go up", async (t) => {
+  const { promised, done, bridge, store } = await withSync(t);
+  const ids = ["a", "b", "c"].map((name) => bridge.org.create("Account", { Name: name }));
+  const { _soupEntryId: id } = await promised.syncDown(TARGET, "accounts", OPTIONS);
+  await done();
+  bridge.org.update("Account", ids[0], { Name: "a2" });
+  await promised.reSync(id);
+  assert.equal((await done()).totalSize, 1);
+  bridge.org.delete("Account", ids[2]);
+  assert.equal(await promised.cleanResyncGhosts(id), 1);
+  const byId = { queryType: "exact", indexPath: "Id", matchKey: ids[0], pageSize: 1 };
+  const [entry] = (await store.querySoup("accounts", byId)).currentPageOrderedEntries;
+  assert.equal(entry.Name, "a2");
+  await store.upsertSoupEntries("accounts", [
+    { ...entry, Name: "a3", __local__: true, __locally_updated__: true },
+    { Name: "new", attributes: { type: "Account" }, __local__: true, __locally_created__: true },
+  ]);
+  await promised.syncUp("accounts", { fieldlist: ["Name"], mergeMode: "OVERWRITE" });
+  assert.equal((await done()).totalSize, 2);
+  assert.deepEqual(bridge.org.query("SELECT Name FROM Account ORDER BY Name").records.map((record) => record.Name), ["a3", "b", "new"]);
+  const dirty = await store.querySoup("accounts", { queryType: "exact", indexPath: "__local__", matchKey: true, pageSize: 9 });
+  assert.equal(dirty.totalEntries, 0);
+});
