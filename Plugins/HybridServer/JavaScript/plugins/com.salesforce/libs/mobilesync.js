@@ -790,25 +790,30 @@
 
   // To Backbone's callbacks. The promise is for callers that want one; a failure that went to a callback is handled.
   function deliver(promise, options, isWanted = () => true) {
-    let isReported = false;
     const delivered = promise.then(
       (value) => {
-        if (isWanted() && options.success) options.success(value);
+        if (isWanted()) callBack(options.success, value);
         return value;
       },
       (error) => {
-        if (options.error) {
-          if (isWanted()) options.error(error);
-          isReported = true;
-        }
+        if (isWanted()) callBack(options.error, error);
         throw error;
       }
     );
-    // What a callback of the app threw still reaches the page's handler of unhandled rejections.
-    delivered.catch((error) => {
-      if (!isReported) throw error;
-    });
+    if (options.error) delivered.catch(() => {});
     return delivered;
+  }
+
+  // What a callback of the app throws goes to the page's error handlers: a promise would keep it to itself.
+  function callBack(callback, value) {
+    if (!callback) return;
+    try {
+      callback(value);
+    } catch (error) {
+      setTimeout(() => {
+        throw error;
+      }, 0);
+    }
   }
 
   Force.StoreCache = StoreCache;
