@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the relative links and images of the Markdown pages lead to existing files and headings.
+"""Checks that the relative links and images of the Markdown pages lead to existing files and headings, and that
+a link leads to each page and each diagram.
 
     Tools/Scripts/links.py --check
 """
@@ -27,6 +28,7 @@ def main():
     pages = [root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md"]
     pages += [path for path in sorted((root / "Docs").rglob("*.md")) if ".build" not in path.parts]
     failed = False
+    reached = {root / "README.md"}
     for page in pages:
         text = re.sub(r"`[^`\n]*`", "", fence.sub("", page.read_text()))
         for target in link.findall(text):
@@ -34,6 +36,8 @@ def main():
                 continue
             name, _, anchor = urllib.parse.unquote(target).partition("#")
             path = (page.parent / name).resolve() if name else page
+            if path != page:
+                reached.add(path)
             if not path.exists():
                 problem = "leads to no file"
             elif anchor and path.suffix == ".md" and anchor not in anchors(path):
@@ -41,6 +45,12 @@ def main():
             else:
                 continue
             print(f"{page.relative_to(root)}: the link {target} {problem}. Correct it.", file=sys.stderr)
+            failed = True
+    expected = [path for path in pages if path.is_relative_to(root / "Docs")]
+    expected += sorted((root / "Docs/Diagrams").glob("*.svg"))
+    for path in expected:
+        if path not in reached and not path.is_relative_to(root / "Docs/Examples"):
+            print(f"{path.relative_to(root)}: no page links to it. Add a link.", file=sys.stderr)
             failed = True
     return 1 if failed else 0
 
