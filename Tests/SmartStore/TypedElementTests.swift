@@ -39,9 +39,12 @@ import Testing
         id: "001", name: nil, employees: 9_007_199_254_740_993, revenue: 1.5, isPartner: true,
         tags: ["é", "/"], owner: .init(name: "Ada"),
         lastModified: Date(timeIntervalSince1970: 1_795_248_000))
+      // sample: typed-query
       let spec = try QuerySpec.buildExactQuerySpec(
         soupName: "accounts", path: "id", matchKey: "001", pageSize: 10)
-      #expect(try await store.query(using: spec, as: Account.self) == [expected])
+      let accounts = try await store.query(using: spec, as: Account.self)
+      // end of sample
+      #expect(accounts == [expected])
       #expect(
         try await store.retrieve(
           usingSoupEntryIds: [1, 1, 2], fromSoupNamed: "accounts", as: Account.self) == [expected])
@@ -55,6 +58,7 @@ import Testing
   }
 
   @Test func `a row decodes from its one value, or from its values by name`() async throws {
+    // sample: typed-row
     struct Row: Decodable, Equatable {
       let id: String
       let employees: Int64
@@ -65,6 +69,7 @@ import Testing
         case owner = "owner.name"
       }
     }
+    // end of sample
     let row = Row(id: "001", employees: 9_007_199_254_740_993, owner: "Ada", none: nil)
     try await withAccount { store async throws in
       #expect(
@@ -76,13 +81,15 @@ import Testing
           using: .buildAllQuerySpec(
             soupName: "accounts", selectPaths: ["id", "employees", "owner.name", "none"],
             pageSize: 1), as: Row.self) == [row])
-      #expect(
-        try await store.query(
-          using: .buildSmartQuerySpec(
-            smartSql: """
-              select {accounts:id} as id, {accounts:employees} as employees, \
-              {accounts:owner.name} as 'owner.name' from {accounts}
-              """, pageSize: 1), as: Row.self) == [row])
+      // sample: typed-rows
+      let rows = try await store.query(
+        using: .buildSmartQuerySpec(
+          smartSql: """
+            select {accounts:id} as id, {accounts:employees} as employees, \
+            {accounts:owner.name} as 'owner.name' from {accounts}
+            """, pageSize: 1), as: Row.self)
+      // end of sample
+      #expect(rows == [row])
       struct Whole: Decodable, Equatable {
         let n: Int
         let soup: Account.Owner.Holder
