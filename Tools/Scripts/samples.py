@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Copies the samples of the guides from tests and examples, which are compiled and run.
+"""Copies the samples of the README and the guides from tests and examples, which are compiled and run.
 
-    Tools/Scripts/samples.py            writes Docs/Guides/*.md
+    Tools/Scripts/samples.py            writes README.md and Docs/Guides/*.md
     Tools/Scripts/samples.py --check    fails if a guide differs from its source
 
 In a guide, `<!-- sample: NAME -->` precedes a block of Swift. In a test or an example, `// sample: NAME` and
@@ -33,7 +33,7 @@ def main():
     texts = samples()
     failed = False
     place = re.compile(r"(<!-- sample: (\S+) -->\n```swift\n)(.*?)(```)", re.S)
-    for path in sorted((root / "Docs/Guides").glob("*.md")):
+    for path in [root / "README.md", *sorted((root / "Docs/Guides").glob("*.md"))]:
         before = path.read_text()
 
         def fill(match):

@@ -1,3 +1,4 @@
+// sample: first-program
 import Foundation
 import SalesforceSDKCommon
 import SmartStore
@@ -18,3 +19,4 @@ for order in try await store.queryElements(using: byTable) {
   print("table \(order["table"]?.int64 ?? 0):", order["items"]?[0]?.string ?? "nothing")
 }
 try await stores.close()
+// end of sample
