@@ -144,7 +144,7 @@
         setTimeout(() => windowHandlers[type].fire(event), 0);
       },
 
-      // Random, so that answers to calls of an earlier load of the page never meet a callback of this one.
+      // Random, so that responses to calls of an earlier load of the page never meet a callback of this one.
       callbackId: Math.floor(Math.random() * 2000000000),
       callbacks: {},
       callbackStatus: {
@@ -179,7 +179,7 @@
           cordova.fireWindowEvent("cordovacallbackerror", { message, original: error });
           throw error;
         } finally {
-          // A multipart callback stays until an answer says that it is the last one.
+          // A multipart callback stays until a response says that it is the last one.
           if (!keepCallback) delete cordova.callbacks[callbackId];
         }
       },
@@ -245,7 +245,7 @@
       Child.__super__ = Parent.prototype;
     };
 
-    // Not window.alert: a dialog would stop a page that nobody looks at, such as one under test.
+    // Not window.alert: a dialog would stop a page without a user, such as one under test.
     exports.alert = (message) => console.error(message);
   });
 
@@ -529,7 +529,7 @@
     exports.defaults = (moduleName, symbolPath, message) => add("defaults", moduleName, symbolPath, message);
     exports.runs = (moduleName) => add("runs", moduleName, null);
 
-    // Sets the symbols of `context`, which is the window, in the order in which they were asked for.
+    // Sets the symbols of `context`, which is the window, in the order of the calls.
     exports.mapModules = (context) => {
       originalsOfContext.set(context, new Map());
       for (const entry of entries) apply(entry, context);
@@ -632,14 +632,14 @@
     let socket = null;
     let closed = false;
 
-    function answer(id, isSuccess, args, keep) {
+    function deliver(id, isSuccess, args, keep) {
       if (!pending.has(id)) return;
       if (!keep) pending.delete(id);
       const status = cordova.callbackStatus[!isSuccess ? "ERROR" : keep && args.length === 0 ? "NO_RESULT" : "OK"];
       try {
         cordova.callbackFromNative(id, isSuccess, status, args, keep);
       } catch (error) {
-        // To the page's error handlers, as an exception in any other callback, without losing other answers.
+        // To the page's error handlers, as an exception in any other callback, without losing other responses.
         setTimeout(() => {
           throw error;
         }, 0);
@@ -647,7 +647,7 @@
     }
 
     function fail(id, message) {
-      setTimeout(() => answer(id, false, [message], false), 0);
+      setTimeout(() => deliver(id, false, [message], false), 0);
     }
 
     function receive(text) {
@@ -664,7 +664,7 @@
         // Another user, or none: the page of the user before must not go on, unless it says that it handles this.
         if (frame.event === RELOAD && wanted) location.reload();
       } else {
-        answer(frame.id, frame.status !== "error", "value" in frame ? [frame.value] : [], frame.status === "pending");
+        deliver(frame.id, frame.status !== "error", "value" in frame ? [frame.value] : [], frame.status === "pending");
       }
     }
 
@@ -672,7 +672,7 @@
       if (closed) return;
       closed = true;
       waiting = [];
-      for (const id of [...pending]) answer(id, false, [CLOSED], false);
+      for (const id of [...pending]) deliver(id, false, [CLOSED], false);
     }
 
     exports.connect = () => {
@@ -750,8 +750,8 @@
     };
   });
 
-  // Services that a browser answers by itself. Plug-ins for them (device, network information) hold back "deviceready"
-  // until they are answered.
+  // Services that a browser carries out by itself. Plug-ins for them (device, network information) hold back "deviceready"
+  // until they have a result.
   define("fieldforce/browser-services", function (require) {
     const proxies = require("cordova/exec/proxy");
     const platform = require("cordova/platform");

@@ -40,7 +40,7 @@
     const ok = success || (() => {});
     const fail = error || (() => {});
     const func = interceptors[service] && interceptors[service][action];
-    // Later, as a native call answers, and in the order of the calls.
+    // Later, as a native call does, and in the order of the calls.
     queueMicrotask(() => {
       if (func) func(ok, fail, list);
       else fail(`No mock for ${service}.${action}. Register one with cordova.interceptExec.`);

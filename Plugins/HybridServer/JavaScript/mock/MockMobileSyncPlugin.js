@@ -64,7 +64,7 @@
     start(sync) {
       Object.assign(sync.state, { status: "RUNNING", progress: 0, totalSize: -1, error: "", startTime: Date.now() });
       const run = async () => {
-        // The answer to the call goes first.
+        // The response to the call goes first.
         await new Promise((resolve) => setTimeout(resolve, 0));
         try {
           if (sync.state.type === "syncDown") await this.download(sync);
@@ -110,8 +110,8 @@
 
     async *pages({ target }, store) {
       if (target.type === "sosl") {
-        const answer = await this.server.search(target.query);
-        yield { records: Array.isArray(answer) ? answer : answer.searchRecords };
+        const response = await this.server.search(target.query);
+        yield { records: Array.isArray(response) ? response : response.searchRecords };
         return;
       }
       let page = await this.server.query(await this.queryOf(target, store));

@@ -156,7 +156,7 @@ class Bridge {
           throw new Failure(value);
         },
         slow: (value, milliseconds) => new Promise((resolve) => setTimeout(() => resolve(value), milliseconds)),
-        // Parts with a "pending" status before the answer.
+        // Parts with a "pending" status before the response.
         parts: async function* (...parts) {
           const last = parts.pop();
           yield* parts;
@@ -221,7 +221,7 @@ class Bridge {
         for (const { opcode, payload } of parser.push(chunk)) {
           if (opcode === OPCODE.CLOSE) close(1000);
           else if (opcode === OPCODE.PING) stream.write(encodeFrame(OPCODE.PONG, payload));
-          else if (opcode === OPCODE.TEXT) storeQueue = this.#answer(socket, payload.toString("utf8"), storeQueue);
+          else if (opcode === OPCODE.TEXT) storeQueue = this.#response(socket, payload.toString("utf8"), storeQueue);
           else if (opcode === OPCODE.BINARY) throw new FrameError(1003, "Text frames only.");
         }
       } catch (error) {
@@ -231,28 +231,30 @@ class Bridge {
     this.#sockets.add(socket);
     stream.setNoDelay(true);
     stream.on("data", receive);
+    // Half open is not open: what is left unread of a frame never comes.
+    stream.on("end", () => stream.destroy());
     stream.on("error", () => {});
     stream.on("close", () => this.#sockets.delete(socket));
     if (head.length > 0) receive(head);
   }
 
   // Throws for a frame that is no call. Gives the queue of store calls with this one at its end.
-  #answer(socket, text, storeQueue) {
+  #response(socket, text, storeQueue) {
     const call = JSON.parse(text);
     const isId = ["string", "number"].includes(typeof call?.id);
     if (!isId) throw new FrameError(1007, "A call needs an id.");
     const isCall = typeof call.service === "string" && typeof call.action === "string" && Array.isArray(call.args);
     const run = async () => {
-      let answer;
+      let response;
       try {
         if (!isCall) throw new Failure("invalid action: a call needs a service, an action and args");
         let value = await this.#carryOut(call);
         if (typeof value?.next === "function") value = await this.#sendParts(socket, call.id, value);
-        answer = { id: call.id, status: "ok", ...(value === undefined ? {} : { value }) };
+        response = { id: call.id, status: "ok", ...(value === undefined ? {} : { value }) };
       } catch (error) {
-        answer = { id: call.id, status: "error", value: error instanceof Failure ? error.value : error.message };
+        response = { id: call.id, status: "error", value: error instanceof Failure ? error.value : error.message };
       }
-      socket.send(JSON.stringify(answer));
+      socket.send(JSON.stringify(response));
     };
     if (call.service !== "com.salesforce.smartstore") {
       run();

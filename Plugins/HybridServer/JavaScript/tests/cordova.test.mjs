@@ -413,7 +413,7 @@ test("an app can add and remove handled events, and fire them with data", async 
   assert.deepEqual(events, [7, 9]);
 });
 
-test("HT-84 device and connection are answered in the page, others say that they are not there", async (t) => {
+test("HT-84 device and connection are responded in the page, others say that they are not there", async (t) => {
   const { call, window } = await withPage(t);
   assert.equal((await call("Device", "getDeviceInfo", [])).platform, "browser");
   assert.equal(await call("NetworkStatus", "getConnectionInfo", []), "unknown");
@@ -422,7 +422,7 @@ test("HT-84 device and connection are answered in the page, others say that they
   await assert.rejects(call("Camera", "takePicture", []), (error) => /invalid action/.test(error));
 });
 
-test("a page can answer a service itself through cordova/exec/proxy", async (t) => {
+test("a page can response a service itself through cordova/exec/proxy", async (t) => {
   const { call, cordova } = await withPage(t);
   const proxies = cordova.require("cordova/exec/proxy");
   proxies.add("Camera", {

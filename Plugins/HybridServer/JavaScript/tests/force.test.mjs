@@ -194,13 +194,13 @@ test("HT-37 the promise client has every function of the table", async (t) => {
 
 class FakeXhr {
   static sent = [];
-  static answers = [];
+  static responses = [];
   headers = {};
   open(method, url) { Object.assign(this, { method, url }); }
   setRequestHeader(name, value) { this.headers[name] = value; }
   send(body) {
     FakeXhr.sent.push({ method: this.method, url: this.url, headers: this.headers, body });
-    const [status, text] = FakeXhr.answers.shift();
+    const [status, text] = FakeXhr.responses.shift();
     setTimeout(() => {
       Object.assign(this, { status, responseText: text });
       if (status === 0) this.onerror();
@@ -220,7 +220,7 @@ async function browser(settings) {
 
 test("HT-35 in a browser a request carries the token and its headers", async () => {
   const { window } = await browser({});
-  FakeXhr.answers = [[200, '{"records":[]}']];
+  FakeXhr.responses = [[200, '{"records":[]}']];
   assert.deepEqual(plain(await window.forceJsClient.query("select 1")), { records: [] });
   const [sent] = FakeXhr.sent;
   assert.equal(sent.url, `https://org.example${V}/query?q=select%201`);
@@ -231,7 +231,7 @@ test("HT-35 in a browser a request carries the token and its headers", async () 
 
 test("HT-35 through a proxy the target is named in a header", async () => {
   const { window } = await browser({ useProxy: true, proxyURL: "https://proxy.example" });
-  FakeXhr.answers = [[201, '{"id":"1"}']];
+  FakeXhr.responses = [[201, '{"id":"1"}']];
   await window.forceJsClient.create("Account", { Name: "a" });
   const [sent] = FakeXhr.sent;
   assert.equal(sent.url, `https://proxy.example${V}/sobjects/Account/`);
@@ -242,26 +242,26 @@ test("HT-35 through a proxy the target is named in a header", async () => {
 
 test("HT-35 a 401 leads to one refresh and one replay with the same flags, then to an error", async () => {
   const { window } = await browser({ refreshToken: "r", loginURL: "https://login.example", appId: "app" });
-  FakeXhr.answers = [[401, "[]"], [200, '{"access_token":"t2","instance_url":"https://org2.example"}'], [200, "{}"]];
+  FakeXhr.responses = [[401, "[]"], [200, '{"access_token":"t2","instance_url":"https://org2.example"}'], [200, "{}"]];
   await window.forceJsClient.query("select 1");
   assert.deepEqual(FakeXhr.sent.map((one) => one.url.split("?")[0]),
     [`https://org.example${V}/query`, "https://login.example/services/oauth2/token", `https://org2.example${V}/query`]);
   assert.equal(FakeXhr.sent[2].headers.Authorization, "Bearer t2");
   assert.equal(FakeXhr.sent[1].body, "grant_type=refresh_token&refresh_token=r&client_id=app");
-  FakeXhr.answers = [[401, "[]"], [200, '{"access_token":"t3"}'], [401, '[{"errorCode":"INVALID_SESSION_ID"}]']];
+  FakeXhr.responses = [[401, "[]"], [200, '{"access_token":"t3"}'], [401, '[{"errorCode":"INVALID_SESSION_ID"}]']];
   await assert.rejects(window.forceJsClient.query("select 1"), (error) => error[0].errorCode === "INVALID_SESSION_ID");
-  FakeXhr.answers = [[401, "[]"], [400, '{"error":"invalid_grant"}']];
+  FakeXhr.responses = [[401, "[]"], [400, '{"error":"invalid_grant"}']];
   await assert.rejects(window.forceJsClient.query("select 1"), (error) => error.error === "invalid_grant");
 });
 
 test("HT-35 without a token nothing is sent, unless none is needed", async () => {
   const { window } = await browser({ accessToken: "" });
   await assert.rejects(window.forceJsClient.query("select 1"), (error) => error === "No access token. Login and try again.");
-  FakeXhr.answers = [[200, "text"]];
+  FakeXhr.responses = [[200, "text"]];
   assert.equal(await window.forceJsClient.anyrest("https://api.example/x", false, true, { a: 1 }), "text");
   assert.equal(FakeXhr.sent[0].url, "https://api.example/x?a=1");
   assert.equal(FakeXhr.sent[0].headers.Authorization, undefined);
-  FakeXhr.answers = [[0]];
+  FakeXhr.responses = [[0]];
   await assert.rejects(window.forceJsClient.anyrest("https://api.example/x", false, true), (error) => /No response/.test(error.error));
 });
 

@@ -78,11 +78,11 @@ test("the limit counts all fragments of a message together", () => {
   assert.throws(() => parser.push(rest), { code: 1009 });
 });
 
-test("the answer to the key of RFC 6455 is the one that it prints", () => {
+test("the response to the key of RFC 6455 is the one that it prints", () => {
   assert.equal(acceptValue("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 });
 
-// A server that answers the handshake and then does what `serve` does with the stream.
+// A server that responses the handshake and then does what `serve` does with the stream.
 async function serverThat(t, serve, accept = acceptValue) {
   const server = createServer((request, response) => response.writeHead(403).end());
   const streams = new Set();
@@ -133,7 +133,7 @@ test("a masked frame, bytes that are no UTF-8 and binary frames end the connecti
   }
 });
 
-test("a ping is answered, and a close is answered with its code", async (t) => {
+test("a ping is responded, and a close is responded with its code", async (t) => {
   const received = [];
   const address = await serverThat(t, (stream) => {
     const parser = new FrameParser({ expectsMask: true });

@@ -130,29 +130,29 @@ test("MS-350 local ids and local flags", async (t) => {
   assert.deepEqual(flags(cache.addLocalFields({ Id: "1", __local__: true })), [false, false, false, false]);
 });
 
-test("MS-352 descriptions are asked for once and share one cache record", async (t) => {
+test("MS-352 descriptions are requested once and share one cache record", async (t) => {
   const { Force, cache, org } = await withLibrary(t);
-  const asked = () => org.requests.filter((request) => /describe|sobjects\/Account$/.test(request.path)).length;
+  const requested = () => org.requests.filter((request) => /describe|sobjects\/Account$/.test(request.path)).length;
   const [one, other] = [new Force.SObjectType("Account", cache), new Force.SObjectType("Account", cache)];
   const [first, second] = await Promise.all([one.describe(), one.describe()]);
   assert.equal(first, second);
   assert.equal(first.name, "Account");
   await Promise.all([other.getMetadata(), one.describeLayout()]);
-  assert.equal(asked(), 3);
+  assert.equal(requested(), 3);
   const record = await cache.retrieve("Account", ["describeResult", "metadataResult", "layoutInfo_012000000000000AAA"]);
   assert.equal(record.metadataResult.objectDescribe.name, "Account");
   const offline = new Force.SObjectType("Account", cache, Force.CACHE_MODE.CACHE_ONLY);
   assert.equal((await offline.describe()).keyPrefix, "001");
   assert.equal((await offline.describeLayout()).detailLayoutSections.length, 0);
   await new Force.SObjectType("Account", cache, Force.CACHE_MODE.CACHE_FIRST).describe();
-  assert.equal(asked(), 3);
+  assert.equal(requested(), 3);
   await one.reset();
   assert.equal(await cache.retrieve("Account"), null);
   await one.describe();
-  assert.equal(asked(), 4);
+  assert.equal(requested(), 4);
 });
 
-test("MS-352 a description that failed is asked for again", async (t) => {
+test("MS-352 a description that failed is requested again", async (t) => {
   const { Force, org } = await withLibrary(t);
   const type = new Force.SObjectType("Account");
   const { handle } = org;

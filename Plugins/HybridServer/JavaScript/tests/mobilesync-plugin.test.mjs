@@ -15,7 +15,7 @@ async function withSync(t, options) {
   const promised = Object.fromEntries(
     ["syncDown", "syncUp", "reSync", "getSyncStatus", "deleteSync", "cleanResyncGhosts"].map((name) => [name, promiser(sync, name)])
   );
-  // As pages do it: the listener is attached when the answer is there, and takes the next DONE of any sync.
+  // As pages do it: the listener is attached when the response is there, and takes the next DONE of any sync.
   const done = () =>
     new Promise((resolve) => {
       const listener = (event) => {
@@ -80,7 +80,7 @@ test("MS-336 a string names a sync, also one of digits, and a number is an id", 
   assert.deepEqual(sent(bridge, "cleanResyncGhosts"), [{ syncId: 9, isGlobalStore: true }]);
 });
 
-test("MS-337 and MS-338 a sync answers RUNNING first and DONE comes as an event, once, last", async (t) => {
+test("MS-337 and MS-338 a sync responses RUNNING first and DONE comes as an event, once, last", async (t) => {
   const { promised, done, bridge, store, page } = await withSync(t);
   for (const name of ["a", "b", "c"]) bridge.org.create("Account", { Name: name });
   const all = [];

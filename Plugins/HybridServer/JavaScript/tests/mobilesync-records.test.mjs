@@ -298,7 +298,7 @@ test("MS-359 a model may talk to a server of its own", async (t) => {
   assert.match(simple.id, /^001/);
 });
 
-test("MS-359 a collection fetches by config, pages, and drops answers to older fetches", async (t) => {
+test("MS-359 a collection fetches by config, pages, and drops responses to older fetches", async (t) => {
   const { Force, org, cache, names } = await withLibrary(t);
   org.pageSize = 2;
   ["a", "b", "c"].forEach((Name) => org.create("Account", { Name }));

@@ -10,7 +10,7 @@ test("HT-5 a call reaches the bridge and its value reaches the callback", async 
   assert.deepEqual(plain(await call("test", "echo", args)), args);
 });
 
-test("HT-5 an answer without value calls back without an argument", async (t) => {
+test("HT-5 a response without value calls back without an argument", async (t) => {
   const { cordova } = await withPage(t);
   const count = await new Promise((resolve) => {
     cordova.exec(function () { resolve(arguments.length); }, null, "test", "nothing", []);
@@ -56,13 +56,13 @@ test("calls before the socket is open wait for it", async (t) => {
     await bridge.close();
   });
   await page.script("cordova.js");
-  const answers = [1, 2, 3].map(
+  const responses = [1, 2, 3].map(
     (value) => new Promise((resolve, reject) => page.window.cordova.exec(resolve, reject, "test", "echo", [value]))
   );
-  assert.deepEqual(plain(await Promise.all(answers)), [[1], [2], [3]]);
+  assert.deepEqual(plain(await Promise.all(responses)), [[1], [2], [3]]);
 });
 
-test("answers overtake each other between services", async (t) => {
+test("responses overtake each other between services", async (t) => {
   const { call } = await withPage(t);
   const order = [];
   await Promise.all([
@@ -72,14 +72,14 @@ test("answers overtake each other between services", async (t) => {
   assert.deepEqual(order, ["fast", "slow"]);
 });
 
-test("1,000 calls at once get one answer each", async (t) => {
+test("1,000 calls at once get one response each", async (t) => {
   const { call } = await withPage(t);
   const numbers = Array.from({ length: 1000 }, (_, index) => index);
-  const answers = await Promise.all(numbers.map((number) => call("test", "echo", [number])));
-  assert.deepEqual(plain(answers), numbers.map((number) => [number]));
+  const responses = await Promise.all(numbers.map((number) => call("test", "echo", [number])));
+  assert.deepEqual(plain(responses), numbers.map((number) => [number]));
 });
 
-test("pending answers keep the callback, and one without value does not call it", async (t) => {
+test("pending responses keep the callback, and one without value does not call it", async (t) => {
   const { cordova } = await withPage(t);
   const values = [];
   await new Promise((resolve, reject) => {
@@ -128,7 +128,7 @@ test("arguments that are no JSON throw at the caller and leave no callback behin
   assert.equal(Object.keys(cordova.callbacks).length, 0);
 });
 
-test("a callback that throws is reported and does not disturb other answers", async (t) => {
+test("a callback that throws is reported and does not disturb other responses", async (t) => {
   const { cordova, call, page, window } = await withPage(t);
   const reported = [];
   window.addEventListener("cordovacallbackerror", (event) => reported.push(event.message));

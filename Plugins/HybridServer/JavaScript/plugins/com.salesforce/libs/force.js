@@ -247,13 +247,13 @@
     xhr.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
     if (usesProxy()) xhr.setRequestHeader("Target-URL", settings.loginURL);
     xhr.onload = () => {
-      const answer = parseBody(xhr.responseText);
+      const response = parseBody(xhr.responseText);
       if (xhr.status !== 200) {
-        error(answer);
+        error(response);
         return;
       }
-      session.accessToken = answer.access_token;
-      session.instanceURL = answer.instance_url || session.instanceURL;
+      session.accessToken = response.access_token;
+      session.instanceURL = response.instance_url || session.instanceURL;
       success();
     };
     xhr.onerror = () => error({ error: `No response from ${settings.loginURL}.` });

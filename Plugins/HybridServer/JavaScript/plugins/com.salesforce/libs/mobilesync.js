@@ -319,7 +319,7 @@
 
   // ------------------------------------------------------------------------------------------ metadata
 
-  // Descriptions of one sObject type, each asked for once per instance and kept in the cache record whose key is the type.
+  // Descriptions of one sObject type, each requested once per instance and kept in the cache record whose key is the type.
   class SObjectType {
     constructor(sobjectType, cache, cacheMode) {
       this.sobjectType = sobjectType;
@@ -346,27 +346,27 @@
       return this;
     }
 
-    once(field, ask) {
+    once(field, request) {
       if (!this.known.has(field)) {
-        const answer = this.load(field, ask);
-        this.known.set(field, answer);
-        answer.catch(() => this.known.delete(field));
+        const response = this.load(field, request);
+        this.known.set(field, response);
+        response.catch(() => this.known.delete(field));
       }
       return this.known.get(field);
     }
 
-    async load(field, ask) {
+    async load(field, request) {
       const mode = typeof this.cacheMode === "function" ? this.cacheMode("read") : this.cacheMode;
       if (this.cache && (mode === CACHE_MODE.CACHE_ONLY || mode === CACHE_MODE.CACHE_FIRST)) {
         const record = await this.cache.retrieve(this.sobjectType, [field]);
         if (record) return record[field];
         if (mode === CACHE_MODE.CACHE_ONLY) return null;
       }
-      const answer = await ask();
+      const response = await request();
       if (this.cache && mode !== CACHE_MODE.SERVER_ONLY) {
-        await this.cache.save({ [keyFieldOf(this.cache)]: this.sobjectType, [field]: answer });
+        await this.cache.save({ [keyFieldOf(this.cache)]: this.sobjectType, [field]: response });
       }
-      return answer;
+      return response;
     }
   }
 
@@ -401,8 +401,8 @@
     const { Id, ...withoutId } = forServer(attributes, fieldlist);
     switch (method) {
       case "create": {
-        const answer = await server().create(sobjectType, withoutId);
-        return { ...attributes, Id: answer.id };
+        const response = await server().create(sobjectType, withoutId);
+        return { ...attributes, Id: response.id };
       }
       case "read":
         return server().retrieve(sobjectType, id, fieldlist);
@@ -423,8 +423,8 @@
     const path = id == null ? apexRestPath : `${apexRestPath}/${encodeURIComponent(id)}`;
     switch (method) {
       case "create": {
-        const answer = await server().apexrest({ path: apexRestPath, method: "POST", data: withoutId });
-        return { ...attributes, ...(answer && typeof answer === "object" ? answer : {}) };
+        const response = await server().apexrest({ path: apexRestPath, method: "POST", data: withoutId });
+        return { ...attributes, ...(response && typeof response === "object" ? response : {}) };
       }
       case "read": {
         const query = fieldlist ? `?fields=${fieldlist.map(encodeURIComponent).join(",")}` : "";
@@ -441,7 +441,7 @@
     }
   };
 
-  // One method on cache and server, as `cacheMode` says. `info.fromCache` tells whether the cache answered.
+  // One method on cache and server, as `cacheMode` says. `info.fromCache` tells whether the cache responded.
   Force.syncRemoteObject = async (method, id, attributes, fieldlist, cache, cacheMode, info, syncWithServer) => {
     const mode = cacheMode || CACHE_MODE.SERVER_FIRST;
     if (!cache || mode === CACHE_MODE.SERVER_ONLY) return syncWithServer(method, id, attributes, fieldlist);
@@ -461,14 +461,14 @@
     const createdLocally = isLocalId(id);
     if (createdLocally && method !== "update") throw new Error(`Can't ${method} on the server a record created locally.`);
     const serverMethod = createdLocally ? "create" : method;
-    const answer = await syncWithServer(serverMethod, createdLocally ? null : id, attributes, fieldlist);
+    const response = await syncWithServer(serverMethod, createdLocally ? null : id, attributes, fieldlist);
     if (method === "delete") return Force.syncRemoteObjectWithCache("delete", id, null, null, cache, false);
     if (createdLocally) await cache.remove(id);
     const keyField = keyFieldOf(cache);
-    const newId = createdLocally || method === "create" ? answer[keyField] : id;
-    // What was read is saved whole, under its id, which the answer may lack.
+    const newId = createdLocally || method === "create" ? response[keyField] : id;
+    // What was read is saved whole, under its id, which the response may lack.
     const saved = method === "read" ? "update" : serverMethod;
-    return Force.syncRemoteObjectWithCache(saved, newId, answer, method === "read" ? null : fieldlist, cache, false);
+    return Force.syncRemoteObjectWithCache(saved, newId, response, method === "read" ? null : fieldlist, cache, false);
   };
 
   Force.syncSObject = (method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info = {}) =>
@@ -607,8 +607,8 @@
   }
 
   async function fetchSosl(query) {
-    const answer = await server().search(query);
-    const records = Array.isArray(answer) ? answer : answer.searchRecords;
+    const response = await server().search(query);
+    const records = Array.isArray(response) ? response : response.searchRecords;
     return resultOf(records, records.length, null, null, recordsOf);
   }
 
@@ -767,7 +767,7 @@
               (serverConfig) => collection.fetchRemoteObjectsFromServer(serverConfig)
             )
           : Promise.resolve(resultOf([], 0, null, null, recordsOf));
-        // The answer to an older fetch must not replace that of a newer one.
+        // The response to an older fetch must not replace that of a newer one.
         const isCurrent = () => collection._fetchNumber === fetchNumber;
         const records = fetched.then((response) => {
           if (isCurrent()) collection._fetchResponse = response;

@@ -1,4 +1,4 @@
-// com.salesforce.util.bootstrap: what a page asks before it starts.
+// com.salesforce.util.bootstrap: what a page checks before it starts.
 cordova.define("com.salesforce.util.bootstrap", function (require, exports, module) {
   "use strict";
 

@@ -5,7 +5,7 @@ const MAXIMUM_FRAME_BYTES = 16 * 1024 * 1024;
 /**
  * Calls and events over one WebSocket to the bridge.
  *
- * The socket opens with the first call. When it closes, the calls without an answer fail with `closed` and the next call
+ * The socket opens with the first call. When it closes, the calls without a response fail with `closed` and the next call
  * opens a new one: calls are never sent twice, because the first may have been carried out.
  */
 export class Connection {
@@ -22,7 +22,7 @@ export class Connection {
     this.#openSocket = openSocket;
   }
 
-  /** The value that the bridge answers. Rejects with BridgeError. */
+  /** Calls an action of a service and returns the value of its response. Rejects with BridgeError. */
   async call(service, action, ...args) {
     const id = this.#nextId++;
     const text = JSON.stringify({ id, service, action, args });
@@ -50,7 +50,7 @@ export class Connection {
     return () => this.#listeners.get(event).delete(listener);
   }
 
-  /** Ends the connection. Calls without an answer fail with `closed`, and so does every later call. */
+  /** Ends the connection. Calls without a response fail with `closed`, and so does every later call. */
   close() {
     this.#isClosed = true;
     if (this.#socket) this.#socket.close();
@@ -90,7 +90,7 @@ export class Connection {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const { reject, service, action } of pending) {
-      reject(new BridgeError("closed", `${service}.${action} has no answer. ${message}`, { service, action }));
+      reject(new BridgeError("closed", `${service}.${action} has no response. ${message}`, { service, action }));
     }
     this.#emit("close", message);
   }

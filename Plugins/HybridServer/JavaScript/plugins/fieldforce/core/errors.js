@@ -1,8 +1,8 @@
 /** A call that failed. `code` says how, `service` and `action` which call. */
 export class BridgeError extends Error {
   /**
-   * `closed`: the connection ended before the answer, so the call may or may not have been carried out.
-   * `unreachable`: no connection. `tooLarge`: not sent. `refused`: the bridge answered with an error.
+   * `closed`: the connection ended before the response, so the call may or may not have been carried out.
+   * `unreachable`: no connection. `tooLarge`: not sent. `refused`: the bridge responded with an error.
    */
   constructor(code, message, { service, action, details } = {}) {
     super(message);

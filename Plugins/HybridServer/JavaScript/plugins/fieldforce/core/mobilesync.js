@@ -67,7 +67,7 @@ export class SyncRun {
 
   constructor(connection, config, start) {
     let id;
-    // Events that arrive before the answer are kept until the id is known.
+    // Events that arrive before the response are kept until the id is known.
     const early = [];
     const isOwn = (state) =>
       state._soupEntryId === id &&

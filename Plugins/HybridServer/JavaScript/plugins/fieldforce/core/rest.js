@@ -50,8 +50,8 @@ export class RestClient {
 
   /** The records that a SOSL search finds. */
   async search(sosl) {
-    const answer = await this.request({ path: this.#data("/search"), params: { q: sosl } });
-    return Array.isArray(answer) ? answer : answer.searchRecords;
+    const response = await this.request({ path: this.#data("/search"), params: { q: sosl } });
+    return Array.isArray(response) ? response : response.searchRecords;
   }
 
   describe(type) {
@@ -66,8 +66,8 @@ export class RestClient {
   /** Creates a record. Gives its id. */
   async create(type, record) {
     const path = this.#data(`/sobjects/${segment(type)}/`);
-    const answer = await this.request({ path, method: "POST", body: record });
-    return answer.id;
+    const response = await this.request({ path, method: "POST", body: record });
+    return response.id;
   }
 
   async update(type, id, fields) {

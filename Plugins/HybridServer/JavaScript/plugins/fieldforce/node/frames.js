@@ -3,7 +3,7 @@ import { randomFillSync } from "node:crypto";
 
 export const OPCODE = { CONTINUATION: 0, TEXT: 1, BINARY: 2, CLOSE: 8, PING: 9, PONG: 10 };
 
-/** A frame that breaks the protocol. `code` is the close code to answer with. */
+/** A frame that breaks the protocol. `code` is the close code of the response. */
 export class FrameError extends Error {
   constructor(code, message) {
     super(message);

@@ -43,7 +43,7 @@ export class NodeWebSocket {
     this.#request.on("upgrade", (response, socket, head) => this.#opened(key, response, socket, head));
     this.#request.on("response", (response) => {
       response.resume();
-      this.#fail(`The server answered ${response.statusCode} instead of opening a socket.`);
+      this.#fail(`The server responded with ${response.statusCode} instead of opening a socket.`);
     });
     this.#request.on("error", (error) => this.#fail(error.message));
     this.#request.end();
@@ -64,7 +64,7 @@ export class NodeWebSocket {
       return;
     }
     this.#writeClose(code);
-    // A peer that never answers must not keep the process alive.
+    // A peer that never responds must not keep the process alive.
     this.#socket.setTimeout(1000, () => this.#socket.destroy());
   }
 
@@ -110,7 +110,7 @@ export class NodeWebSocket {
     });
   }
 
-  // One message per turn of the event loop, as in a browser: what a promise does with an answer happens before the
+  // One message per turn of the event loop, as in a browser: what a promise does with a response happens before the
   // event that follows it in the same packet.
   #enqueue(action) {
     this.#inbox.push(action);
