@@ -507,7 +507,8 @@
       if (entry.strategy === "runs") return;
       const path = entry.symbolPath.split(".");
       const name = path.pop();
-      const parent = path.reduce((object, part) => (object[part] = object[part] || {}), context);
+      // Assigned only when missing: symbols such as window.navigator have no setter.
+      const parent = path.reduce((object, part) => object[part] || (object[part] = {}), context);
       const target = parent[name];
       if (entry.strategy === "merges" && target != null) {
         if (typeof target !== "object" && typeof target !== "function") {
@@ -532,7 +533,16 @@
     // Sets the symbols of `context`, which is the window, in the order of the calls.
     exports.mapModules = (context) => {
       originalsOfContext.set(context, new Map());
-      for (const entry of entries) apply(entry, context);
+      let failure = null;
+      for (const entry of entries) {
+        try {
+          apply(entry, context);
+        } catch (error) {
+          // The other plug-ins get their symbols all the same.
+          failure = failure || { error };
+        }
+      }
+      if (failure) throw failure.error;
     };
 
     // What a plug-in's symbol was before the plug-in replaced it.
@@ -812,7 +822,11 @@
 
     channel.join(
       () => {
-        modulemapper.mapModules(window);
+        try {
+          modulemapper.mapModules(window);
+        } catch (error) {
+          console.error(`A plug-in cannot set its symbol. ${error}`);
+        }
         channel.onCordovaReady.fire();
         channel.join(() => cordova.fireDocumentEvent("deviceready"), channel.deviceReadyChannelsArray);
       },

@@ -286,6 +286,7 @@ const pluginFiles = {
       { id: "them.clobber", file: "plugins/them/a.js", pluginId: "them", clobbers: ["window.themA", "navigator.connection"] },
       { id: "them.merge", file: "plugins/them/b.js", pluginId: "them", merges: ["navigator"] },
       { id: "them.run", file: "plugins/them/c.js", pluginId: "them", runs: true },
+      { id: "them.broken", file: "plugins/them/f.js", pluginId: "them", runs: true },
       { id: "them.missing", file: "plugins/them/d.js", pluginId: "them", clobbers: ["window.themD"] },
       { id: "page.own", file: "plugins/them/e.js", pluginId: "them", clobbers: ["window.themE"] }
     ];
@@ -306,6 +307,7 @@ const pluginFiles = {
     });
     document.addEventListener("deviceready", function () { window.themOrder.push("deviceready"); });
   });`,
+  "plugins/them/f.js": `cordova.define("them.broken", function () { throw new Error("broken plug-in"); });`,
   "plugins/them/e.js": `throw new Error("A module that the page defined must not be loaded again.");`,
 };
 
@@ -328,6 +330,7 @@ test("HT-3 plug-ins of www load with clobbers, merges and runs, and hold back de
   assert.equal(window.themE.own, true);
   assert.equal(window.themD, undefined);
   assert.ok(page.messages.some((line) => /Cannot load plug-in module 'them.missing'/.test(line)));
+  assert.ok(page.messages.some((line) => /cannot set its symbol.*broken plug-in/.test(line)));
   assert.equal(window.navigator.smartstore, undefined);
   assert.deepEqual(page.errors, []);
 });
@@ -422,7 +425,7 @@ test("HT-84 device and connection are responded in the page, others say that the
   await assert.rejects(call("Camera", "takePicture", []), (error) => /invalid action/.test(error));
 });
 
-test("a page can response a service itself through cordova/exec/proxy", async (t) => {
+test("a page can implement a service itself through cordova/exec/proxy", async (t) => {
   const { call, cordova } = await withPage(t);
   const proxies = cordova.require("cordova/exec/proxy");
   proxies.add("Camera", {

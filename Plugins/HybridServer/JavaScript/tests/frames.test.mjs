@@ -82,7 +82,7 @@ test("the response to the key of RFC 6455 is the one that it prints", () => {
   assert.equal(acceptValue("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 });
 
-// A server that responses the handshake and then does what `serve` does with the stream.
+// A server that completes the handshake and then does what `serve` does with the stream.
 async function serverThat(t, serve, accept = acceptValue) {
   const server = createServer((request, response) => response.writeHead(403).end());
   const streams = new Set();

@@ -80,7 +80,7 @@ test("MS-336 a string names a sync, also one of digits, and a number is an id", 
   assert.deepEqual(sent(bridge, "cleanResyncGhosts"), [{ syncId: 9, isGlobalStore: true }]);
 });
 
-test("MS-337 and MS-338 a sync responses RUNNING first and DONE comes as an event, once, last", async (t) => {
+test("MS-337 and MS-338 a sync responds with RUNNING first and DONE comes as an event, once, last", async (t) => {
   const { promised, done, bridge, store, page } = await withSync(t);
   for (const name of ["a", "b", "c"]) bridge.org.create("Account", { Name: name });
   const all = [];

@@ -41,7 +41,6 @@ class Page {
     this.window = vm.createContext({
       document: this.document,
       location: { ...locationOf(url), reload: () => (this.reloads = (this.reloads || 0) + 1) },
-      navigator: { onLine: true, userAgent: "SalesforceMobileSDK/14.0.0 test" },
       console: { log: log("log"), error: log("error"), warn: log("warn"), info: log("info"), debug: log("debug"), time() {}, timeEnd() {} },
       addEventListener: (...args) => windowEvents.addEventListener(...args),
       removeEventListener: (...args) => windowEvents.removeEventListener(...args),
@@ -66,6 +65,9 @@ class Page {
       sessionStorage: cookies,
     });
     this.window.window = this.window;
+    // As in browsers: an accessor without a setter.
+    const navigator = { onLine: true, userAgent: "SalesforceMobileSDK/14.0.0 test" };
+    Object.defineProperty(this.window, "navigator", { get: () => navigator, configurable: true });
   }
 
   #written = [];
