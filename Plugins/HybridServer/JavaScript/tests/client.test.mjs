@@ -233,12 +233,30 @@ test("two syncs at a time each see their own states", async (t) => {
   assert.deepEqual(statuses, [0, 1].map(() => ["RUNNING", "RUNNING", "RUNNING", "DONE"]));
 });
 
+test("a sync ignores states of a sync with the same id in another store", async (t) => {
+  const { syncs, bridge } = await withAccounts(t);
+  let release;
+  bridge.sync.server.queryMore = () => new Promise((resolve) => (release = resolve));
+  const run = syncs.syncDown({ target: TARGET, soupName: "s" });
+  const seen = [];
+  for await (const state of run) {
+    seen.push([state.status, state.progress]);
+    if (seen.length !== 2) continue;
+    for (const other of [{ storeName: "other" }, { isGlobalStore: true }]) bridge.emit("sync", { ...state, progress: 1, status: "FAILED", ...other });
+    bridge.emit("sync", { ...state, progress: 50, storeName: "defaultStore" });
+    release({ records: [] });
+  }
+  assert.deepEqual(seen, [["RUNNING", 0], ["RUNNING", 40], ["RUNNING", 50], ["DONE", 100]]);
+});
+
 test("a connection that breaks during a sync ends its iteration with an error", async (t) => {
   const { syncs, bridge } = await withAccounts(t);
+  // The second page never comes.
+  bridge.sync.server.queryMore = () => new Promise(() => {});
   const run = syncs.syncDown({ target: TARGET, soupName: "s" });
   await assert.rejects((async () => {
     for await (const state of run) if (state.status === "RUNNING") bridge.dropSockets();
-  })(), /connection|no response/);
+  })(), (error) => error instanceof BridgeError && error.code === "closed");
 });
 
 // ------------------------------------------------------------------------------------------ REST and accounts

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { withPage } from "./support/harness.mjs";
+import { random, withPage } from "./support/harness.mjs";
 import { Page, plain } from "./support/page.mjs";
 
 const file = (name) => new URL(`../plugins/com.salesforce/libs/${name}`, import.meta.url).href;
@@ -285,4 +285,32 @@ test("HT-34 the login in a browser opens a window and takes the token from its c
   const third = login();
   force.oauthCallback("http://localhost/cb#access_token=stolen&state=other");
   await assert.rejects(third, (error) => error.status === "access_denied");
+});
+
+test("any texts survive in queries, paths and bodies", async (t) => {
+  const seed = Date.now();
+  t.diagnostic(`seed ${seed}`);
+  const draw = random(seed);
+  const characters = [..."ab09 &=+?#%/:;,'\"\\<>{}[]|^`~!@$()*._-", "\u00e9", "\u4e2d", "\u{1f600}", "\n", "\t", "\u2028"];
+  const text = () => Array.from({ length: draw.below(12) }, () => draw.pick(characters)).join("");
+  const { window } = await browser({});
+  for (let round = 0; round < 300; round++) {
+    FakeXhr.sent = [];
+    FakeXhr.responses = [[200, "{}"], [200, "{}"], [204, ""]];
+    const [q, name, id, value] = [text(), text() || "x", text() || "x", text()];
+    await window.forceJsClient.query(q);
+    await window.forceJsClient.retrieve(name, id, [value]);
+    await window.forceJsClient.update(name, { Id: id, [name]: value });
+    const [query, retrieve, update] = FakeXhr.sent.map((one) => ({ ...one, url: new URL(one.url) }));
+    assert.equal(query.url.searchParams.get("q"), q);
+    assert.equal(retrieve.url.searchParams.get("fields"), value);
+    const parts = (url) => url.pathname.split("/").slice(-2).map(decodeURIComponent);
+    if (![name, id].some((part) => part === "." || part === "..")) {
+      assert.deepEqual(parts(retrieve.url), [name, id]);
+      assert.deepEqual(parts(update.url), [name, id]);
+    }
+    const { Id, attributes, id: ignored, ...rest } = { Id: id, [name]: value };
+    assert.deepEqual(JSON.parse(update.body), rest);
+    assert.deepEqual(plain(window.force.parseUrl(FakeXhr.sent[0].url).params), q === "" ? { q: "" } : { q });
+  }
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { random } from "./support/harness.mjs";
 import { flags, withLibrary } from "./support/library.mjs";
 import { plain } from "./support/page.mjs";
 
@@ -160,4 +161,16 @@ test("MS-352 a description that failed is requested again", async (t) => {
   await assert.rejects(type.describe());
   org.handle = handle;
   assert.equal((await type.describe()).name, "Account");
+});
+
+test("keys of any text merge into their own records", async (t) => {
+  const { cache } = await withLibrary(t);
+  const seed = Date.now();
+  t.diagnostic(`seed ${seed}`);
+  const draw = random(seed);
+  const characters = [..."ab'\"(){}[]:,;%_\\ -", "\u00e9", "\u{1f600}"];
+  const keys = new Set(Array.from({ length: 120 }, () => Array.from({ length: 1 + draw.below(6) }, () => draw.pick(characters)).join("")));
+  await cache.saveAll([...keys].map((Id) => ({ Id, first: Id })));
+  const merged = await cache.saveAll([...keys].map((Id) => ({ Id, second: Id })));
+  assert.deepEqual(plain(merged.map((record) => [record.Id, record.first, record.second])), [...keys].map((key) => [key, key, key]));
 });

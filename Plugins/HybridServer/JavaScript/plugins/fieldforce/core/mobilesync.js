@@ -1,8 +1,9 @@
-import { SyncError } from "./errors.js";
+import { BridgeError, SyncError } from "./errors.js";
 
 const SERVICE = "com.salesforce.mobilesync";
 const ENDED = ["DONE", "FAILED", "STOPPED"];
 
+const storeKey = ({ isGlobalStore, storeName }) => JSON.stringify([Boolean(isGlobalStore), storeName || "defaultStore"]);
 const syncKey = (idOrName) => (typeof idOrName === "string" ? { syncName: idOrName } : { syncId: idOrName });
 
 /** The syncs of one store. Made by `fieldforce.syncs(store)`. */
@@ -69,15 +70,15 @@ export class SyncRun {
     let id;
     // Events that arrive before the response are kept until the id is known.
     const early = [];
-    const isOwn = (state) =>
-      state._soupEntryId === id &&
-      Boolean(state.isGlobalStore) === Boolean(config.isGlobalStore) &&
-      (!config.storeName || !state.storeName || state.storeName === config.storeName);
+    // Ids are unique within a store only.
+    const isOwn = (state) => state._soupEntryId === id && storeKey(state) === storeKey(config);
     const stop = connection.on("sync", (state) => {
       if (id === undefined) early.push(state);
       else if (isOwn(state)) this.#add(state);
     });
-    const stopClose = connection.on("close", (message) => this.#fail(new Error(`The sync is out of sight. ${message}`)));
+    const stopClose = connection.on("close", (message) =>
+      this.#fail(new BridgeError("closed", `The state of the sync is unknown. ${message}`, { service: SERVICE }))
+    );
     const release = () => {
       stop();
       stopClose();

@@ -248,6 +248,15 @@ export class Fieldforce {
   logout(): Promise<void>;
   users(): Promise<User[]>;
   currentUser(): Promise<User | null>;
-  info(): Promise<{ sdkVersion: string; appName: string; appVersion: string; forcePluginsAvailable: string[]; bootConfig: any }>;
+  info(): Promise<{
+    /** The version of the Mobile SDK whose JavaScript the bridge speaks. */
+    sdkVersion: string;
+    /** The version of the product. */
+    fieldforceVersion?: string;
+    appName: string;
+    appVersion: string;
+    forcePluginsAvailable: string[];
+    bootConfig: any;
+  }>;
   close(): void;
 }

@@ -68,11 +68,6 @@ export class NodeWebSocket {
     this.#socket.setTimeout(1000, () => this.#socket.destroy());
   }
 
-  /** Whether an open socket keeps the process running. */
-  set keepsProcessAlive(isWanted) {
-    if (this.#socket) this.#socket[isWanted ? "ref" : "unref"]();
-  }
-
   #opened(key, response, socket, head) {
     if (response.headers["sec-websocket-accept"] !== acceptValue(key)) {
       socket.destroy();
