@@ -335,6 +335,27 @@ test("HT-3 plug-ins of www load with clobbers, merges and runs, and hold back de
   assert.deepEqual(page.errors, []);
 });
 
+test("the loader takes the folder of the last cordova.js and loads only what is not defined", async (t) => {
+  const { cordova, page } = await withPage(t);
+  const loader = cordova.require("cordova/pluginloader");
+  page.run("", "http://127.0.0.1/foo/cordova.js?bar");
+  const injected = [];
+  loader.injectScript = (url, onload) => {
+    injected.push(url);
+    const id = url.endsWith("cordova_plugins.js") ? "cordova/plugin_list" : "some.id";
+    cordova.define(id, (require, exports, module) => (module.exports = [{ file: "some/path.js", id: "some.id" }]));
+    onload();
+  };
+  cordova.define.remove("cordova/plugin_list");
+  await new Promise((resolve) => loader.load(resolve));
+  assert.deepEqual(injected, ["http://127.0.0.1/foo/cordova_plugins.js", "http://127.0.0.1/foo/some/path.js"]);
+  await new Promise((resolve) => loader.load(resolve));
+  assert.equal(injected.length, 2);
+  cordova.define.remove("cordova/plugin_list");
+  loader.injectScript = (url, onload, onerror) => onerror();
+  await new Promise((resolve) => loader.load(resolve));
+});
+
 test("a page that brings its own plug-in modules defines first and wins", async (t) => {
   const bridge = await startBridge();
   const { Page } = await import("./support/page.mjs");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { random, withPage } from "./support/harness.mjs";
+import { startBridge } from "./bridge.mjs";
 import { Page, plain } from "./support/page.mjs";
 
 const file = (name) => new URL(`../plugins/com.salesforce/libs/${name}`, import.meta.url).href;
@@ -176,6 +177,23 @@ test("HT-35 a content type becomes a header, and an absolute address has no endp
   assert.deepEqual(message.headerParams, { A: "b", "Content-Type": "text/plain" });
 });
 
+test("HT-35 a request before deviceready waits for the network plug-in", async (t) => {
+  const bridge = await startBridge();
+  const page = new Page(bridge.url + "index.html");
+  t.after(async () => {
+    page.unload();
+    await bridge.close();
+  });
+  for (const script of ["cordova.js", ...LIBS]) await page.script(script);
+  page.window.force.init({ accessToken: "t", instanceURL: "https://org.example", useProxy: false });
+  const found = page.window.forceJsClient.query("SELECT Id FROM Account");
+  page.finish();
+  assert.equal((await found).totalSize, 0);
+  assert.equal(bridge.org.requests.length, 1);
+  page.window.cordova.define.remove("com.salesforce.plugin.network");
+  await assert.rejects(page.window.forceJsClient.query("x"), (error) => /no com.salesforce.plugin.network/.test(error));
+});
+
 test("HT-35 callbacks may be left out", async (t) => {
   const { force, call, page } = await container(t);
   force.query("SELECT Id FROM Account");
@@ -261,6 +279,11 @@ test("HT-35 without a token nothing is sent, unless none is needed", async () =>
   assert.equal(await window.forceJsClient.anyrest("https://api.example/x", false, true, { a: 1 }), "text");
   assert.equal(FakeXhr.sent[0].url, "https://api.example/x?a=1");
   assert.equal(FakeXhr.sent[0].headers.Authorization, undefined);
+  const { window: loggedIn } = await browser({ refreshToken: "r" });
+  FakeXhr.responses = [[401, "no"], [200, "{}"]];
+  await assert.rejects(loggedIn.forceJsClient.anyrest("https://api.example/x", false, false), (error) => error === "no");
+  await loggedIn.forceJsClient.anyrest("https://org.example/y", false, false);
+  assert.deepEqual(FakeXhr.sent.map((one) => one.headers.Authorization), [undefined, "Bearer t"]);
   FakeXhr.responses = [[0]];
   await assert.rejects(window.forceJsClient.anyrest("https://api.example/x", false, true), (error) => /No response/.test(error.error));
 });

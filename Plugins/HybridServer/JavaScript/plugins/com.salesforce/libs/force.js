@@ -113,18 +113,11 @@
       keepCredentials(credentials);
       success();
     };
-    document.addEventListener(
-      "deviceready",
-      () => {
-        const oauth = plugin("oauth");
-        if (!oauth) {
-          error("Cannot log in: the page has no com.salesforce.plugin.oauth.");
-          return;
-        }
-        oauth.getAuthCredentials(finish, () => oauth.authenticate(finish, error));
-      },
-      false
-    );
+    afterDeviceReady(() => {
+      const oauth = plugin("oauth");
+      if (oauth) oauth.getAuthCredentials(finish, () => oauth.authenticate(finish, error));
+      else error("Cannot log in: the page has no com.salesforce.plugin.oauth.");
+    });
   }
 
   function loginInBrowser(success, error) {
@@ -166,13 +159,21 @@
     const call = { ...obj, method: obj.method || "GET" };
     const flags = [Boolean(returnBinary), Boolean(doesNotRequireAuthentication)];
     if (settings.requestHandler) return settings.requestHandler(call, success, error, ...flags);
-    const network = plugin("network");
-    if (network) requestWithPlugin(network, call, success || noop, error || noop, ...flags);
+    if (plugin("network")) requestWithPlugin(call, success || noop, error || noop, ...flags);
+    else if (isInContainer()) afterDeviceReady(() => requestWithPlugin(call, success || noop, error || noop, ...flags));
     else requestWithBrowser(call, success || noop, error || noop, flags, true);
     return undefined;
   }
 
-  function requestWithPlugin(network, call, success, error, returnBinary, doesNotRequireAuthentication) {
+  // The plug-in is loaded then. In a container no request leaves the page by another way.
+  const afterDeviceReady = (action) => document.addEventListener("deviceready", action, false);
+
+  function requestWithPlugin(call, success, error, returnBinary, doesNotRequireAuthentication) {
+    const network = plugin("network");
+    if (!network) {
+      error("Cannot send the request: the page has no com.salesforce.plugin.network.");
+      return;
+    }
     const { endPoint, path } = computeEndPointIfMissing(call.endPoint, call.path);
     const headers = { ...call.headerParams };
     if (call.contentType) headers["Content-Type"] = call.contentType;
@@ -198,12 +199,15 @@
   }
 
   function requestWithBrowser(call, success, error, flags, mayRefresh) {
-    const [returnBinary, doesNotRequireAuthentication] = flags;
+    const [returnBinary] = flags;
+    const isAbsolute = /^https?:\/\//i.test(call.path);
+    // The token is for the instance: another server must not get it.
+    const isForeign = isAbsolute && new URL(call.path).origin !== new URL(session.instanceURL || window.location.href).origin;
+    const doesNotRequireAuthentication = flags[1] || isForeign;
     if (!session.accessToken && !doesNotRequireAuthentication && !(mayRefresh && session.refreshToken)) {
       error("No access token. Login and try again.");
       return;
     }
-    const isAbsolute = /^https?:\/\//i.test(call.path);
     const proxied = usesProxy() && !isAbsolute;
     const base = proxied ? settings.proxyURL || pageBase() : session.instanceURL || window.location.origin;
     const query = toQueryString(call.params);
