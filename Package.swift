@@ -94,9 +94,13 @@ let package = Package(
       name: "SmartStore",
       dependencies: [
         "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", .crypto, .cryptoExtras,
-        .grdb, .sqlite,
+        "StoreSystem", .grdb, .sqlite,
       ],
       path: "Modules/SmartStore", swiftSettings: settings),
+    // Calls of SQLite that Swift cannot make.
+    .target(
+      name: "StoreSystem", path: "Modules/StoreSystem",
+      linkerSettings: [.linkedLibrary("sqlite3")]),
     .testTarget(
       name: "SmartStoreTests",
       dependencies: [

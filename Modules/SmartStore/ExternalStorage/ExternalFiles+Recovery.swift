@@ -32,11 +32,14 @@ extension ExternalFiles {
     try FileTree.remove(aside)
   }
 
+  /// Takes the files as they are, without settling anything.
+  func start(at sequence: Int64) { versions.withLock { $0.start(at: sequence) } }
+
   /// Settles what a process left that died in the middle of a commit.
   ///
   /// - Parameter sequence: The last commit that the database knows.
   func recover(at sequence: Int64) throws(FileFailure) {
-    versions.withLock { $0.start(at: sequence) }
+    start(at: sequence)
     guard isInUse else { return }
     for name in try FileTree.names(in: replacedFolder) {
       if let number = Int64(name), number > sequence { try putBack(number) }

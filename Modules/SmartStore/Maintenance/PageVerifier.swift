@@ -5,10 +5,15 @@ import SalesforceSDKCommon
 
 /// Looks at every page of a database file: does its tag fit?
 enum PageVerifier {
-  /// Checks the pages of a sealed database that nobody has open.
+  /// Checks the pages of a sealed database that no connection has open.
+  ///
+  /// - Parameter replaced: Pages that the log is going to replace. A crash may have torn them.
   static func check(
-    _ path: String, keys: StoreKeys, cipher: any StoreCipher, into report: inout StoreReport
+    _ path: String, keys: StoreKeys, cipher: any StoreCipher, except replaced: Set<UInt32>,
+    into report: inout StoreReport
   ) throws(FileFailure) {
+    var added = replaced
+    defer { report.pages += added.count }
     let file = try PageFile(reading: path)
     let sealer = PageSealer(keys: keys, cipher: cipher)
     let buffer = UnsafeMutableRawBufferPointer.allocate(
@@ -20,7 +25,9 @@ enum PageVerifier {
       let count = try file.read(number, into: sealer.pageBytes)
       if count == 0 { return }
       report.pages += 1
-      if count < PageFormat.pageSize {
+      if added.remove(number) != nil {
+        // The log has it.
+      } else if count < PageFormat.pageSize {
         report.add(cut(number))
       } else if number != PageFormat.lockPage, sealer.open(number: number, into: plaintext) == nil {
         report.add(damaged(number))
@@ -32,7 +39,13 @@ enum PageVerifier {
   /// Checks the pages of the database file of an open connection, the writing one. No checkpoint may
   /// go on beside it: a page that is read while it is written looks damaged. A plaintext store's
   /// pages are only counted, since they have no tags.
-  static func check(_ database: Database, into report: inout StoreReport) throws {
+  ///
+  /// - Parameter replaced: As above.
+  static func check(
+    _ database: Database, except replaced: Set<UInt32>, into report: inout StoreReport
+  ) throws {
+    var added = replaced
+    defer { report.pages += added.count }
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     let code = withUnsafeMutablePointer(to: &pointer) { place in
       sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, place)
@@ -53,6 +66,7 @@ enum PageVerifier {
       let number = UInt32(index) + 1
       guard number != PageFormat.lockPage else { continue }
       report.pages += 1
+      if added.remove(number) != nil { continue }
       let code = methods.pointee.xRead(
         file, buffer.baseAddress, Int32(PageFormat.pageSize), Int64(index * PageFormat.pageSize))
       switch code {
@@ -61,7 +75,8 @@ enum PageVerifier {
       default: throw DatabaseError(resultCode: ResultCode(rawValue: code))
       }
     }
-    if Int(size) % PageFormat.pageSize != 0 { report.add(cut(UInt32(pages) + 1)) }
+    let last = UInt32(pages) + 1
+    if Int(size) % PageFormat.pageSize != 0, !replaced.contains(last) { report.add(cut(last)) }
   }
 
   private static func damaged(_ number: UInt32) -> StoreReport.Finding {

@@ -52,7 +52,7 @@ public struct StoreReport: Sendable {
     }
   }
 
-  /// How many pages of the database file were checked.
+  /// How many pages were checked, of the database file and of its log.
   public internal(set) var pages = 0
   /// How many soups were checked.
   public internal(set) var soups = 0

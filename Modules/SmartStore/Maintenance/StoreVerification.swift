@@ -1,11 +1,13 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import SalesforceSDKCommon
 
 extension StoreMaintenance {
   /// Checks the tag of every page, SQLite's structures, and that index columns and full-text rows
-  /// agree with the elements. What is wrong is in the report, not thrown, and stays as
-  /// it is; what a crash left in the log is folded into the database.
+  /// agree with the elements. What is wrong is in the report, not thrown, and every file stays as it is:
+  /// the write-ahead log (WAL) is read where it lies. Only of a store whose pages are whole, what
+  /// interrupted maintenance left is completed first.
   ///
   /// What ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` did not index, as it was told, is a
   /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is no damage.
@@ -14,90 +16,147 @@ extension StoreMaintenance {
   ///   `wrongKey`, `corruptKeyFile`, `busyOtherProcess`, `io`.
   public func verify(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreReport {
     try checkExists()
-    var report = StoreReport()
-    let opening = StoreOpening(paths: paths, options: options)
-    let lock = try opening.takeLock()
-    try StoreLeftovers(paths).settle()
-    // What the log holds is newer than the file; without one every page counts as it is, and is
-    // looked at before opening, which may use free pages again.
-    let hasLog = DurableFile(path: paths.log).exists
-    if !hasLog { try checkPages(encryption, into: &report) }
-    let database: StoreDatabase
-    do {
-      database = try opening.open(encryption, lock: lock)
-    } catch  where error.code == .corrupt || error.code == .notADatabase {
-      report.add(.init(kind: .structure, detail: error.message))
-      if hasLog { try checkPages(encryption, into: &report) }
-      return report
-    }
-    do throws(SmartStoreError) {
-      let files = ExternalFiles(
-        database: paths.database, sealer: database.sealed.map { ExternalFileSealer(store: $0) })
-      try files.settle(with: database)
-      try database.verify(
-        into: &report, diagnostics: StoreDiagnostics(SmartStoreOptions()), files: files,
-        checksPages: hasLog || database.sealed == nil)
-    } catch {
-      // The failure of the check is the one to tell.
-      try? database.close()
-      throw error
-    }
-    try database.close()
+    let lock = try StoreOpening(paths: paths, options: options).takeLock()
+    let report = try checkLocked(encryption)
+    _ = consume lock
     return report
   }
 
-  /// Checks the pages of a store that nobody has open.
+  /// Checks a store that no other process can write to.
+  private func checkLocked(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreReport {
+    var report = StoreReport()
+    let sealed = try checkPages(encryption, into: &report)
+    // Nothing is written before the pages are known to be whole.
+    let isWhole = report.isClean
+    if isWhole { try StoreLeftovers(paths).settle() }
+    paths.reportDamagedLogs(into: &report)
+    do throws(SmartStoreError) {
+      try checkContent(of: sealed, isWhole: isWhole, into: &report)
+    } catch  where error.code == .corrupt || error.code == .notADatabase {
+      report.add(.init(kind: .structure, detail: error.message))
+    }
+    return report
+  }
+
+  /// Checks pages and log where they lie.
+  ///
+  /// - Returns: The store's keys; nil for a plaintext one.
   private func checkPages(
     _ encryption: StoreEncryption, into report: inout StoreReport
-  ) throws(SmartStoreError) {
-    guard case .encrypted(let provider) = encryption else { return }
-    let keys = try StoreKeyring.open(paths, provider: provider)
+  ) throws(SmartStoreError) -> SealedStore? {
+    guard case .encrypted(let provider) = encryption else {
+      if DurableFile(path: paths.keyFile).exists {
+        throw StoreOpening(paths: paths, options: options).encrypted()
+      }
+      return nil
+    }
+    let keys = try StoreKeyring.open(paths.withKeyFileOfDatabase(), provider: provider)
     do {
-      try PageVerifier.check(paths.database, keys: keys, cipher: options.cipher, into: &report)
+      if let damage = try LogDamage.find(in: paths.log, keys: keys, cipher: options.cipher) {
+        report.add(
+          .init(
+            kind: .log,
+            detail: "the log was damaged outside the store, and \(damage.transactions) or more "
+              + "transactions in it cannot be reached"))
+      }
+      let log = try CommittedLog(paths.log, keys: keys, cipher: options.cipher)
+      try PageVerifier.check(
+        paths.database, keys: keys, cipher: options.cipher, except: log.pages, into: &report)
     } catch {
       throw SmartStoreError(storage: error, at: paths.database)
     }
+    return SealedStore(keys: keys, cipher: options.cipher)
   }
-}
 
-extension StoreDatabase {
-  /// Checks the store over its writing connection. Readers go on; writers wait.
-  ///
-  /// - Parameter checksPages: Whether the pages of the file were not looked at yet.
-  func verify(
-    into report: inout StoreReport, diagnostics: StoreDiagnostics, files: ExternalFiles,
-    checksPages: Bool = true
+  /// Checks what SQLite and the soups make of the pages.
+  private func checkContent(
+    of sealed: SealedStore?, isWhole: Bool, into report: inout StoreReport
   ) throws(SmartStoreError) {
+    let session = StoreSession(lock: nil)
+    defer { session.end() }
+    var location = paths.database
+    if let sealed, let vfs = options.vfs {
+      location = vfs.uri(path: paths.database, token: session.register(sealed))
+    }
+    let hadLog = DurableFile(path: paths.log).exists
+    let hadIndex = DurableFile(path: paths.index).exists
+    let connection = try connect(location, sealed)
+    let files = ExternalFiles(
+      database: paths.database, sealer: sealed.map { ExternalFileSealer(store: $0) })
     var found = report
-    defer { report = found }
-    checkDamagedLogs(into: &found)
-    do {
-      try writer.writeWithoutTransaction { database in
-        checkpoints?.waitUntilIdle()
-        try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
-        if checksPages { try PageVerifier.check(database, into: &found) }
-        // Without a transaction: a page that cannot be read would end it, and the check with it.
-        // This connection alone writes, so that nothing changes between the statements.
-        let version = try SoupCatalog.schemaVersion(database)
-        let hasSoups = try database.tableExists(MetaTable.attributes)
-        let access = StoreAccess(
-          database,
-          catalog: try hasSoups
-            ? SoupCatalog.load(database, schemaVersion: version)
-            : SoupCatalog(schemaVersion: version, soups: [:]),
-          diagnostics: diagnostics, isSingleCall: false, files: files)
-        try SoupVerifier.check(access, into: &found)
+    let result = Result { () throws in
+      try connection.writeWithoutTransaction { database in
+        if isWhole {
+          try files.settle(at: try StoreAccess.externalSequence(database))
+        } else {
+          files.start(at: (try? StoreAccess.externalSequence(database)) ?? 0)
+        }
+        try SoupVerifier.check(
+          database, diagnostics: StoreDiagnostics(SmartStoreOptions()), files: files, into: &found)
       }
+    }
+    report = found
+    // The failure of the check is the one to tell.
+    let closing = Result { try connection.close() }
+    // Looking made them, and they are empty.
+    if !hadLog { unlink(paths.log) }
+    if !hadIndex { unlink(paths.index) }
+    do {
+      try result.get()
+      try closing.get()
     } catch {
-      let failure = SmartStoreError(storage: error, at: url.path)
-      guard failure.code == .corrupt else { throw failure }
-      found.add(.init(kind: .structure, detail: failure.message))
+      throw SmartStoreError(storage: error, at: paths.database, header: sealed?.header)
     }
   }
 
-  /// The copies that openings made of damaged logs: what is in them is not in the database.
-  private func checkDamagedLogs(into report: inout StoreReport) {
-    for copy in StorePaths(directory: url.deletingLastPathComponent()).damagedLogs {
+  /// A connection that may write, as the check of a full-text index demands, and of which nothing
+  /// reaches the files.
+  private func connect(
+    _ location: String, _ sealed: SealedStore?
+  ) throws(SmartStoreError) -> DatabaseQueue {
+    let opening = StoreOpening(paths: paths, options: options)
+    do {
+      do {
+        return try connect(location, sealed, opening, isIsolated: true)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+        // Another process reads the store. Then the index of the log is there, and is right.
+        return try connect(location, sealed, opening, isIsolated: false)
+      }
+    } catch {
+      if sealed == nil, try opening.isSealed() { throw opening.encrypted() }
+      throw SmartStoreError(storage: error, at: paths.database, header: sealed?.header)
+    }
+  }
+
+  private func connect(
+    _ location: String, _ sealed: SealedStore?, _ opening: StoreOpening, isIsolated: Bool
+  ) throws -> DatabaseQueue {
+    var configuration = opening.configuration(for: sealed, readonly: false, isIsolated: isIsolated)
+    configuration.journalMode = .default
+    if isIsolated { configuration.busyMode = .immediateError }
+    let connection = try DatabaseQueue(path: location, configuration: configuration)
+    if !isIsolated {
+      try connection.writeWithoutTransaction { try StoreConnection.keepLog(of: $0) }
+    }
+    return connection
+  }
+}
+
+extension StorePaths {
+  /// These paths with the key file where interrupted maintenance left it: a sealed database that has none
+  /// owns the pending one.
+  fileprivate func withKeyFileOfDatabase() throws(SmartStoreError) -> StorePaths {
+    guard !DurableFile(path: keyFile).exists, DurableFile(path: pendingKeyFile).exists,
+      try StoreLeftovers(self).header()?.kind == .store
+    else { return self }
+    var paths = self
+    paths.keyFile = pendingKeyFile
+    return paths
+  }
+
+  /// Reports the copies that openings made of damaged logs: what is in them is not in the database.
+  fileprivate func reportDamagedLogs(into report: inout StoreReport) {
+    for copy in damagedLogs {
       report.add(
         .init(
           kind: .log,
@@ -107,7 +166,67 @@ extension StoreDatabase {
   }
 }
 
+extension StoreDatabase {
+  /// Checks the store over its writing connection. Readers go on; writers wait. Nothing is written.
+  func verify(
+    into report: inout StoreReport, diagnostics: StoreDiagnostics, files: ExternalFiles
+  ) throws(SmartStoreError) {
+    var found = report
+    defer { report = found }
+    let paths = StorePaths(directory: url.deletingLastPathComponent())
+    paths.reportDamagedLogs(into: &found)
+    do {
+      try writer.writeWithoutTransaction { database in
+        checkpoints?.waitUntilIdle()
+        let log = try sealed.map { sealed in
+          try CommittedLog(
+            paths.log, keys: sealed.keys, cipher: sealed.cipher,
+            after: StoreConnection.copiedFrames(of: database))
+        }
+        try PageVerifier.check(database, except: log?.pages ?? [], into: &found)
+        try SoupVerifier.check(database, diagnostics: diagnostics, files: files, into: &found)
+      }
+    } catch {
+      let failure = SmartStoreError(storage: error, at: url.path)
+      guard failure.code == .corrupt else { throw failure }
+      found.add(.init(kind: .structure, detail: failure.message))
+    }
+  }
+}
+
+extension SoupVerifier {
+  /// Checks SQLite's structures and all soups over one connection.
+  ///
+  /// Without a transaction: a page that cannot be read would end it, and the check with it. This
+  /// connection alone writes, so that nothing changes between the statements.
+  static func check(
+    _ database: Database, diagnostics: StoreDiagnostics, files: ExternalFiles,
+    into report: inout StoreReport
+  ) throws {
+    let version = try SoupCatalog.schemaVersion(database)
+    let hasSoups = try database.tableExists(MetaTable.attributes)
+    let access = StoreAccess(
+      database,
+      catalog: try hasSoups
+        ? SoupCatalog.load(database, schemaVersion: version)
+        : SoupCatalog(schemaVersion: version, soups: [:]),
+      diagnostics: diagnostics, isSingleCall: false, files: files)
+    try check(access, into: &report)
+  }
+}
+
 extension ExternalFiles {
+  /// Brings the files to the state that the database knows.
+  ///
+  /// - Parameter sequence: The last commit that the database knows.
+  func settle(at sequence: Int64) throws(SmartStoreError) {
+    do {
+      try recover(at: sequence)
+    } catch {
+      throw SmartStoreError(storage: error, at: root)
+    }
+  }
+
   /// Brings the files to the state that the database knows.
   func settle(with database: StoreDatabase) throws(SmartStoreError) {
     do {

@@ -12,16 +12,20 @@ struct DatabaseHeader {
   let kind: Kind
   /// Whether its pages keep room for tags. A plaintext database may too, if it was a store's.
   let hasRoom: Bool
+  /// Whether the database keeps a write-ahead log (WAL) already.
+  let hasLog: Bool
 
   /// Judges the first 100 bytes of a file as stored.
   init(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= PageFormat.headerSize else {
       kind = .foreign
       hasRoom = false
+      hasLog = false
       return
     }
     let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
     hasRoom = pageSize == PageFormat.pageSize && bytes[20] == PageFormat.reservedSize
+    hasLog = bytes[18] == 2 && bytes[19] == 2
     let isSQLite = Self.holds(PageFormat.sqliteMagic, bytes, at: 0)
     let isSealed =
       Self.holds(PageFormat.storeMagic, bytes, at: 0)

@@ -59,12 +59,43 @@ struct LogDamage: Equatable {
   }
 }
 
+/// The transactions in a log that recovery reaches.
+struct CommittedLog {
+  /// The pages that they hold: a checkpoint is going to write these to the database.
+  private(set) var pages: Set<UInt32> = []
+
+  /// Reads the log of a store; one that is missing is empty.
+  ///
+  /// - Parameter start: The number of frames that a checkpoint has written to the database already.
+  init(
+    _ path: String, keys: StoreKeys, cipher: any StoreCipher, after start: Int = 0
+  ) throws(FileFailure) {
+    guard DurableFile(path: path).exists else { return }
+    var frames = FramesOnDisk(try PageFile(reading: path), keys: keys, cipher: cipher)
+    try frames.readHeader()
+    guard let header = frames.header else { return }
+    var expected = header.sums
+    var pending: Set<UInt32> = []
+    while let frame = try frames.next(), frame.salts == header.salts, frame.isWhole,
+      frames.sums(after: expected) == frame.sums
+    {
+      expected = frame.sums
+      if frame.number > start { pending.insert(frame.page) }
+      guard frame.isCommit else { continue }
+      pages.formUnion(pending)
+      pending = []
+    }
+  }
+}
+
 /// The frames of a log, one after another.
 private struct FramesOnDisk: ~Copyable {
   /// What a frame says of itself.
   struct Frame {
     /// Counted from 1.
     let number: Int
+    /// The page that it holds.
+    let page: UInt32
     /// Nil if the frame names a key that the store does not have.
     let salts: UInt64?
     let sums: LogFormat.Sums
@@ -111,7 +142,8 @@ private struct FramesOnDisk: ~Copyable {
     let isKnown = sealer.pageEpoch.map { LogFormat.restoreFrame(place, key: $0.frameKey) } == true
     let page = place + PageFormat.frameHeaderSize
     return Frame(
-      number: number, salts: isKnown ? LogFormat.salts(place) : nil, sums: LogFormat.sums(place),
+      number: number, page: LogFormat.pageNumber(place),
+      salts: isKnown ? LogFormat.salts(place) : nil, sums: LogFormat.sums(place),
       isCommit: LogFormat.isCommit(place),
       isWhole: sealer.open(number: LogFormat.pageNumber(place), into: page) != nil)
   }

@@ -19,9 +19,10 @@ extension SealedFile.State {
       let sealer = connection.sealer
       let code = read(base, sealer.pageBytes, Int32(count), offset)
       // SQLite takes a short read for a page of zeros. A store has no such pages.
-      if code == StoreIOError.shortRead { return StoreIOError.damagedPage }
+      if code == StoreIOError.shortRead { return connection.store.didMeetDamage() }
       guard code == SQLITE_OK else { return code }
-      return sealer.open(number: number, into: buffer) != nil ? SQLITE_OK : StoreIOError.damagedPage
+      return sealer.open(number: number, into: buffer) != nil
+        ? SQLITE_OK : connection.store.didMeetDamage()
     default:
       return SQLITE_IOERR
     }

@@ -47,11 +47,11 @@ extension SealedFile.State {
     guard let read = methods.xRead else { return SQLITE_IOERR }
     let sealer = connection.sealer
     let code = read(base, sealer.frameBytes, Int32(PageFormat.frameSize), frame)
-    if code == StoreIOError.shortRead { return StoreIOError.damagedPage }
+    if code == StoreIOError.shortRead { return connection.store.didMeetDamage() }
     guard code == SQLITE_OK else { return code }
     let number = LogFormat.pageNumber(sealer.frameBytes)
     guard let plaintext = sealer.open(number: number, into: buffer) else {
-      return StoreIOError.damagedPage
+      return connection.store.didMeetDamage()
     }
     // Opening page 1 uses its place in the buffer; it is sealed again.
     connection.copied = connection.isCheckpointing && number != 1 ? (number, plaintext) : nil

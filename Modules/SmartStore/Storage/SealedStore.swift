@@ -5,6 +5,7 @@ final class SealedStore: Sendable {
   let keys: StoreKeys
   let cipher: any StoreCipher
   private let writable = Atomic(false)
+  private let damaged = Atomic(false)
   private let opened = Mutex(Opened())
 
   private struct Opened {
@@ -22,6 +23,17 @@ final class SealedStore: Sendable {
   var acceptsWrites: Bool { writable.load(ordering: .acquiring) }
 
   func allowWrites() { writable.store(true, ordering: .releasing) }
+
+  /// Whether a page was read whose tag does not fit.
+  var hasMetDamage: Bool { damaged.load(ordering: .relaxed) }
+
+  /// Notes a page whose tag does not fit.
+  ///
+  /// - Returns: What SQLite gets.
+  func didMeetDamage() -> Int32 {
+    damaged.store(true, ordering: .relaxed)
+    return StoreIOError.damagedPage
+  }
 
   /// What the database file turned out to be, once it was opened.
   var header: DatabaseHeader.Kind? { opened.withLock { $0.header } }

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import StoreSystem
 
 /// What every connection to a store is set to, before anything is read or written.
 enum StoreConnection {
@@ -38,6 +39,37 @@ enum StoreConnection {
         """)
     try allowAttached(0, on: database)
     try SoupValueFunction.add(to: database)
+  }
+
+  /// How many frames of the log are in the database already; 0 if that is not known.
+  static func copiedFrames(of database: Database) -> Int {
+    // The header of the log's index stands there twice; the number follows.
+    let headers = 2 * 48
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    let code = withUnsafeMutablePointer(to: &pointer) { place in
+      sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, place)
+    }
+    guard code == SQLITE_OK, let file = pointer, let map = file.pointee.pMethods.pointee.xShmMap
+    else { return 0 }
+    var memory: UnsafeMutableRawPointer?
+    guard map(file, 0, 32 << 10, 0, &memory) == SQLITE_OK, let memory else { return 0 }
+    return Int(memory.load(fromByteOffset: headers, as: UInt32.self))
+  }
+
+  /// Reads the write-ahead log (WAL) without an index file, and leaves it as it is at closing. Before
+  /// anything is read.
+  static func isolate(_ database: Database) throws {
+    try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+    try keepLog(of: database)
+  }
+
+  /// Lets closing leave the write-ahead log (WAL) and the database as they are.
+  static func keepLog(of database: Database) throws {
+    guard let connection = database.sqliteConnection else {
+      throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed")
+    }
+    let code = store_system_keep_log(UnsafeMutableRawPointer(connection))
+    guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
   }
 
   /// Lets `count` databases be attached: another database would not be the store's.

@@ -12,6 +12,8 @@ package struct StoreDatabase: Sendable {
   let checkpoints: BackgroundCheckpoints?
   /// The database file.
   package let url: URL
+  /// SQLite's write-ahead log (WAL).
+  var logPath: String { url.path + "-wal" }
   private let session: StoreSession
   /// The page cache of the writing connection, in bytes.
   let writerCacheBytes: Int
@@ -87,8 +89,9 @@ package struct StoreDatabase: Sendable {
   private func closeConnections() throws(SmartStoreError) {
     // All of them, whatever fails; the first failure is the one to tell. The last connection to close
     // folds the log in: let that be the writer.
-    let results = [
-      Result { try checkpoints?.close() }, Result { try readers.close() },
+    let results: [Result<Void, any Error>] = [
+      Result { try keepDamaged() }, Result { try checkpoints?.close() ?? () },
+      Result { try readers.close() },
       Result { try writer.close() },
     ]
     do {
@@ -96,6 +99,13 @@ package struct StoreDatabase: Sendable {
     } catch {
       throw SmartStoreError(storage: error, at: url.path)
     }
+  }
+
+  /// Leaves the files of a store with damaged pages as they are: closing must not move what the log
+  /// holds into the database.
+  private func keepDamaged() throws {
+    guard sealed?.hasMetDamage == true else { return }
+    try writer.writeWithoutTransaction { try StoreConnection.keepLog(of: $0) }
   }
 
   /// Folds the log into the database file, as far as readers allow.

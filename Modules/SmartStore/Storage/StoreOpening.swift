@@ -91,8 +91,10 @@ struct StoreOpening {
     let isReadOnly = options.access == .readOnly
     let strays = try [paths.log, paths.index].filter { try DurableFile(path: $0).size() == nil }
     if store == nil, isNew {
-      return try makeWriter(location, store: nil, readonly: isReadOnly)
+      return try makeWriter(location, store: nil, readonly: isReadOnly, hasLog: false)
     }
+    // Looked at before the first connection: closing the file would drop its locks.
+    let hasLog = try store != nil || StoreLeftovers(paths).header()?.hasLog == true
     let probe: DatabaseQueue
     do {
       probe = try DatabaseQueue(
@@ -104,14 +106,17 @@ struct StoreOpening {
     }
     defer { try? probe.close() }
     if !isReadOnly { store?.allowWrites() }
-    return try makeWriter(location, store: store, readonly: isReadOnly)
+    return try makeWriter(location, store: store, readonly: isReadOnly, hasLog: hasLog)
   }
 
+  /// - Parameter hasLog: Whether the database is in WAL mode, in which case opening it writes nothing:
+  ///   GRDB, asked for that mode, would make a table and drop it.
   private func makeWriter(
-    _ location: String, store: SealedStore?, readonly: Bool
+    _ location: String, store: SealedStore?, readonly: Bool, hasLog: Bool
   ) throws -> DatabaseQueue {
-    let writer = try DatabaseQueue(
-      path: location, configuration: configuration(for: store, readonly: readonly))
+    var configuration = configuration(for: store, readonly: readonly)
+    if hasLog { configuration.journalMode = .default }
+    let writer = try DatabaseQueue(path: location, configuration: configuration)
     if !readonly {
       // GRDB sets NORMAL, with which a commit may be lost with the power.
       try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
@@ -140,9 +145,12 @@ struct StoreOpening {
     }
   }
 
-  /// - Parameter cacheBytes: The page cache. Default: as the options say for the kind of connection.
+  /// - Parameters:
+  ///   - cacheBytes: The page cache. Default: as the options say for the kind of connection.
+  ///   - isIsolated: Whether the connection uses no file but the database and its log, and changes
+  ///     neither at closing.
   func configuration(
-    for store: SealedStore?, readonly: Bool, cacheBytes: Int? = nil
+    for store: SealedStore?, readonly: Bool, cacheBytes: Int? = nil, isIsolated: Bool = false
   ) -> Configuration {
     var configuration = Configuration()
     configuration.label = "SmartStore"
@@ -158,6 +166,7 @@ struct StoreOpening {
     let cacheBytes = cacheBytes ?? (readonly ? options.readerCacheBytes : options.writerCacheBytes)
     configuration.prepareDatabase { database in
       if isSealed { try StoreConnection.requireSealed(database) }
+      if isIsolated { try StoreConnection.isolate(database) }
       try StoreConnection.configure(database, options: options, cacheBytes: cacheBytes)
     }
     return configuration
@@ -275,11 +284,11 @@ struct StoreOpening {
 
   /// True if the database is an encrypted store's. Only after it failed to open as a plain one:
   /// looking at an open database drops SQLite's locks on it.
-  private func isSealed() throws(SmartStoreError) -> Bool {
+  func isSealed() throws(SmartStoreError) -> Bool {
     try StoreLeftovers(paths).header()?.kind == .store
   }
 
-  private func encrypted() -> SmartStoreError {
+  func encrypted() -> SmartStoreError {
     SmartStoreError(
       .wrongKey,
       "The store at \(paths.directory) is encrypted and does not open without its key. Open it with "

@@ -4,10 +4,13 @@ import SalesforceSDKCommon
 /// The files of one store, all in its folder.
 struct StorePaths: Sendable {
   let directory: String
+  /// The wrapped data keys.
+  var keyFile: String
 
   init(directory: URL) {
     // SQLite resolves links before it opens; the VFS compares its names with these.
     self.directory = directory.resolvingSymlinksInPath().path
+    keyFile = self.directory + "/store.key"
   }
 
   /// The folder.
@@ -18,8 +21,6 @@ struct StorePaths: Sendable {
   var log: String { database + "-wal" }
   /// The index of the log, rebuilt whenever it is missing.
   var index: String { database + "-shm" }
-  /// The wrapped data keys.
-  var keyFile: String { directory + "/store.key" }
   /// Locked by the one writer; empty.
   var lock: String { directory + "/store.lock" }
   /// Shared by those who only read, so that the files are not exchanged under them; empty.
@@ -41,7 +42,7 @@ struct StorePaths: Sendable {
   // While maintenance is under way
 
   /// The key file of the database, if that is sealed, and of nothing, if it is plaintext.
-  var pendingKeyFile: String { keyFile + ".pending" }
+  var pendingKeyFile: String { directory + "/store.key.pending" }
   /// The sealed copy of a plaintext database.
   var encrypted: String { database + ".encrypted" }
   /// The plaintext copy of a sealed database.

@@ -16,9 +16,11 @@ struct UndecidedCommit: Error {
 }
 
 extension DatabaseError {
-  /// Whether a commit that failed so may be in the log as a whole.
+  /// Whether a commit that failed so may be in the log as a whole. A damaged page is met before
+  /// anything is written: by full text, which writes its words when the transaction commits.
   var mayHaveWrittenCommit: Bool {
     resultCode == .SQLITE_IOERR && extendedResultCode != .SQLITE_IOERR_WRITE
+      && extendedResultCode.rawValue != StoreIOError.damagedPage
   }
 }
 
