@@ -8,13 +8,18 @@ import StoreCrashScript
   ///
   /// For each number it runs one session in a folder of that name, in which this operation of the kind
   /// fails once, and tells what happened as ``FaultSession`` says. `StoreFaultChild keys …` changes keys
-  /// and encryption, as ``KeySession`` says.
+  /// and encryption, as ``KeySession`` says, `StoreFaultChild full …` alters soups on a full disk, as
+  /// ``FullSession`` says.
   @main
   struct StoreFaultChild {
     static func main() async {
       let arguments = CommandLine.arguments.dropFirst()
       if arguments.first == "keys" {
         await KeySession.main(Array(arguments.dropFirst()))
+        return
+      }
+      if arguments.first == "full" {
+        await FullSession.main(Array(arguments.dropFirst()))
         return
       }
       let numbers = arguments.dropFirst(2).compactMap { Int($0) }

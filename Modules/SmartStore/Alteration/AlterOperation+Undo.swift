@@ -1,12 +1,12 @@
 extension AlterOperation {
   /// Brings back the soup as it was, in one transaction. Possible until the old table is dropped.
+  ///
+  /// Files that the new soup has got are removed afterwards, with ``removeFiles(_:)``: to change files with
+  /// the transaction takes folders, which a full disk has no room for.
   func undo(on access: StoreAccess) throws(SmartStoreError) {
     if completed >= .registerSoupUsingTableName {
       try access.execute("DROP TABLE IF EXISTS \(new.fullTextTable)")
       try access.execute("DROP TABLE IF EXISTS \(new.table)")
-      if new.isExternal, !old.isExternal {
-        access.externalChanges.clear(table: new.table, keepsFolder: false)
-      }
       try access.setExternal(old)
     }
     if completed >= .renameOldSoupTable {
@@ -23,6 +23,15 @@ extension AlterOperation {
       try access.recordIndexSpecs(of: old)
     }
     try access.deleteOperation(id)
+  }
+}
+
+extension AlterOperation {
+  /// Removes the files of the elements that an undone alter moved out of rows. What stays is removed when
+  /// the store is opened next.
+  func removeFiles(_ files: ExternalFiles) {
+    guard new.isExternal, !old.isExternal else { return }
+    try? FileTree.remove(files.folder(of: new.table))
   }
 }
 

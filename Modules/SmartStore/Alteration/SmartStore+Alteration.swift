@@ -13,9 +13,12 @@ extension SmartStore {
   ///   elements that are there. Without it those are not found by these paths until they are
   ///   written again or ``reIndexSoup(named:indexPaths:)`` is called, and ``verify()`` names the
   ///   paths as ``StoreReport/Finding/Kind/notIndexed``; json1 paths find them anyway.
+  /// The space that undoing takes is set aside before each step, so that a full disk undoes an alter,
+  /// too: about as much as the soup's present indexes have. Without that much nothing is begun.
+  ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `noIndexSpecs`, `invalidIndexSpec`, with nothing
-  ///   begun; `diskFull`, `io`; `unfinishedOperation` if a failure could not be undone either, and
-  ///   the soup waits for ``resumeLongOperations()``.
+  ///   begun; `diskFull`, `io`; `unfinishedOperation` if a failure of the disk could not be undone
+  ///   either, and the soup waits for ``resumeLongOperations()``.
   public func alterSoup(
     named soupName: String, indexSpecs: [SoupIndex], reIndexData: Bool
   ) async throws {
@@ -61,10 +64,15 @@ extension SmartStore {
         Result {
           try database.writer.writeWithoutTransaction { database in
             try self.setDurability(.full, database)
-            var operation = try self.commit(database, isSingleCall: true) { transaction in
+            let begun = try self.commit(database, isSingleCall: true) { transaction in
               try self.begin(soupName, spec, indexSpecs, reIndexData, on: transaction.access)
             }
-            try self.runOrUndo(&operation, through: last, on: database) {
+            var operation = begun.operation
+            // The space lies in the WAL until then, at most as long as that.
+            defer { begun.reserve.release() }
+            try self.runOrUndo(
+              &operation, through: last, reserving: begun.reserve, on: database
+            ) {
               isCancelled.load(ordering: .relaxed)
             }
           }
@@ -77,11 +85,12 @@ extension SmartStore {
     try await delivering { try result.get() }
   }
 
-  /// Checks everything that can be known before, then records the operation.
+  /// Checks everything that can be known before, then records the operation, and sets the space aside
+  /// that undoing it takes.
   private func begin(
     _ soupName: String, _ spec: SoupSpec?, _ indexSpecs: [SoupIndex], _ reIndexData: Bool,
     on access: StoreAccess
-  ) throws(SmartStoreError) -> AlterOperation {
+  ) throws(SmartStoreError) -> (operation: AlterOperation, reserve: UndoReserve) {
     let soup = try access.soup(named: soupName)
     let newSpec = SoupSpec(name: soupName, features: (spec ?? soup.spec).features)
     try access.check(indexSpecs, for: newSpec)
@@ -100,16 +109,20 @@ extension SmartStore {
     }
     let details = AlterDetails(
       soup, to: indexSpecs, newSpec: newSpec, reIndexData: reIndexData)
-    return try AlterOperation(details, on: access)
+    let reserve = try UndoReserve(undoing: soup, on: access, log: database.logPath)
+    let operation = try AlterOperation(details, on: access)
+    try reserve.hold(on: access)
+    return (operation, reserve)
   }
 
   /// Runs what is left of an operation; a failure before the old table is gone undoes all of it.
   private func runOrUndo(
-    _ operation: inout AlterOperation, through last: AlterStep, on database: Database,
-    isCancelled: () -> Bool
+    _ operation: inout AlterOperation, through last: AlterStep, reserving reserve: UndoReserve,
+    on database: Database, isCancelled: () -> Bool
   ) throws {
     do {
-      try run(&operation, through: last, on: database) { () throws(SmartStoreError) in
+      try run(&operation, through: last, reserving: reserve, on: database) {
+        () throws(SmartStoreError) in
         if isCancelled() { throw SmartStoreError(.interrupted, "The alter was cancelled.") }
       }
     } catch {
@@ -123,6 +136,7 @@ extension SmartStore {
       let undone = operation
       do {
         try commit(database, isSingleCall: true) { try undone.undo(on: $0.access) }
+        undone.removeFiles(files)
       } catch let second {
         options.logger.error("An alter failed and could not be undone.", error: second)
         throw SmartStoreError(
@@ -136,9 +150,12 @@ extension SmartStore {
 
   /// Runs what is left of an operation, each step in a transaction of its own.
   ///
-  /// - Parameter check: Throws to end early.
+  /// - Parameters:
+  ///   - reserve: The space for undoing it; nil if a failure leaves it for later.
+  ///   - check: Throws to end early.
   func run(
-    _ operation: inout AlterOperation, through last: AlterStep = .cleanup, on database: Database,
+    _ operation: inout AlterOperation, through last: AlterStep = .cleanup,
+    reserving reserve: UndoReserve? = nil, on database: Database,
     check: () throws(SmartStoreError) -> Void = {}
   ) throws {
     while let step = operation.completed.next, step <= last {
@@ -147,6 +164,8 @@ extension SmartStore {
       let current = operation
       try commit(database, isSingleCall: true) { transaction in
         try current.perform(step, on: transaction.access, check: check)
+        // After the old table is gone there is nothing to undo.
+        if step <= .dropOldTable { try reserve?.hold(on: transaction.access) }
       }
       operation.completed = step
     }

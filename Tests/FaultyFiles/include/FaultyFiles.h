@@ -35,6 +35,10 @@ typedef enum {
 void faulty_files_arm(
   const char *folder, FaultyFilesKind kind, FaultyFilesForm form, int error, long number);
 
+/// Lets the files in `folder` and below it grow by `room` bytes together, in blocks of 4096, and refuses
+/// more with ENOSPC, until the disarming. What is removed makes room.
+void faulty_files_fill(const char *folder, long room);
+
 /// Fails and counts nothing any longer.
 void faulty_files_disarm(void);
 
