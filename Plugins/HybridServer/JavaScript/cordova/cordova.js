@@ -530,6 +530,10 @@
     exports.defaults = (moduleName, symbolPath, message) => add("defaults", moduleName, symbolPath, message);
     exports.runs = (moduleName) => add("runs", moduleName, null);
 
+    exports.loadMatchingModules = (pattern) => {
+      for (const id of Object.keys(modules)) if (pattern.test(id)) globalRequire(id);
+    };
+
     // Sets the symbols of `context`, which is the window, in the order of the calls.
     exports.mapModules = (context) => {
       originalsOfContext.set(context, new Map());

@@ -51,11 +51,12 @@ const FORCE = `<!DOCTYPE html>
 const MOCK = `<!DOCTYPE html>
 <script src="mock/MockCordova.js"></script>
 <script src="mock/MockSmartStore.js"></script>
-<script src="www/com.salesforce.util.exec.js"></script>
-<script src="www/com.salesforce.util.promiser.js"></script>
-<script src="www/com.salesforce.util.storeconfig.js"></script>
-<script src="www/com.salesforce.plugin.smartstore.js"></script>
-<script src="www/com.salesforce.plugin.smartstore.client.js"></script>`;
+<script src="plugins/com.salesforce/libs/cordova.force.js"></script>
+<script src="plugins/com.salesforce/libs/force.js"></script>
+<script src="backbone.js"></script>
+<script src="plugins/com.salesforce/libs/mobilesync.js"></script>
+<script src="mock/MockMobileSyncPlugin.js"></script>
+<script src="mock/MockSDKInfo.js"></script>`;
 
 test("in Chromium", { skip }, async (t) => {
   const www = await mkdtemp(path.join(tmpdir(), "www-"));
@@ -64,7 +65,6 @@ test("in Chromium", { skip }, async (t) => {
   }
   await cp(path.join(here, "support/backbone.js"), path.join(www, "backbone.js"));
   await cp(path.join(here, "../mock"), path.join(www, "mock"), { recursive: true });
-  await cp(path.join(here, "../plugins/com.salesforce/www"), path.join(www, "www"), { recursive: true });
   const bridge = await startBridge({ www });
   const browser = await Browser.start();
   t.after(async () => {
@@ -172,6 +172,16 @@ test("in Chromium", { skip }, async (t) => {
     await browser.evaluate(`${client}.registerSoup("mocked", [{ path: "Name", type: "string" }])`);
     await browser.open(`${bridge.url}mock.html`);
     assert.equal(await browser.evaluate(`${client}.soupExists("mocked")`), true);
+    const synced = await browser.evaluate(`(async () => {
+      Force.init();
+      Force.forceJsClient = { query: async () => ({ totalSize: 1, records: [{ Id: "1", Name: "a" }] }) };
+      const cache = new Force.StoreCache("synced");
+      await cache.init();
+      const done = new Promise((resolve) => document.addEventListener("sync", ({ detail }) => detail.status !== "RUNNING" && resolve(detail)));
+      cordova.require("com.salesforce.plugin.smartsync").syncDown({ type: "soql", query: "q" }, "synced", {});
+      return [(await done).status, (await cache.retrieve("1")).Name, mockSDKInfo.features.has("SJ")];
+    })()`);
+    assert.deepEqual(synced, ["DONE", "a", true]);
   });
 
   assert.deepEqual(browser.errors, []);

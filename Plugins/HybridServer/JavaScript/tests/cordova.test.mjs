@@ -266,6 +266,10 @@ test("modulemapper clobbers, defaults and merges symbols in the order of the cal
   assert.equal(context.deprecated.func(), "new");
   assert.equal(context.deprecated.func(), "new");
   assert.equal(page.messages.filter((line) => line.includes("Use foo instead")).length, 1);
+  const ran = [];
+  for (const id of ["foo/a", "foo/symbols", "foo/bar/symbols", "baz/symbols"]) cordova.define(id, () => ran.push(id));
+  mapper.loadMatchingModules(/^foo.*\/symbols$/);
+  assert.deepEqual(ran, ["foo/symbols", "foo/bar/symbols"]);
 });
 
 // ------------------------------------------------------------------------------------------ plug-ins of others

@@ -261,6 +261,18 @@ test("MS-359 a model is saved, fetched, changed and destroyed", async (t) => {
   assert.deepEqual([onServer(id), await cache.retrieve(id), await originals.retrieve(id)], [undefined, null, null]);
 });
 
+test("MS-359 a save sends the model as it was when it was called", async (t) => {
+  const { Force, cache, originals, onServer } = await withLibrary(t);
+  const Account = Force.SObject.extend({ sobjectType: "Account", fieldlist: ["Name"], cache, cacheForOriginals: originals, mergeMode: "merge-accept-yours" });
+  const account = new Account({ Name: "a" });
+  await withOptions(account, "save", null, {});
+  account.set("Name", "b");
+  const saved = withOptions(account, "save", null, {});
+  account.set("Name", "later");
+  await saved;
+  assert.equal(onServer(account.id).Name, "b");
+});
+
 test("MS-359 options of a call come before members, and members may be functions of the method", async (t) => {
   const { Force, cache, org } = await withLibrary(t);
   const methods = [];

@@ -5,8 +5,12 @@
 (function () {
   "use strict";
   // Written into the page, because only scripts that the parser meets run before the next script of the page.
+  const own = document.currentScript ? document.currentScript.src : "";
   const cordovaScript = [...document.getElementsByTagName("script")].find((one) => /\/cordova\.js([?#]|$)/.test(one.src));
-  const base = new URL("plugins/com.salesforce/www/", cordovaScript ? cordovaScript.src : document.baseURI).href;
+  // A copy elsewhere, as in an app's own folder of libraries, finds the modules through cordova.js.
+  const base = /\/com\.salesforce\/libs\/[^/]*$/.test(own)
+    ? new URL("../www/", own).href
+    : new URL("plugins/com.salesforce/www/", cordovaScript ? cordovaScript.src : document.baseURI).href;
   const names = [
     "util.logger",
     "util.event",

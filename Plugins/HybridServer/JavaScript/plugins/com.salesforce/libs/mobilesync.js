@@ -693,7 +693,8 @@
           Force.syncRemoteObjectDetectConflict(
             method,
             model.id,
-            model.attributes,
+            // A copy: the app may go on changing the model while this runs.
+            { ...model.attributes },
             option("fieldlist"),
             option("cache"),
             option("cacheMode"),
