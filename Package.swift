@@ -52,6 +52,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -263,11 +264,13 @@ let package = Package(
     // A server that hears one browser redirect; apart, so that Core builds no server.
     .target(
       name: "LocalServer",
-      dependencies: [.hummingbird, .logging, .nio, .services],
+      dependencies: [.hummingbird, .logging, .nio, .nioHTTPTypes, .services],
       path: "Plugins/LocalServer", swiftSettings: settings),
     .target(
       name: "LoopbackLogin",
-      dependencies: ["SalesforceSDKCore", "LocalServer", .httpTypes, .hummingbird],
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceSDKCore", "LocalServer", .httpTypes, .hummingbird,
+      ],
       path: "Plugins/LoopbackLogin", swiftSettings: settings),
     .testTarget(
       name: "LoopbackLoginTests",
@@ -296,7 +299,9 @@ let package = Package(
       path: "Tools/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
     .testTarget(
       name: "MockOrgTests",
-      dependencies: ["SalesforceMockOrg", "TestSupport", .crypto, .cryptoExtras, .grdb],
+      dependencies: [
+        "SalesforceMockOrg", "LocalServer", "TestSupport", .crypto, .cryptoExtras, .grdb, .nio,
+      ],
       path: "Tests/MockOrg", swiftSettings: settings),
 
     .executableTarget(
@@ -345,6 +350,9 @@ extension Target.Dependency {
   static var hummingbird: Self { .product(name: "Hummingbird", package: "hummingbird") }
   static var logging: Self { .product(name: "Logging", package: "swift-log") }
   static var nio: Self { .product(name: "NIOCore", package: "swift-nio") }
+  static var nioHTTPTypes: Self {
+    .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+  }
   static var services: Self {
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
   }

@@ -21,18 +21,22 @@ package struct LocalServer: Sendable {
   /// It logs nothing: its lines would hold the addresses called, and with them codes and tokens.
   ///
   /// - Parameter port: 0 takes a free port.
-  /// - Parameter onListening: Hears the port before the first request can come.
+  /// - Parameter limits: What connections may take.
+  /// - Parameter onListening: Is called with the port before the first request can come.
   /// - Throws: The system's error, as when the port is taken; `CancellationError` if the server ended
   ///   before it listened.
   package static func start<Responder: HTTPResponder>(
-    _ responder: Responder, host: String, port: Int,
+    _ responder: Responder, host: String, port: Int, limits: ServerLimits = ServerLimits(),
     onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
   ) async throws -> LocalServer
   where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
     let logger = Logger(label: "LocalServer") { _ in SwiftLogNoOpLogHandler() }
     let (events, sink) = AsyncStream<Result<Int, any Error>>.makeStream()
+    let registry = ConnectionRegistry()
     let application = Application(
       responder: responder,
+      server: .http1(
+        configuration: .init(additionalChannelHandlers: [ConnectionGuard(limits, registry)])),
       configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? port

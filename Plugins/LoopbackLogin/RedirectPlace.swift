@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 import SalesforceSDKCore
 
 /// Where the redirect is awaited: the parts of a redirect URI on this machine.

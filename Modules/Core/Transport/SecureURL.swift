@@ -1,4 +1,5 @@
 package import Foundation
+import SalesforceSDKCommon
 
 extension URL {
   /// Whether a request may go there: https anywhere, plain http on this machine alone.
@@ -17,20 +18,6 @@ extension URL {
         .insecureURL,
         "\(withoutQuery) is not https; plain http is for this machine alone")
     }
-  }
-
-  /// Whether the host is this machine: 127.0.0.0/8, ::1 or localhost, written out.
-  ///
-  /// The name is not looked up: what a name resolves to is somebody else's decision.
-  package var isLoopback: Bool {
-    guard var host = host()?.lowercased() else { return false }
-    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-    if host == "localhost" || host == "::1" { return true }
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127"
-      && parts.allSatisfy { part in
-        !part.isEmpty && part.utf8.allSatisfy { (48...57).contains($0) } && UInt8(part) != nil
-      }
   }
 
   /// Scheme, host and port, for comparing origins.
