@@ -28,23 +28,60 @@ import Testing
     #expect(await control(org, "GET", "status").status == 200)
   }
 
-  @Test func `a browser on this machine gets in by the start page, one that was led here does not`()
+  @Test func `a browser gets in by the key of the connection document, and by nothing else`()
     async throws
   {
     let org = try OrgUnderTest()
-    let page = await org.raw("GET", "/")
-    #expect(page.status == 200 && page.text.contains("<title>Mock org</title>"))
+    for path in ["/", "/?key=", "/?key=\(org.org.control.cookie)", "/?key=\(org.token)"] {
+      let page = await org.raw("GET", path)
+      #expect(page.status == 200 && page.text.contains("<title>Mock org</title>"))
+      #expect(page.header("Set-Cookie") == nil, "\(path)")
+    }
+    let page = await org.raw("GET", "/?key=\(org.org.control.pageKey)")
+    #expect(page.status == 303 && page.header("Location") == "/")
     let cookie = try #require(
       page.header("Set-Cookie")?.split(separator: ";").first.map(String.init))
     let headers = ["cookie": "a=b; \(cookie)"]
     #expect(await org.raw("GET", "/mock-org/status", nil, headers: headers).status == 200)
-    let led = await org.org.answer(
-      OrgRequest(method: "GET", target: "/"), baseURL: "http://evil.example:1")
-    #expect(!led.headers.contains { $0.name == "Set-Cookie" })
-    let foreign = await org.org.answer(
-      OrgRequest(method: "GET", target: "/mock-org/status", headers: headers),
-      baseURL: "http://evil.example:1")
-    #expect(foreign.status == 401)
+    let other = ["cookie": "\(cookie)x"]
+    #expect(await org.raw("GET", "/mock-org/status", nil, headers: other).status == 401)
+  }
+
+  @Test func `the page's address stands in the connection document of the org's own user alone`()
+    async throws
+  {
+    var options = MockOrgOptions()
+    options.otherUsers = [MockOrgUser(username: "ted@x.example", firstName: "Ted", lastName: "T")]
+    let org = try MockOrg(options)
+    try await MockOrgServer.withServer(org) { server in
+      #expect(server.info.pageUrl == "\(server.url)/?key=\(org.control.pageKey)")
+      let ted = try #require(server.info(forUser: "ted@x.example"))
+      #expect(ted.pageUrl == "\(server.url)/")
+    }
+  }
+
+  @Test func `random secrets keep out clients that know the defaults`() async throws {
+    let org = try OrgUnderTest { $0.useRandomSecrets() }
+    let app = "client_id=\(MockOrgOptions().clientId)"
+    let claims = Base64URL.encode(
+      Array(
+        (#"{"iss":"\#(MockOrgOptions().clientId)","exp":9e9,"aud":"http://127.0.0.1:1","#
+          + #""sub":"\#(MockOrgUser().username)"}"#).utf8))
+    for form in [
+      "grant_type=password&\(app)&username=\(MockOrgUser().username)&password=\(MockOrgUser().password)",
+      "grant_type=client_credentials&\(app)&client_secret=\(MockOrgOptions().clientSecret)",
+      "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&assertion=e30.\(claims).e30",
+    ] {
+      let usual = await (try OrgUnderTest()).raw("POST", "/services/oauth2/token", form)
+      #expect(usual.status == 200, "\(form): \(usual.text)")
+      #expect(await org.raw("POST", "/services/oauth2/token", form).status == 400, "\(form)")
+    }
+    let secrets = org.org.options
+    let own = await org.raw(
+      "POST", "/services/oauth2/token",
+      "grant_type=password&\(app)&client_secret=\(secrets.clientSecret)"
+        + "&username=\(secrets.user.username)&password=\(secrets.user.password)")
+    #expect(own.status == 200)
   }
 
   @Test
@@ -65,7 +102,8 @@ import Testing
     #expect(await org.raw("POST", "/mock-org/page/page.js").status == 405)
     func cookie(port: Int) async -> Substring? {
       await org.org.answer(
-        OrgRequest(method: "GET", target: "/"), baseURL: "http://127.0.0.1:\(port)"
+        OrgRequest(method: "GET", target: "/?key=\(org.org.control.pageKey)"),
+        baseURL: "http://127.0.0.1:\(port)"
       ).headers.first { $0.name == "Set-Cookie" }?.value.split(separator: "=").first
     }
     #expect(await cookie(port: 8001) == "mock-org-8001")
@@ -123,6 +161,49 @@ import Testing
     let number = try #require(rule?["number"]?.int64)
     #expect(await control(org, "DELETE", "faults/\(number)").status == 204)
     #expect(await control(org, "DELETE", "faults/\(number)").status == 404)
+  }
+
+  @Test(arguments: [
+    #"{"advanceSeconds":1e300}"#, #"{"advanceSeconds":-1e300}"#, #"{"advanceSeconds":1e999}"#,
+    #"{"advanceSeconds":1e12}"#, #"{"freezeAt":"4001-01-01T00:00:00Z"}"#,
+  ])
+  func `a time that the clock cannot show is refused, and the clock stays`(
+    body: String
+  ) async throws {
+    let org = try OrgUnderTest()
+    let reply = await control(org, "POST", "clock", body)
+    #expect(reply.status == 400 && reply.errorCode == "INVALID_INPUT", "\(reply.text)")
+    #expect(org.clock.now == OrgUnderTest.start)
+  }
+
+  @Test(arguments: [
+    ("delayMilliseconds", "9223372036854775807"), ("delayMilliseconds", "-1"),
+    ("lateCommitMilliseconds", "9223372036854775807"), ("clockSkewMilliseconds", "-1e300"),
+    ("status", "99"), ("status", "600"), ("trickleBytes", "0"), ("truncateAt", "-5"),
+    ("truncateAt", "\"5\""),
+  ])
+  func `a rule with a number out of range is refused with the range`(
+    key: String, value: String
+  ) async throws {
+    let org = try OrgUnderTest()
+    let reply = await control(org, "POST", "faults", #"{"\#(key)":\#(value)}"#)
+    #expect(reply.status == 400, "\(reply.text)")
+    #expect(reply.message?.contains("'\(key)' is not a number from") == true, "\(reply.text)")
+    #expect(org.org.script.rules.isEmpty)
+    for (other, number) in [
+      ("count", "0.5"), ("skip", "\"1\""), ("probability", "2"), ("seed", "-1"),
+    ] {
+      let rule = await control(org, "POST", "faults", #"{"garbage":true,"\#(other)":\#(number)}"#)
+      #expect(rule.status == 400, "\(other)")
+    }
+  }
+
+  @Test func `a time shift of a fault ends where the clock ends`() async throws {
+    let org = try OrgUnderTest()
+    let far = org.org.transactionTime(offset: .seconds(Int64.max))
+    #expect(DateText.dateTime(far) == "4000-12-31T23:59:59.000+0000")
+    let early = org.org.transactionTime(offset: .seconds(Int64.min))
+    #expect(DateText.dateTime(early) == "1700-01-01T00:00:00.000+0000")
   }
 
   // MARK: Matching

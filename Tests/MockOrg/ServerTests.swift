@@ -85,6 +85,7 @@ import Testing
         info.members.map(\.key) == [
           "url", "instanceUrl", "apiVersion", "accessToken", "refreshToken", "username",
           "password", "clientId", "clientSecret", "redirectUri", "userId", "organizationId",
+          "pageUrl",
         ])
       #expect(info["apiVersion"]?.string == "66.0")
       #expect(!server.info.json.contains("\n"))

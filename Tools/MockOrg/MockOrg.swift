@@ -136,13 +136,19 @@ public final class MockOrg: Sendable {
   ) -> OrgTransaction {
     var transaction = OrgTransaction(
       database: database, schema: schemas.schema(for: userID), ids: ids, userID: userID,
-      organizationID: organizationID, now: options.clock.now.addingTimeInterval(offset.seconds),
+      organizationID: organizationID,
+      now: transactionTime(offset: offset),
       apiVersion: apiVersion, requestCount: script.requestCount)
     transaction.acceptsApexClauses = options.acceptsApexClauses
     transaction.duplicates.rules = duplicateRules.all
     transaction.baseURL = control.address
     transaction.recentIDs = { [recents] in recents.items(of: userID) }
     return transaction
+  }
+
+  /// The time of a request that lies away from the clock's, as far as the clock can show it.
+  func transactionTime(offset: Duration) -> Date {
+    MockOrgClock.known(options.clock.now.addingTimeInterval(offset.seconds))
   }
 
   // MARK: Answering
@@ -218,6 +224,15 @@ public final class MockOrg: Sendable {
     }
   }
 
+  /// Whether a request comes with a good session or, to the control endpoint, with leave to use that.
+  func admits(_ request: OrgRequest, _ circumstances: Circumstances) -> Bool {
+    if request.path.first == ControlService.root {
+      return ControlService(org: self, baseURL: circumstances.baseURL).isAdmitted(request)
+    }
+    let token = request.headers["x-sfdc-session"] ?? LoginService.bearerToken(of: request)
+    return token.map { sessions.session($0, now: options.clock.now) != nil } ?? false
+  }
+
   /// Responds with the content of a version at its `VersionDataUrl`.
   private func download(
     _ request: OrgRequest, _ login: LoginService, _ circumstances: Circumstances
@@ -244,7 +259,7 @@ public final class MockOrg: Sendable {
     return LoginService(
       sessions: sessions, users: users, organizationID: organizationID, options: options,
       keys: keys, baseURL: circumstances.baseURL,
-      now: options.clock.now.addingTimeInterval(circumstances.offset.seconds))
+      now: transactionTime(offset: circumstances.offset))
   }
 
   private static func noSession() -> OrgAnswer {

@@ -10,11 +10,20 @@ public final class MockOrgClock: Sendable {
 
   private let state: Mutex<State>
 
+  /// The first and the last instant that the clock shows: the platform's dates end there.
+  static let earliest = Date(timeIntervalSince1970: -8_520_336_000)
+  static let latest = Date(timeIntervalSince1970: 64_092_211_199)
+
+  /// The instant, or the nearest that the clock shows.
+  static func known(_ date: Date) -> Date { min(max(date, earliest), latest) }
+
   /// The time of the machine.
   public init() { state = Mutex(.real) }
 
   /// A time that stands still until ``advance(by:)`` or ``freeze(at:)`` moves it.
-  public init(frozenAt date: Date) { state = Mutex(.frozen(date)) }
+  ///
+  /// - Parameter date: In the years 1700 to 4000; another one counts as the nearest of those.
+  public init(frozenAt date: Date) { state = Mutex(.frozen(Self.known(date))) }
 
   /// The time now.
   public var now: Date {
@@ -37,12 +46,12 @@ public final class MockOrgClock: Sendable {
   public func run() { state.withLock { $0 = .real } }
 
   /// Stands still at `date` from now on.
-  public func freeze(at date: Date) { state.withLock { $0 = .frozen(date) } }
+  public func freeze(at date: Date) { state.withLock { $0 = .frozen(Self.known(date)) } }
 
   /// Moves a frozen time on by some seconds; a running one is frozen at that distance.
   public func advance(by duration: Duration) {
     let seconds = Double(duration.components.seconds)
     let later = now.addingTimeInterval(seconds + Double(duration.components.attoseconds) / 1e18)
-    state.withLock { $0 = .frozen(later) }
+    state.withLock { $0 = .frozen(Self.known(later)) }
   }
 }

@@ -38,6 +38,10 @@ public struct MockOrgOptions: Sendable {
   /// The address that login responses, identity URLs and URLs in records name, without a path; nil names the
   /// address that a request came to. For clients that reach the org through a proxy.
   public var instanceURL: URL?
+  /// Names by which clients may call the org, besides loopback addresses and the host of
+  /// ``instanceURL``. Requests to any other host are refused, so that no web page reaches the org by a name of
+  /// its own. Default: none.
+  public var otherHosts: Set<String> = []
   /// The user who exists from the start, with a profile that may do everything.
   public var user = MockOrgUser()
   /// Further users, who log in as the first one does.
@@ -52,9 +56,10 @@ public struct MockOrgOptions: Sendable {
   /// Whether clients with any other consumer key are served too. A real org responds to them with
   /// `invalid_client_id`. Default: false.
   public var acceptsUnknownClients = false
-  /// The public keys (PEM) with which assertions of the JWT bearer flow are checked, by consumer key;
-  /// a client without one is believed.
+  /// The public keys (PEM) with which assertions of the JWT bearer flow are checked, by consumer key.
   public var clientKeys: [String: String] = [:]
+  /// Whether assertions of clients without a key are accepted unchecked. Default: true.
+  public var acceptsUncheckedAssertions = true
   /// Where the web server flow returns to unless the request says otherwise.
   public var redirectURI = "http://localhost:1717/OauthRedirect"
   /// Further addresses that the connected app has registered, compared as they are written.
@@ -89,6 +94,14 @@ public struct MockOrgOptions: Sendable {
 
   /// An org in memory with one user and one connected app.
   public init() {}
+
+  /// Gives the user and the connected app random secrets, and refuses assertions that no key checks: then
+  /// other users of this machine, who know the defaults, cannot log in.
+  public mutating func useRandomSecrets() {
+    user.password = Sessions.randomText(24)
+    clientSecret = Sessions.randomText(40)
+    acceptsUncheckedAssertions = false
+  }
 
   /// ``instanceURL`` without a slash at its end.
   var instanceAddress: String? {

@@ -21,6 +21,7 @@ struct OrgServeCommand: AsyncParsableCommand {
         fieldforce org serve --generate Account=10000 --seed 7
         fieldforce org serve --source my-project --setup users.json --redirect https://app.example/done
         fieldforce org serve --port 8080 --instance-url https://org.example
+        fieldforce org serve --random-secrets
       """)
 
   @Option(help: "The address to listen on; loopback alone.") var host = "127.0.0.1"
@@ -49,13 +50,26 @@ struct OrgServeCommand: AsyncParsableCommand {
   @Flag(help: "Serve clients with any consumer key; a real org refuses unknown ones.")
   var anyClient = false
 
+  @Option(
+    name: .customLong("allow-host"),
+    help: ArgumentHelp(
+      "A further host name by which clients may call the org; may be repeated.", valueName: "name"))
+  var hosts: [String] = []
+
+  @Flag(
+    help: """
+      Make a random password and client secret, and refuse unsigned assertions, so that other users of this \
+      machine cannot log in.
+      """)
+  var randomSecrets = false
+
   @Flag(help: "Accept ALL ROWS and WITH SECURITY_ENFORCED over REST, which a real org refuses.")
   var apexClauses = false
 
   @OptionGroup var contents: OrgContents
 
   func validate() throws {
-    guard ["::1", "localhost"].contains(host) || host.hasPrefix("127.") else {
+    guard MockOrgServer.canListen(on: host) else {
       throw ValidationError("The mock org listens on loopback addresses alone, not on \(host).")
     }
     guard (0...65535).contains(port) else { throw ValidationError("\(port) is no port.") }
@@ -91,6 +105,8 @@ struct OrgServeCommand: AsyncParsableCommand {
     options.instanceURL = instanceURL
     options.otherClientIds.formUnion(clientIds)
     options.acceptsUnknownClients = anyClient
+    options.otherHosts = Set(hosts)
+    if randomSecrets { options.useRandomSecrets() }
     let org = try await contents.makeOrg(options)
     if let faults { try org.load(faults: URL(filePath: faults)) }
     let server = try await MockOrgServer.start(org, host: host, port: port)

@@ -34,7 +34,8 @@ extension RESTService {
       guard let number = Int(text), number >= 0 else {
         throw ServerError("ILLEGAL_QUERY_PARAMETER_VALUE", "\(text) is no value of \(name).")
       }
-      return number
+      // No list is as long; what is worked out from it stays within the range.
+      return min(number, Int(Int32.max))
     }
     let page = try number("page", 0)
     return (page, min(max(1, try number("pageSize", 25)), 100))

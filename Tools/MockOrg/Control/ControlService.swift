@@ -6,7 +6,7 @@ import SalesforceSDKCommon
 /// and tell it what to do. Nothing of it exists on the platform.
 ///
 /// It opens to the access token of the connection document, even after the org has ended that token's
-/// session, and to a browser that has loaded the start page from this machine.
+/// session, and to a browser that has loaded the start page with the key of the connection document.
 struct ControlService {
   static let root = "mock-org"
 
@@ -24,7 +24,8 @@ struct ControlService {
       return OrgAnswer(
         ServerError(
           status: 401, "INVALID_SESSION_ID",
-          "The control endpoint opens to the access token of the connection document."))
+          "The control endpoint opens to the access token of the connection document, and to a browser "
+            + "at its pageUrl."))
     }
     do {
       return try await route(request, Array(request.path.dropFirst()))
@@ -32,6 +33,8 @@ struct ControlService {
       return OrgAnswer(error)
     } catch let error as MockOrgError {
       return OrgAnswer(ServerError("INVALID_INPUT", error.message))
+    } catch let error as JSONError {
+      return OrgAnswer(.jsonParser(error.message))
     } catch {
       return OrgAnswer(ServerError(status: 500, "UNKNOWN_EXCEPTION", "The org's database failed."))
     }
@@ -39,13 +42,13 @@ struct ControlService {
 
   // MARK: Who may
 
-  private func isAdmitted(_ request: OrgRequest) -> Bool {
+  /// Whether a request comes from the holder of the connection document.
+  func isAdmitted(_ request: OrgRequest) -> Bool {
     if let token = LoginService.bearerToken(of: request) { return org.control.isAdmitted(token) }
     let cookies = (request.headers["cookie"] ?? "").split(separator: ";")
-    return isLocal
-      && cookies.contains {
-        String($0).trimmingBlanks() == "\(cookieName)=\(org.control.cookie)"
-      }
+    return cookies.contains {
+      String($0).trimmingBlanks() == "\(cookieName)=\(org.control.cookie)"
+    }
   }
 
   /// A browser sends its cookies to every port of a host: those of several orgs need names of their own.
@@ -53,24 +56,22 @@ struct ControlService {
     "\(Self.root)-\(URL(string: baseURL)?.port ?? 80)"
   }
 
-  /// Whether a browser was told to come to this machine: a name of somebody else's that leads here is
-  /// how a foreign page would get in.
-  private var isLocal: Bool {
-    guard let host = URL(string: baseURL)?.host else { return false }
-    return host == "localhost" || host == "::1" || host == "[::1]" || host.hasPrefix("127.")
-  }
-
+  /// The page, or, for the key of the connection document, the cookie that lets the page work.
+  ///
+  /// Any user of this machine can load the page, which holds nothing of the org.
   private func startPage(_ request: OrgRequest) -> OrgAnswer {
-    guard let file = StartPage.file(named: "index.html") else { return OrgAnswer(.notFound()) }
-    var answer = pageFile(file, request)
-    if isLocal {
-      answer.headers.append(
-        (
-          "Set-Cookie",
-          "\(cookieName)=\(org.control.cookie); Path=/\(Self.root); HttpOnly; SameSite=Strict"
-        ))
+    if request[query: "key"] == org.control.pageKey {
+      return OrgAnswer(
+        status: 303,
+        headers: [
+          (
+            "Set-Cookie",
+            "\(cookieName)=\(org.control.cookie); Path=/\(Self.root); HttpOnly; SameSite=Strict"
+          ), ("Location", "/"), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"),
+        ])
     }
-    return answer
+    guard let file = StartPage.file(named: "index.html") else { return OrgAnswer(.notFound()) }
+    return pageFile(file, request)
   }
 
   private func pageFile(_ file: StartPage.File, _ request: OrgRequest) -> OrgAnswer {
@@ -109,7 +110,7 @@ struct ControlService {
         throw ServerError.notFound()
       }
     case ("clock", 1, "POST"): return try setClock(request.object())
-    case ("snapshots", 2, "PUT"): org.control.keep(try await org.snapshot(), as: path[1])
+    case ("snapshots", 2, "PUT"): try await keepSnapshot(path[1])
     case ("snapshots", 3, "POST") where path[2] == "restore":
       guard let snapshot = org.control.snapshot(path[1]) else { throw ServerError.notFound() }
       try await org.restore(snapshot)
@@ -145,7 +146,8 @@ struct ControlService {
       for (key, value) in [
         ("organizationName", org.options.organizationName), ("organizationId", org.organizationID),
         ("instanceUrl", baseURL), ("username", org.options.user.username),
-        ("password", org.options.user.password), ("clientId", org.options.clientId),
+        ("password", org.options.user.password),
+        ("clientId", org.options.clientId),
         ("clientSecret", org.options.clientSecret), ("redirectUri", org.options.redirectURI),
         ("apiVersion", "\(RESTService.versions.upperBound).0"),
         ("now", DateText.dateTime(org.options.clock.now)),
@@ -282,66 +284,6 @@ struct ControlService {
         writer.endObject()
       }
       writer.endArray()
-      writer.endObject()
-    }
-  }
-
-  // MARK: Doing
-
-  /// `{"freezeAt": "2026-05-01T12:00:00Z"}`, `{"advanceSeconds": 60}` or `{"run": true}`.
-  private func setClock(_ body: JSONSlice) throws -> OrgAnswer {
-    if let text = body["freezeAt"]?.string {
-      guard let seconds = DateText.secondsSince1970(text) else {
-        throw ServerError("INVALID_INPUT", "freezeAt is no date and time: \(text)")
-      }
-      org.options.clock.freeze(at: Date(timeIntervalSince1970: Double(seconds)))
-    } else if let seconds = body["advanceSeconds"]?.double {
-      org.options.clock.advance(by: .milliseconds(Int(seconds * 1000)))
-    } else if body["run"]?.bool == true {
-      org.options.clock.run()
-    } else {
-      throw ServerError("INVALID_INPUT", "Give freezeAt, advanceSeconds or run.")
-    }
-    return .json { writer in
-      writer.beginObject()
-      writer.key("now")
-      writer.string(DateText.dateTime(org.options.clock.now))
-      writer.endObject()
-    }
-  }
-
-  private func setBriefcase(_ json: JSONSlice) throws {
-    guard json.kind == .array else {
-      throw ServerError("INVALID_INPUT", "The briefcase is an array of rules.")
-    }
-    org.briefcase = try json.elements.map { rule in
-      guard let object = rule["object"]?.string else {
-        throw ServerError("INVALID_INPUT", "A rule of the briefcase has no object.")
-      }
-      return MockOrgBriefcaseRule(
-        object: object, condition: rule["condition"]?.string,
-        limit: Int(clamping: rule["limit"]?.int64 ?? 500))
-    }
-  }
-
-  private func addNotification(_ body: JSONSlice) throws -> OrgAnswer {
-    guard let title = body["title"]?.string, let text = body["body"]?.string else {
-      throw ServerError("INVALID_INPUT", "A notification has a title and a body.")
-    }
-    let actions = body["actions"]?.elements.compactMap { action in
-      action["key"]?.string.map {
-        MockOrgNotification.Action(key: $0, label: action["label"]?.string ?? $0)
-      }
-    }
-    let id = org.notify(
-      MockOrgNotification(
-        title: title, body: text, type: body["type"]?.string ?? "CustomNotification",
-        target: body["target"]?.string ?? "", actions: actions ?? []),
-      userID: body["userId"]?.string)
-    return .json(201) { writer in
-      writer.beginObject()
-      writer.key("id")
-      writer.string(id)
       writer.endObject()
     }
   }

@@ -9,7 +9,9 @@ final class ControlState: Sendable {
   }
 
   private let state = Mutex(State())
-  /// What a browser gets that opens the start page on this machine.
+  /// The key with which a browser opens the start page; it stands in the connection document alone.
+  let pageKey = Sessions.randomText(40)
+  /// What a browser gets that opens the start page with the key.
   let cookie = Sessions.randomText(40)
 
   /// Lets the holder of a token in, whatever becomes of the session that the token stands for.

@@ -17,6 +17,7 @@ final class FaultScript: Sendable {
     var lastRule = 0
     var log: [MockOrgRequestRecord] = []
     var lastEntry = 0
+    var logTextBytes = 0
     var requests = 0
   }
 
@@ -28,8 +29,13 @@ final class FaultScript: Sendable {
     var hits: Int
   }
 
-  /// Older entries of the log fall away beyond this number.
+  /// Every request is compared with each rule.
+  static let maxRules = 10_000
+
+  /// The older half of the log falls away beyond this number of entries.
   private static let logCapacity = 100_000
+  /// It does so too beyond this number of bytes in addresses and agents, which clients choose.
+  private static let logTextCapacity = 64 << 20
 
   private let state = Mutex(State())
 
@@ -106,17 +112,31 @@ final class FaultScript: Sendable {
     duration: Duration, fault: String?
   ) {
     state.withLock { state in
-      if state.log.count >= Self.logCapacity { state.log.removeFirst(Self.logCapacity / 2) }
+      if state.log.count >= Self.logCapacity || state.logTextBytes > Self.logTextCapacity {
+        state.log.removeFirst((state.log.count + 1) / 2)
+        state.logTextBytes = state.log.reduce(0) { $0 + $1.textBytes }
+      }
       state.lastEntry += 1
       state.log.append(
         MockOrgRequestRecord(
           number: state.lastEntry, method: request.method, target: target, status: status,
           userAgent: request.headers["user-agent"], requestBytes: request.body.count,
           responseBytes: responseBytes, date: date, duration: duration, fault: fault))
+      state.logTextBytes += state.log.last?.textBytes ?? 0
     }
   }
 
-  func clearLog() { state.withLock { $0.log = [] } }
+  func clearLog() {
+    state.withLock { state in
+      state.log = []
+      state.logTextBytes = 0
+    }
+  }
+}
+
+extension MockOrgRequestRecord {
+  /// The bytes that the client chose.
+  fileprivate var textBytes: Int { target.utf8.count + (userAgent?.utf8.count ?? 0) }
 }
 
 extension [MockOrgRequestRecord] {

@@ -39,10 +39,20 @@ extension MockOrg {
     guard json.kind == .array else {
       throw MockOrgError(.invalidData, "\(source) is no array of rules.")
     }
+    guard script.rules.count + json.count <= FaultScript.maxRules else {
+      throw MockOrgError(
+        .invalidData, "An org has at most \(FaultScript.maxRules) rules of faults.")
+    }
     var faults: [MockOrgFault] = []
     for (index, rule) in json.elements.enumerated() {
       try rule.check(
         keys: MockOrgFault.keys, of: "Rule \(index + 1) of \(source)")
+      if let (key, range) = MockOrgFault.ranges.first(where: { !rule.holds($0, in: $1) }) {
+        throw MockOrgError(
+          .invalidData,
+          "Rule \(index + 1) of \(source): '\(key)' is not a number from \(range.lowerBound) to "
+            + "\(range.upperBound).")
+      }
       guard rule.kind == .object, let fault = MockOrgFault(json: rule) else {
         throw MockOrgError(
           .invalidData,
@@ -64,6 +74,15 @@ extension MockOrgFault {
     "garbage", "session", "refuse", "lateCommitMilliseconds", "clockSkewMilliseconds",
   ]
 
+  /// The numbers that a rule may hold.
+  fileprivate static let ranges: KeyValuePairs<String, ClosedRange<Int64>> = [
+    "probability": 0...1, "skip": Int64.min...Int64.max, "count": Int64.min...Int64.max,
+    "seed": 0...Int64.max, "status": 200...599, "delayMilliseconds": 0...86_400_000,
+    "truncateAt": 0...1_000_000_000, "trickleBytes": 1...1_000_000_000,
+    "everyMilliseconds": 0...3_600_000, "lateCommitMilliseconds": 0...3_155_760_000_000,
+    "clockSkewMilliseconds": -3_155_760_000_000...3_155_760_000_000,
+  ]
+
   /// Reads a rule; nil if it does not say what happens.
   init?(json rule: JSONSlice) {
     guard let action = Self.action(of: rule) else { return nil }
@@ -78,7 +97,6 @@ extension MockOrgFault {
 
   private static func action(of rule: JSONSlice) -> Action? {
     if let status = rule["status"]?.int64 {
-      guard (200..<600).contains(status) else { return nil }
       let headers = rule["headers"].map { $0.members.map { ($0.key, $0.value.string ?? "") } } ?? []
       return .status(Int(status), body: rule["body"]?.string ?? "", headers: headers)
     }
@@ -110,5 +128,15 @@ extension MockOrgFault {
     case (nil, nil, "maintenance"?): return .maintenance
     default: return nil
     }
+  }
+}
+
+extension JSONSlice {
+  /// Whether a member is missing, null, or a number of a range.
+  fileprivate func holds(_ key: String, in range: ClosedRange<Int64>) -> Bool {
+    guard let value = self[key], !value.isNull else { return true }
+    guard key == "probability" else { return value.int64.map(range.contains) ?? false }
+    return value.double.map { $0 >= Double(range.lowerBound) && $0 <= Double(range.upperBound) }
+      ?? false
   }
 }

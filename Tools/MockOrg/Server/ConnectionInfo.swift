@@ -19,6 +19,9 @@ public struct ConnectionInfo: Sendable, Hashable, Codable {
   public let redirectUri: String
   public let userId: String
   public let organizationId: String
+  /// The address of the page that shows the org in a browser. Its key opens the control endpoint; keep it
+  /// from other users of the machine.
+  public let pageUrl: String
 
   /// The members in one line of JSON, in the order in which they stand here.
   public var json: String {
@@ -29,6 +32,7 @@ public struct ConnectionInfo: Sendable, Hashable, Codable {
       ("accessToken", accessToken), ("refreshToken", refreshToken), ("username", username),
       ("password", password), ("clientId", clientId), ("clientSecret", clientSecret),
       ("redirectUri", redirectUri), ("userId", userId), ("organizationId", organizationId),
+      ("pageUrl", pageUrl),
     ] {
       writer.key(key)
       writer.string(value)

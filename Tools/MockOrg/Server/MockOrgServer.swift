@@ -1,5 +1,6 @@
 public import struct Foundation.URL
 import LocalServer
+import SalesforceSDKCommon
 
 /// Serves an org over HTTP on this machine.
 ///
@@ -24,20 +25,41 @@ public final class MockOrgServer: Sendable {
 
   /// Starts a server and returns once it listens.
   ///
+  /// - Parameter host: A loopback address; others are refused.
   /// - Parameter port: 0 takes a free port.
   /// - Throws: ``MockOrgError`` `notListening`, as when the port is taken.
   public static func start(
     _ org: MockOrg, host: String = "127.0.0.1", port: Int = 0
   ) async throws(MockOrgError) -> MockOrgServer {
+    try await start(org, host: host, port: port, limits: ServerLimits())
+  }
+
+  /// Whether the org may listen on a host: it serves this machine alone.
+  package static func canListen(on host: String) -> Bool {
+    URL(string: "http://\(bracketed(host))")?.isLoopback == true
+  }
+
+  private static func bracketed(_ host: String) -> String {
+    host.contains(":") ? "[\(host)]" : host
+  }
+
+  static func start(
+    _ org: MockOrg, host: String, port: Int, limits: ServerLimits
+  ) async throws(MockOrgError) -> MockOrgServer {
+    guard canListen(on: host) else {
+      throw MockOrgError(
+        .notListening, "The org listens on loopback addresses alone, not on \(host).")
+    }
     let server: LocalServer
     do {
-      server = try await LocalServer.start(OrgResponder(org: org), host: host, port: port)
+      server = try await LocalServer.start(
+        OrgResponder(org: org), host: host, port: port, limits: limits)
     } catch {
       throw MockOrgError(
         .notListening, "The org cannot listen on \(host):\(port). Choose another port.",
         cause: error)
     }
-    let address = "http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)"
+    let address = "http://\(bracketed(host)):\(server.port)"
     guard let url = URL(string: address) else {
       await server.stop()
       throw MockOrgError(.notListening, "\(host) is no host name.")
@@ -102,6 +124,7 @@ extension MockOrg {
       apiVersion: "\(RESTService.versions.upperBound).0",
       accessToken: access, refreshToken: refresh, username: user.username, password: user.password,
       clientId: options.clientId, clientSecret: options.clientSecret,
-      redirectUri: options.redirectURI, userId: user.id, organizationId: organizationID)
+      redirectUri: options.redirectURI, userId: user.id, organizationId: organizationID,
+      pageUrl: user.id == users[0].id ? "\(address)/?key=\(control.pageKey)" : "\(address)/")
   }
 }

@@ -16,49 +16,44 @@ struct OrgRequestContext: RequestContext {
 
 /// Turns HTTP into requests of the org and its answers into HTTP, with the faults between.
 struct OrgResponder: HTTPResponder {
-  /// Bodies beyond this size are refused, as they come and as they unfold.
-  private static let maxBodyBytes = 150 << 20
   /// The longest URI, and the longest URI with all headers.
   private static let maxHeadBytes = 16_384
   /// Smaller answers are sent as they are, as the platform sends them.
   private static let leastCompressed = 1024
 
   let org: MockOrg
+  let budget = BodyBudget()
 
   func respond(to request: Request, context: OrgRequestContext) async throws -> Response {
     let exchange = Exchange(
       target: request.head.path ?? "/", channel: context.channel, start: ContinuousClock.now,
       acceptsGzip: org.options.compressesAnswers
         && request.headers[.acceptEncoding]?.lowercased().contains("gzip") == true)
-    guard let buffer = try? await request.body.collect(upTo: Self.maxBodyBytes) else {
-      return response(
-        OrgAnswer(ServerError(status: 413, "REQUEST_TOO_LARGE", "The request is too large")),
-        method: request.method.rawValue, exchange)
-    }
     var headers: [String: String] = [:]
     headers.reserveCapacity(request.headers.count)
     for field in request.headers { headers[field.name.canonicalName] = field.value }
-    var body = Array(buffer.readableBytesView)
-    if let encoding = headers["content-encoding"]?.lowercased(), encoding != "identity" {
-      guard encoding == "gzip" || encoding == "deflate",
-        let expanded = Gzip.expanded(body, limit: Self.maxBodyBytes)
-      else {
-        return response(
-          OrgAnswer(
-            ServerError(
-              status: 415, "UNSUPPORTED_MEDIA_TYPE",
-              "The Content-Encoding \(encoding) is not supported or does not fit the body.")),
-          method: request.method.rawValue, exchange)
-      }
-      body = expanded
+    let authority = request.head.authority ?? headers["host"]
+    let origin = RequestOrigin(options: org.options)
+    if let refusal = origin.refusal(authority: authority, origin: headers["origin"]) {
+      return response(OrgAnswer(refusal), method: request.method.rawValue, exchange)
     }
-    let orgRequest = OrgRequest(
-      method: request.method.rawValue, target: exchange.target, headers: headers, body: body)
     let scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http"
-    let authority = request.head.authority ?? headers["host"] ?? "127.0.0.1"
     let circumstances = MockOrg.Circumstances(
-      baseURL: org.options.instanceAddress ?? "\(scheme)://\(authority)")
-    // What tests and the start page ask about the org is no request of a client.
+      baseURL: org.options.instanceAddress ?? "\(scheme)://\(authority ?? "127.0.0.1")")
+    var orgRequest = OrgRequest(
+      method: request.method.rawValue, target: exchange.target, headers: headers)
+    var taken = 0
+    defer { budget.give(back: taken) }
+    let isAuthenticated = org.admits(orgRequest, circumstances)
+    let body = try await body(
+      of: request, head: orgRequest, isAuthenticated: isAuthenticated, taken: &taken)
+    switch body {
+    case .whole(let bytes): orgRequest.body = bytes
+    case .discarded: break
+    case .refused(let error):
+      return response(OrgAnswer(error), method: orgRequest.method, exchange)
+    }
+    // Requests of tests and of the start page about the org are not requests of a client.
     if orgRequest.path.isEmpty || orgRequest.path.first == ControlService.root {
       return response(
         await org.answer(orgRequest, circumstances), method: orgRequest.method, exchange)

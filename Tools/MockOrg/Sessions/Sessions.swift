@@ -60,7 +60,21 @@ final class Sessions: Sendable {
     var successors: [String: String] = [:]
     /// The refresh tokens whose answer has certainly arrived, since a session of theirs was used.
     var arrived: Set<String> = []
+
+    /// Ends the sessions that have expired, or, if that is less than half, the older half.
+    mutating func endOldestSessions(now: Date) {
+      let before = sessions.count
+      sessions = sessions.filter { $0.value.expires > now }
+      guard sessions.count > before / 2 else { return }
+      let middle = sessions.values.map(\.issued).sorted()[sessions.count / 2]
+      sessions = sessions.filter { $0.value.issued > middle }
+    }
   }
+
+  /// Most sessions at a time. A session costs no proof of work: a client could open any number.
+  private static let maxSessions = 50_000
+  /// Most devices that wait for their user.
+  private static let maxDevices = 1000
 
   private let state = Mutex(State())
   private let organizationID: String
@@ -85,7 +99,10 @@ final class Sessions: Sendable {
       userID: userID, clientID: clientID, scope: scope, issued: now,
       expires: now.addingTimeInterval(lifetime / .seconds(1)),
       refreshToken: refreshToken)
-    state.withLock { $0.sessions[token] = session }
+    state.withLock { state in
+      if state.sessions.count >= Self.maxSessions { state.endOldestSessions(now: now) }
+      state.sessions[token] = session
+    }
     return token
   }
 
@@ -190,9 +207,16 @@ final class Sessions: Sendable {
 
   // MARK: Devices
 
-  /// Keeps a device that waits.
+  /// Keeps a device that waits, in place of the oldest if too many do.
   func insert(_ device: DeviceGrant, deviceCode: String) {
-    state.withLock { $0.devices[deviceCode] = device }
+    state.withLock { state in
+      if state.devices.count >= Self.maxDevices,
+        let oldest = state.devices.min(by: { $0.value.expires < $1.value.expires })
+      {
+        state.devices[oldest.key] = nil
+      }
+      state.devices[deviceCode] = device
+    }
   }
 
   func deviceGrant(_ deviceCode: String) -> DeviceGrant? {

@@ -22,14 +22,20 @@ enum Gzip {
   }
 
   /// - Parameter limit: A body that would grow beyond it is refused.
+  /// - Parameter takesMemory: Is called with each number of bytes before they are allocated; false ends
+  ///   the expansion.
   /// - Returns: nil if the bytes are no gzip or zlib stream, end early or are too many.
-  static func expanded(_ bytes: [UInt8], limit: Int) -> [UInt8]? {
+  static func expanded(
+    _ bytes: [UInt8], limit: Int, takesMemory: (Int) -> Bool = { _ in true }
+  ) -> [UInt8]? {
     var stream = z_stream()
     let opened = inflateInit2_(
       &stream, eitherWindow, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
     guard opened == Z_OK else { return nil }
     defer { inflateEnd(&stream) }
-    var output = [UInt8](repeating: 0, count: min(limit, max(4096, bytes.count * 4)))
+    let first = min(limit, max(4096, bytes.count * 4))
+    guard takesMemory(first) else { return nil }
+    var output = [UInt8](repeating: 0, count: first)
     while true {
       let result = run(
         &stream, from: bytes, to: &output, offset: Int(stream.total_out),
@@ -38,7 +44,9 @@ enum Gzip {
       if result == Z_STREAM_END { return Array(output.prefix(Int(stream.total_out))) }
       guard result == Z_OK || result == Z_BUF_ERROR, stream.avail_out == 0, output.count < limit
       else { return nil }
-      output += [UInt8](repeating: 0, count: min(output.count, limit - output.count))
+      let more = min(output.count, limit - output.count)
+      guard takesMemory(more) else { return nil }
+      output += [UInt8](repeating: 0, count: more)
     }
   }
 

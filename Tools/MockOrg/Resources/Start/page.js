@@ -110,8 +110,9 @@ async function tick() {
     tell(null);
   } catch (error) {
     if (error.status === 401) {
-      // Another org listens here now; it lets this browser in when it has given it its page.
-      tell("The org was started anew. Reload this page.");
+      // Only the holder of the connection document has the key.
+      tell("This browser may not look into the org. Open the address that stands as pageUrl in the first line "
+        + "of output of 'fieldforce org serve'.");
     } else {
       tell("The org does not answer. It may have been stopped; this page keeps trying.");
     }
