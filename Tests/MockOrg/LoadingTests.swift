@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SalesforceSDKCommon
 import Testing
 import TestSupport
@@ -197,5 +198,54 @@ import TestSupport
     #expect(rows.compactMap { $0["Name"]?.string } == ["one", "three", "two"])
     #expect(rows[0]["Depot__r"]?["Name"]?.string == "North")
     #expect(try await again.create("Van__c", ["Name": "four"]) != id)
+  }
+
+  @Test func `a file that an older version wrote gets the columns and records added since`()
+    async throws
+  {
+    let folder = try folder([
+      "Account.json":
+        #"{"name":"Account","label":"Account","keyPrefix":"001","fields":[{"name":"Id","type":"id"},"#
+        + #"{"name":"Name","type":"string","length":255},{"name":"Old__c","type":"string"}]}"#
+    ])
+    var options = MockOrgOptions()
+    options.database = folder.file("org.sqlite")
+    let id: String
+    do {
+      let org = try MockOrg(options)
+      try await org.load(describesIn: folder.file("Account.json").deletingLastPathComponent())
+      id = try await org.create("Account", ["Name": "kept", "Old__c": "o"])
+      try await org.database.write { database in
+        try database.execute(
+          sql: """
+            ALTER TABLE "Organization" DROP COLUMN "InstanceName";
+            ALTER TABLE "Organization" DROP COLUMN "IsSandbox";
+            ALTER TABLE "Contact" DROP COLUMN "Department";
+            DROP TABLE "BusinessHours"; DROP TABLE "CronTrigger"; DROP TABLE "ApexEmailNotification";
+            """)
+        let kept = try #require(
+          try String.fetchOne(
+            database, sql: "SELECT description FROM \"mock org objects\" WHERE name = 'Account'"))
+        #expect(kept.contains(#""name":"Old__c""#))
+        // As it was kept before the object had the field.
+        let older = kept.replacing(/\{[^{}]*"name":"Sic"[^{}]*\},?/, with: "")
+        try database.execute(
+          sql: "UPDATE \"mock org objects\" SET description = ? WHERE name = 'Account'",
+          arguments: [older])
+      }
+    }
+    for _ in 0..<2 {
+      let again = try MockOrg(options)
+      for name in again.objectNames {
+        _ = try await again.query("SELECT FIELDS(ALL) FROM \(name) LIMIT 200")
+      }
+      let own = try await again.query("SELECT InstanceName, IsSandbox FROM Organization")
+      #expect(own.count == 1 && own[0]["InstanceName"]?.string == "MOCK1")
+      #expect(own[0]["IsSandbox"]?.bool == false)
+      #expect(try await again.count("BusinessHours") == 1)
+      let rows = try await again.query("SELECT Id, Name, Old__c FROM Account")
+      #expect(rows.map { $0["Id"]?.string } == [id] && rows[0]["Old__c"]?.string == "o")
+      _ = try await again.create("Contact", ["LastName": "x", "Department": "d"])
+    }
   }
 }

@@ -99,20 +99,25 @@ public final class MockOrg: Sendable {
   }
 
   /// Makes the tables, takes up the objects and ids of a database that was here before, and makes the
-  /// records that every org has.
+  /// records that every org has. A database of an older version gets the columns and records that were
+  /// added since.
   private func setUp() throws {
     try database.write { database in
       try KeptSchema.createTable(database)
-      for object in try KeptSchema.read(database) { schemas.insert(object) }
+      for object in try KeptSchema.read(database) {
+        schemas.insert(
+          schema.object(named: object.name).map { object.completed(by: $0) } ?? object)
+      }
+      var added: [String: Set<String>] = [:]
       for object in schema.objects {
-        for sql in object.table.create { try database.execute(sql: sql) }
+        added[object.name] = Set(try TableChange(object).apply(database))
         let last = try String.fetchOne(
           database, sql: "SELECT \"Id\" FROM \(object.table.name) ORDER BY \"Id\" DESC LIMIT 1")
         if let last { ids.skip(to: last) }
       }
       try RollUpTriggers(schema).create(database)
-      let isNew = try String.fetchOne(database, sql: "SELECT \"Id\" FROM \"User\" LIMIT 1") == nil
-      if isNew { try OriginalRecords(org: self).create(transaction(database, userID: userID)) }
+      let original = OriginalRecords(org: self, addedColumns: added)
+      try original.create(transaction(database, userID: userID))
     }
   }
 

@@ -77,17 +77,19 @@ struct TableChange: Sendable {
 
   init(_ object: ObjectSchema) { self.object = object }
 
-  func apply(_ database: Database) throws {
+  /// - Returns: The columns that a table got which was there before.
+  @discardableResult
+  func apply(_ database: Database) throws -> [String] {
     let existing = try Row.fetchAll(
       database, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [object.name]
     ).map { $0[0] as String }
-    if !existing.isEmpty {
-      for definition in object.table.definitions
-      where !existing.contains(definition.column) {
-        try database.execute(
-          sql: "ALTER TABLE \(object.table.name) ADD COLUMN \(definition.sql)")
-      }
+    let added =
+      existing.isEmpty
+      ? [] : object.table.definitions.filter { !existing.contains($0.column) }
+    for definition in added {
+      try database.execute(sql: "ALTER TABLE \(object.table.name) ADD COLUMN \(definition.sql)")
     }
     for sql in object.table.create { try database.execute(sql: sql) }
+    return added.map(\.column)
   }
 }

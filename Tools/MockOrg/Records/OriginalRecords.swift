@@ -4,7 +4,10 @@ import GRDB
 /// price book that every org has.
 struct OriginalRecords {
   let org: MockOrg
+  /// The columns that the tables of an older database have just got, by object.
+  var addedColumns: [String: Set<String>] = [:]
 
+  /// Creates the records that are missing, and fills the added columns of the others.
   func create(_ transaction: OrgTransaction) throws {
     let user = org.options.user
     try insert(
@@ -70,6 +73,17 @@ struct OriginalRecords {
     _ transaction: OrgTransaction
   ) throws {
     guard let object = transaction.schema.object(named: name) else { return }
+    let isThere = try Bool.fetchOne(
+      transaction.database, sql: "SELECT 1 FROM \(object.table.name) WHERE \"Id\" = ?",
+      arguments: [id])
+    if isThere != nil {
+      for (column, value) in values where addedColumns[name]?.contains(column) == true {
+        try transaction.database.execute(
+          sql: "UPDATE \(object.table.name) SET \(RecordTable.quoted(column)) = ? WHERE \"Id\" = ?",
+          arguments: [value, id])
+      }
+      return
+    }
     var row = [DatabaseValue](repeating: .null, count: object.table.columns.count)
     for (field, value) in values where value as? String != "" {
       guard let position = object.index(ofField: field).flatMap({ object.table.positions[$0] })

@@ -83,6 +83,35 @@ struct ObjectSchema: Sendable {
     table = RecordTable(object: name, fields: fields)
   }
 
+  /// The object with other fields and without formulas.
+  func with(fields: [FieldSchema]) -> ObjectSchema {
+    var copy = ObjectSchema(
+      name: name, label: label, labelPlural: labelPlural, keyPrefix: keyPrefix, fields: fields)
+    copy.custom = custom
+    copy.createable = createable
+    copy.updateable = updateable
+    copy.deletable = deletable
+    copy.undeletable = undeletable
+    copy.queryable = queryable
+    copy.searchable = searchable
+    copy.childRelationships = childRelationships
+    copy.sharing = sharing
+    return copy
+  }
+
+  /// The object with what a newer description has besides.
+  func completed(by newer: ObjectSchema) -> ObjectSchema {
+    let fields = newer.fields.filter { index(ofField: $0.name) == nil }
+    let children = newer.childRelationships.filter { child in
+      !childRelationships.contains {
+        $0.childObject == child.childObject && $0.field == child.field
+      }
+    }
+    var copy = fields.isEmpty ? self : with(fields: self.fields + fields)
+    copy.childRelationships += children
+    return copy
+  }
+
   /// The field of a name in whatever case.
   func field(named name: String) -> FieldSchema? {
     index(ofField: name).map { fields[$0] }

@@ -86,21 +86,14 @@ extension OrgSchema {
           fields[index].createable = false
           fields[index].updateable = false
         }
-        var copy = ObjectSchema(
-          name: object.name, label: object.label, labelPlural: object.labelPlural,
-          keyPrefix: object.keyPrefix, fields: fields)
-        let isReadOnly = readOnly.contains(object.name.lowercased())
-        copy.custom = object.custom
-        copy.createable = object.createable && !isReadOnly
-        copy.updateable = object.updateable && !isReadOnly
-        copy.deletable = object.deletable && !isReadOnly
-        copy.undeletable = object.undeletable && !isReadOnly
-        copy.queryable = object.queryable
-        copy.searchable = object.searchable
-        copy.childRelationships = object.childRelationships.filter {
-          !hidden.contains($0.childObject.lowercased())
+        var copy = object.with(fields: fields)
+        if readOnly.contains(object.name.lowercased()) {
+          copy.createable = false
+          copy.updateable = false
+          copy.deletable = false
+          copy.undeletable = false
         }
-        copy.sharing = object.sharing
+        copy.childRelationships.removeAll { hidden.contains($0.childObject.lowercased()) }
         // Formulas see also what the user does not.
         copy.formulas = object.formulas
         return copy
