@@ -172,6 +172,14 @@ import Testing
       "The SOQL FIELDS function must have a LIMIT of at most 200"
     ),
     (
+      "SELECT Name, (SELECT FIELDS(ALL) FROM Contacts) FROM Account LIMIT 5", "MALFORMED_QUERY",
+      "The SOQL FIELDS function must have a LIMIT of at most 200"
+    ),
+    (
+      "SELECT FIELDS(ALL), (SELECT Id FROM Contacts LIMIT 5) FROM Account", "MALFORMED_QUERY",
+      "The SOQL FIELDS function must have a LIMIT of at most 200"
+    ),
+    (
       "SELECT Id FROM Account OFFSET 2001", "NUMBER_OUTSIDE_VALID_RANGE",
       "Maximum SOQL offset allowed is 2000"
     ),

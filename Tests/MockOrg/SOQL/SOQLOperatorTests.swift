@@ -239,6 +239,9 @@ import Testing
         == SOQLTestOrg.schema.object(named: "Account")?.fields.count)
     #expect(
       org.error("SELECT Id, FIELDS(STANDARD) FROM User")?.message == "duplicate field selected: Id")
+    #expect(
+      org.error("SELECT FIELDS(ALL) FROM Account")?.message
+        == "The SOQL FIELDS function must have a LIMIT of at most 200")
   }
 
   @Test func `toLabel shows the label of a picklist's value`() throws {

@@ -20,7 +20,7 @@ extension SOQLCompiler {
       switch item {
       case .operand(let operand, let alias): try select(operand, alias: alias, &list)
       case .fields(let set, let offset):
-        try checkLimit(of: set, at: offset)
+        try checkLimit(of: set)
         for field in object.fields where set.contains(field) {
           try select(
             .field(SOQLPath(names: [field.name], offset: offset)), alias: nil, &list)
@@ -108,12 +108,11 @@ extension SOQLCompiler {
     }
   }
 
-  private func checkLimit(of set: SOQLFieldSet, at offset: Int) throws(ServerError) {
+  private func checkLimit(of set: SOQLFieldSet) throws(ServerError) {
     let maxLimit = 200
     guard set == .standard || statement.limit.map({ $0 <= maxLimit }) == true else {
-      throw source.error(
-        "MALFORMED_QUERY", at: offset,
-        "The SOQL FIELDS function must have a LIMIT of at most \(maxLimit)")
+      // The platform says this without the place.
+      throw .malformedQuery("The SOQL FIELDS function must have a LIMIT of at most \(maxLimit)")
     }
   }
 
