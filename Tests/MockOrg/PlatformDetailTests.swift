@@ -159,12 +159,39 @@ import Testing
     #expect(other.json?["records"]?[0]?["IsReadOnly"]?.bool == false)
   }
 
+  @Test func `a user's password is set and reset over REST`() async throws {
+    let org = try OrgUnderTest()
+    let path = "/sobjects/User/\(org.org.userID)/password"
+    func login(_ password: String) async -> Int {
+      await org.raw(
+        "POST", "/services/oauth2/token",
+        "grant_type=password&client_id=app&username=\(org.org.options.user.username)&password=\(password)"
+      ).status
+    }
+    #expect(await org.send("GET", path).json?["isExpired"]?.bool == false)
+    #expect(
+      await org.send("POST", path, #"{"NewPassword":"short"}"#).errorCode == "INVALID_NEW_PASSWORD")
+    #expect(await login("fieldforce1") == 200)
+    #expect(await org.send("POST", path, #"{"NewPassword":"longer123"}"#).status == 204)
+    #expect(await login("fieldforce1") == 400)
+    #expect(await login("longer123") == 200)
+    let reset = await org.send("DELETE", path)
+    let password = try #require(reset.json?["NewPassword"]?.string, "\(reset.text)")
+    #expect(await login("longer123") == 400)
+    #expect(await login(password) == 200)
+    #expect(await org.send("GET", "/sobjects/User/005000000000009AAA/password").status == 404)
+  }
+
   @Test func `business hours and scheduled jobs can be queried`() async throws {
     let org = try OrgUnderTest()
     let hours = await org.query(
       "SELECT Name, IsDefault, MondayStartTime FROM BusinessHours WHERE IsActive = true")
     #expect(hours.json?["records"]?[0]?["IsDefault"]?.bool == true)
     #expect(hours.json?["records"]?[0]?["MondayStartTime"]?.string == "00:00:00.000Z")
+    let note = try await org.made("ApexEmailNotification", ["UserId": .string(org.org.userID)])
+    let notes = await org.query("SELECT Id, User.Username, Email FROM ApexEmailNotification")
+    #expect(notes.json?["records"]?[0]?["Id"]?.string == note, "\(notes.text)")
+    #expect(await org.send("DELETE", "/sobjects/ApexEmailNotification/\(note)").status == 204)
     let jobs = await org.query("SELECT Id, CronJobDetail.Name, State FROM CronTrigger")
     #expect(jobs.json?["totalSize"]?.int64 == 0, "\(jobs.text)")
   }

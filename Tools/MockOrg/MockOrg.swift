@@ -37,6 +37,7 @@ public final class MockOrg: Sendable {
   let script = FaultScript()
   let control: ControlState
   let users: [LoginUser]
+  let passwords = Passwords()
   private let logger = Logger(label: "fieldforce.mock-org")
 
   /// Sets up an org with the standard objects, an organization, and its users with their profiles.
@@ -187,6 +188,7 @@ public final class MockOrg: Sendable {
     guard request.path.first == "services", request.path.count > 1 else {
       return OrgAnswer(.notFound())
     }
+    if request.path[1].lowercased() == "soap" { return await soap(request, login, circumstances) }
     let path = request.path.dropFirst(2)
     switch request.path[1] {
     case "data" where path.isEmpty:
@@ -261,6 +263,11 @@ public final class MockOrg: Sendable {
   private func login(_ circumstances: Circumstances) -> LoginService {
     var options = options
     if circumstances.rotatesRefreshToken { options.rotatesRefreshTokens = true }
+    let users = users.map { user in
+      var user = user
+      user.password = passwords[user.id] ?? user.password
+      return user
+    }
     return LoginService(
       sessions: sessions, users: users, organizationID: organizationID, options: options,
       keys: keys, baseURL: circumstances.baseURL,
@@ -279,7 +286,7 @@ public final class MockOrg: Sendable {
   }
 
   /// Answers a request of a session inside one access of the database.
-  private func perform(
+  func perform(
     _ request: OrgRequest, _ session: Session, _ version: Int, _ login: LoginService,
     _ circumstances: Circumstances, _ body: @escaping @Sendable (RESTService) throws -> OrgAnswer
   ) async -> OrgAnswer {

@@ -146,7 +146,7 @@ struct ControlService {
       for (key, value) in [
         ("organizationName", org.options.organizationName), ("organizationId", org.organizationID),
         ("instanceUrl", baseURL), ("username", org.options.user.username),
-        ("password", org.options.user.password),
+        ("password", org.passwords[org.userID] ?? org.options.user.password),
         ("clientId", org.options.clientId),
         ("clientSecret", org.options.clientSecret), ("redirectUri", org.options.redirectURI),
         ("apiVersion", "\(RESTService.versions.upperBound).0"),

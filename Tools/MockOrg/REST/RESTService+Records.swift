@@ -15,6 +15,8 @@ extension RESTService {
     case 1 where path[0].lowercased() == "id" && request.method == "POST":
       return try createdRecord(request, object)
     case 1: return try record(request, object, id: path[0])
+    case 2 where object.name == "User" && path[1].lowercased() == "password":
+      return try password(request, userID: path[0])
     case 2 where path[0].lowercased() == "id": return try recordByID(request, object, id: path[1])
     case 2:
       if object.field(named: path[1])?.type == .base64, request.method == "GET",
@@ -126,7 +128,7 @@ extension RESTService {
   }
 
   /// The 18-character id of one of the object's records.
-  private func recordID(_ text: String, of object: ObjectSchema) throws(ServerError) -> String {
+  func recordID(_ text: String, of object: ObjectSchema) throws(ServerError) -> String {
     guard let id = RecordID.normalized(text), id.hasPrefix(object.keyPrefix ?? " ") else {
       throw ServerError(
         status: 404, "NOT_FOUND",

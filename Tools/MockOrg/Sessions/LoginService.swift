@@ -46,7 +46,6 @@ struct LoginService {
     case [".well-known", "auth-configuration"]: return authConfiguration()
     case ["id", "keys"]: return publicKeys()
     case ["setup", "connect"]: return connectDevice(request)
-    case ["services", "soap", "u"], ["services", "soap", "c"]: return soap(request)
     case ["secur", "frontdoor.jsp"], ["secur", "logout.jsp"],
       ["services", "auth", "rp"]:
       return session(after: request)

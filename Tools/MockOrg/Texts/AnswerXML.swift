@@ -26,6 +26,13 @@ enum AnswerXML {
     return answer
   }
 
+  /// A value as an element.
+  static func element(_ json: JSONSlice, named name: String) -> String {
+    var text = ""
+    append(json, named: name, to: &text)
+    return text
+  }
+
   private static func rootName(of json: JSONSlice) -> String {
     switch json.kind {
     case .array: return json[0]?["errorCode"] != nil ? "Errors" : "Results"
