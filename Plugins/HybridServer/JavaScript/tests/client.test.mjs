@@ -311,8 +311,8 @@ test("accounts: credentials, users, login and logout", async (t) => {
 const program = [process.execPath, fileURLToPath(new URL("support/fieldforce.mjs", import.meta.url))];
 
 test("launch starts a bridge with its options and ends it", async () => {
-  const client = await launch({ command: program, port: 0, appName: "An app" });
-  assert.deepEqual(client.bridge.options, ["--port", "0", "--app-name", "An app"]);
+  const client = await launch({ command: program, port: 0, appName: "An app", testRunner: true });
+  assert.deepEqual(client.bridge.options, ["--port", "0", "--app-name", "An app", "--test-runner"]);
   assert.equal((await client.info()).sdkVersion, "14.0.0");
   await client.close();
   await assert.rejects(client.info(), { code: "closed" });

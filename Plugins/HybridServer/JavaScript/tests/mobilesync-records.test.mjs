@@ -327,7 +327,7 @@ test("MS-359 a collection fetches by config, pages, and drops responses to older
   const cacheQuery = { queryType: "like", indexPath: "Name", likeKey: "b%", pageSize: 5 };
   await withOptions(accounts, "fetch", { config: { type: "cache", cacheQuery }, cache });
   assert.deepEqual(plain(accounts.pluck("Name")), ["b"]);
-  assert.throws(() => accounts.create({ Name: "x" }), /only be fetched/);
+  for (const method of ["create", "update", "patch", "delete"]) assert.throws(() => accounts.sync(method, accounts, {}), /only be fetched/);
   await assert.rejects(withOptions(accounts, "fetch", { config: { type: "soql", query: "nonsense" } }), (error) => new Force.Error(error).status === 400);
   await withOptions(accounts, "fetch", {});
   await accounts.closeCursor();

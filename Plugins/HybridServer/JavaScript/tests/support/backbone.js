@@ -157,10 +157,6 @@
       wrapError(this, options);
       return this.sync("read", this, options);
     }
-
-    create(record, options) {
-      return this.sync("create", this, { ...options });
-    }
   }
   Collection.prototype.model = Model;
   Collection.extend = extend;

@@ -46,6 +46,8 @@ export interface LaunchOptions {
   port?: number;
   appName?: string;
   appVersion?: string;
+  /** Adds the service for test suites of pages. */
+  testRunner?: boolean;
 }
 
 /** A client of a bridge that it started. */

@@ -42,11 +42,12 @@ function socketAddress(bridge) {
 
 /**
  * Starts a bridge and connects to it. `close()` of the result ends both and resolves when the process has ended.
- * `options`: `command` (default `["fieldforce"]`), `www`, `state`, `port`, `appName`, `appVersion`.
+ * `options`: `command` (default `["fieldforce"]`), `www`, `state`, `port`, `appName`, `appVersion`, `testRunner`.
  */
-export async function launch({ command = ["fieldforce"], www, state, port, appName, appVersion } = {}) {
+export async function launch({ command = ["fieldforce"], www, state, port, appName, appVersion, testRunner } = {}) {
   const options = { www, state, port, "app-name": appName, "app-version": appVersion };
   const args = Object.entries(options).flatMap(([name, value]) => (value == null ? [] : [`--${name}`, String(value)]));
+  if (testRunner) args.push("--test-runner");
   const [program, ...first] = command;
   const child = spawn(program, [...first, "hybrid", "serve", ...args], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve) => child.once("close", resolve));
