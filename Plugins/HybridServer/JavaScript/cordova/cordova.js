@@ -665,11 +665,14 @@
     }
 
     function receive(text) {
-      let frame;
+      let frame = null;
       try {
         frame = JSON.parse(text);
       } catch (error) {
-        console.error("The bridge sent a frame that is not JSON.");
+        // Reported below.
+      }
+      if (frame === null || typeof frame !== "object") {
+        console.error("The bridge sent a frame that is no JSON object.");
         return;
       }
       if (typeof frame.event === "string") {
@@ -707,6 +710,10 @@
       socket.onmessage = (message) => receive(message.data);
       socket.onclose = close;
       socket.onerror = close;
+      // A page that comes back from the browser's cache of pages has lost its socket.
+      window.addEventListener("pageshow", (event) => {
+        if (event.persisted && closed) location.reload();
+      });
     };
 
     exports.send = (id, service, action, args) => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { BridgeError, connect, launch, QuerySpec, RestError, SyncError } from "../plugins/fieldforce/node/index.js";
+import { Connection } from "../plugins/fieldforce/core/connection.js";
 import { startBridge } from "./bridge.mjs";
 import { Org } from "./support/org.mjs";
 
@@ -75,6 +76,24 @@ test("when the connection breaks, calls without a response fail and the next cal
   await assert.rejects(waiting, (error) => error.code === "closed" && /test.slow has no response/.test(error.message));
   assert.deepEqual(await client.connection.call("test", "echo", 2), [2]);
   assert.equal(bridge.calls.filter((call) => call.action === "slow").length, 1);
+});
+
+test("frames without meaning change nothing, a second response to a call neither", async (t) => {
+  const sockets = [];
+  const connection = new Connection(() => {
+    const socket = { readyState: 1, sent: [], send: (text) => socket.sent.push(JSON.parse(text)), close: () => {} };
+    sockets.push(socket);
+    setTimeout(() => socket.onopen(), 0);
+    return socket;
+  });
+  t.after(() => connection.close());
+  const waiting = connection.call("a", "b");
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const [socket] = sockets;
+  const { id } = socket.sent[0];
+  for (const data of ["", "{", "null", "5", "[]", "{}", '{"id":"x","status":"ok"}', JSON.stringify({ id, status: "pending", value: 1 })]) socket.onmessage({ data });
+  for (const value of [2, 3]) socket.onmessage({ data: JSON.stringify({ id, status: "ok", value }) });
+  assert.equal(await waiting, 2);
 });
 
 test("a closed client fails at once and stays closed", async (t) => {

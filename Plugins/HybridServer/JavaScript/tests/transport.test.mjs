@@ -159,6 +159,28 @@ test("HT-21 the bridge can ask for a reload, unless the page says that it handle
   assert.equal(page.reloads, 1);
 });
 
+test("frames without meaning are reported and change nothing", async (t) => {
+  const { page, call } = await withPage(t);
+  const waiting = call("test", "slow", ["late", 20]);
+  const [socket] = page.sockets;
+  for (const data of ["", "{", "null", "5", '"x"', "[]", "{}", '{"id":"unknown","status":"ok"}', '{"event":5}']) socket.onmessage({ data });
+  assert.equal(page.messages.filter((line) => /no JSON object/.test(line)).length, 5);
+  assert.equal(await waiting, "late");
+  assert.deepEqual(page.errors, []);
+});
+
+test("a page that comes back from the browser's cache without its socket reloads", async (t) => {
+  const { bridge, page, call } = await withPage(t);
+  const show = (persisted) => page.window.dispatchEvent(Object.assign(new Event("pageshow"), { persisted }));
+  show(true);
+  bridge.dropSockets();
+  await assert.rejects(call("test", "echo", []));
+  show(false);
+  assert.equal(page.reloads, undefined);
+  show(true);
+  assert.equal(page.reloads, 1);
+});
+
 test("a buffer travels as base64", async (t) => {
   const { call, page } = await withPage(t);
   const buffer = page.run("new Uint8Array([1, 2, 255]).buffer");

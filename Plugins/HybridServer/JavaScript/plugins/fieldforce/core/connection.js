@@ -96,12 +96,13 @@ export class Connection {
   }
 
   #receive(text) {
-    let frame;
+    let frame = null;
     try {
       frame = JSON.parse(text);
     } catch {
-      return;
+      // A frame without meaning is dropped: the call that it may have been for ends with the connection.
     }
+    if (frame === null || typeof frame !== "object") return;
     if (typeof frame.event === "string") {
       this.#emit(frame.event, frame.detail);
       return;
