@@ -6,6 +6,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+filter=${1:-}
+# A sourced script without arguments of its own would see these.
+set --
 # Node from elsewhere is as good as Debian's.
 packages=()
 command -v node >/dev/null || packages+=(nodejs)
@@ -19,4 +22,4 @@ if [ "${major%%.*}" -lt 18 ]; then
 fi
 
 cd Plugins/HybridServer/JavaScript
-exec node --test tests/"${1:-}"*.test.mjs
+exec node --test tests/"$filter"*.test.mjs
