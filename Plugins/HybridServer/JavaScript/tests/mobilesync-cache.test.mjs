@@ -174,3 +174,24 @@ test("keys of any text merge into their own records", async (t) => {
   const merged = await cache.saveAll([...keys].map((Id) => ({ Id, second: Id })));
   assert.deepEqual(plain(merged.map((record) => [record.Id, record.first, record.second])), [...keys].map((key) => [key, key, key]));
 });
+
+test("an app can derive from the cache in the old way", async (t) => {
+  const { Force } = await withLibrary(t);
+  function Upper(soupName) {
+    Force.StoreCache.call(this, soupName, [{ path: "Name", type: "string" }]);
+  }
+  Upper.prototype = Object.create(Force.StoreCache.prototype);
+  Upper.prototype.constructor = Upper;
+  Upper.prototype.save = function (record, mode) {
+    return Force.StoreCache.prototype.save.call(this, { ...record, Name: record.Name.toUpperCase() }, mode);
+  };
+  const cache = new Upper("upper");
+  await cache.init();
+  assert.equal((await cache.save({ Id: "1", Name: "a" })).Name, "A");
+  assert.equal((await cache.retrieve("1")).Name, "A");
+  function Type() {
+    Force.SObjectType.call(this, "Account");
+  }
+  Type.prototype = Object.create(Force.SObjectType.prototype);
+  assert.equal((await new Type().describe()).name, "Account");
+});

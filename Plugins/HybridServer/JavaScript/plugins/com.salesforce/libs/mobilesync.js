@@ -179,22 +179,25 @@
     return result;
   }
 
-  class StoreCache {
-    constructor(soupName, additionalIndexSpecs, keyField, isGlobalStore, storeName) {
-      this.soupName = soupName;
-      this.additionalIndexSpecs = additionalIndexSpecs || [];
-      this.keyField = keyField || "Id";
-      this.isGlobalStore = Boolean(isGlobalStore);
-      this.storeName = storeName;
-      this.storeConfig = { isGlobalStore: this.isGlobalStore, storeName };
-      this.queue = JSON.stringify([this.isGlobalStore, storeName || "", soupName]);
-    }
+  // A function, not a class: apps derive from it with Force.StoreCache.call(this, …).
+  function StoreCache(soupName, additionalIndexSpecs, keyField, isGlobalStore, storeName) {
+    this.soupName = soupName;
+    this.additionalIndexSpecs = additionalIndexSpecs || [];
+    this.keyField = keyField || "Id";
+    this.isGlobalStore = Boolean(isGlobalStore);
+    this.storeName = storeName;
+    this.storeConfig = { isGlobalStore: this.isGlobalStore, storeName };
+    this.queue = JSON.stringify([this.isGlobalStore, storeName || "", soupName]);
+  }
+
+  StoreCache.prototype = {
+    constructor: StoreCache,
 
     init() {
       const indexSpecs = [this.keyField, LOCAL].map((path) => ({ path, type: "string" }));
       const extra = this.additionalIndexSpecs.filter((spec) => !indexSpecs.some((own) => own.path === spec.path));
       return smartstore().registerSoup(this.storeConfig, this.soupName, [...indexSpecs, ...extra]);
-    }
+    },
 
     // The record with that key, or null if there is none or it lacks one of the fields (dotted paths are allowed).
     async retrieve(key, fieldlist) {
@@ -202,18 +205,18 @@
       const record = records.length > 0 ? records[0] : null;
       if (record === null || !(fieldlist || []).every((field) => hasField(record, field))) return null;
       return record;
-    }
+    },
 
     async recordsWithKey(key, pageSize) {
       const spec = { queryType: "exact", indexPath: this.keyField, matchKey: key, order: "ascending", pageSize };
       const cursor = await smartstore().querySoup(this.storeConfig, this.soupName, spec);
       await smartstore().closeCursor(this.storeConfig, cursor);
       return cursor.currentPageOrderedEntries;
-    }
+    },
 
     async save(record, mergeMode) {
       return (await this.saveAll([record], mergeMode))[0];
-    }
+    },
 
     // Saves by the key field. `mergeMode`: Force.MERGE_MODE_DOWNLOAD, or true for OVERWRITE; default: the new fields over
     // those of the stored record.
@@ -225,7 +228,7 @@
         const complete = merged.map((record) => this.addLocalFields(record));
         return smartstore().upsertSoupEntriesWithExternalId(this.storeConfig, this.soupName, complete, this.keyField);
       });
-    }
+    },
 
     async merge(records, mode) {
       if (!records.every((record) => this.keyField in record)) throw new Error(`Can't merge without ${this.keyField}`);
@@ -236,7 +239,7 @@
         if (mode === MERGE_MODE_DOWNLOAD.LEAVE_IF_CHANGED) return old[LOCAL] ? old : record;
         return { ...old, ...record };
       });
-    }
+    },
 
     async storedRecords(keys) {
       const stored = new Map();
@@ -254,7 +257,7 @@
       await smartstore().closeCursor(this.storeConfig, cursor);
       for (const [record] of cursor.currentPageOrderedEntries) keep(record);
       return stored;
-    }
+    },
 
     // Removes the record with that key if exactly one exists.
     remove(key) {
@@ -265,7 +268,7 @@
         }
         return null;
       });
-    }
+    },
 
     // {records, hasMore(), getMore(), closeCursor()}. The cursor closes itself on its last page.
     async find(querySpec) {
@@ -298,53 +301,55 @@
       };
       if (!hasMore()) await closeCursor();
       return result;
-    }
+    },
 
     makeLocalId() {
       lastLocalId += 1;
       return `${LOCAL_ID_PREFIX}${Date.now()}_${lastLocalId}_${Math.floor(Math.random() * 1e9)}`;
-    }
+    },
 
     isLocalId(id) {
       return isLocalId(id);
-    }
+    },
 
     addLocalFields(record) {
       const complete = { ...record };
       for (const flag of [CREATED, UPDATED, DELETED]) complete[flag] = Boolean(record[flag]);
       complete[LOCAL] = complete[CREATED] || complete[UPDATED] || complete[DELETED];
       return complete;
-    }
-  }
+    },
+  };
 
   // ------------------------------------------------------------------------------------------ metadata
 
   // Descriptions of one sObject type, each requested once per instance and kept in the cache record whose key is the type.
-  class SObjectType {
-    constructor(sobjectType, cache, cacheMode) {
-      this.sobjectType = sobjectType;
-      this.cache = cache;
-      this.cacheMode = cacheMode || CACHE_MODE.SERVER_FIRST;
-      this.known = new Map();
-    }
+  function SObjectType(sobjectType, cache, cacheMode) {
+    this.sobjectType = sobjectType;
+    this.cache = cache;
+    this.cacheMode = cacheMode || CACHE_MODE.SERVER_FIRST;
+    this.known = new Map();
+  }
+
+  SObjectType.prototype = {
+    constructor: SObjectType,
 
     describe() {
       return this.once("describeResult", () => server().describe(this.sobjectType));
-    }
+    },
 
     getMetadata() {
       return this.once("metadataResult", () => server().metadata(this.sobjectType));
-    }
+    },
 
     describeLayout(recordTypeId = MASTER_RECORD_TYPE) {
       return this.once(`layoutInfo_${recordTypeId}`, () => server().describeLayout(this.sobjectType, recordTypeId));
-    }
+    },
 
     async reset() {
       this.known.clear();
       if (this.cache) await this.cache.remove(this.sobjectType);
       return this;
-    }
+    },
 
     once(field, request) {
       if (!this.known.has(field)) {
@@ -353,7 +358,7 @@
         response.catch(() => this.known.delete(field));
       }
       return this.known.get(field);
-    }
+    },
 
     async load(field, request) {
       const mode = typeof this.cacheMode === "function" ? this.cacheMode("read") : this.cacheMode;
@@ -367,8 +372,8 @@
         await this.cache.save({ [keyFieldOf(this.cache)]: this.sobjectType, [field]: response });
       }
       return response;
-    }
-  }
+    },
+  };
 
   // ------------------------------------------------------------------------------------------ one record
 
