@@ -326,8 +326,8 @@ let package = Package(
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
         "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
         "MetadataSyncDown", "LayoutSyncDown", "BriefcaseSyncDown", "ParentChildrenSync",
-        "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp", "LoopbackLogin", "SalesforceMockOrg",
-        "TestSupport", .cryptoExtras,
+        "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp", "LoopbackLogin", "EinsteinModels",
+        "SalesforceMockOrg", "MobileSyncTestSupport", "TestSupport", .cryptoExtras,
       ],
       path: "Tests/Integration", swiftSettings: settings),
     .target(

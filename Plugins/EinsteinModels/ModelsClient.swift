@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import HTTPTypes
 public import SalesforceSDKCommon
 public import SalesforceSDKCore
@@ -134,4 +134,9 @@ extension RestError {
       .server(response.status), "the models' service answered \(response.status)",
       body: response.body)
   }
+}
+
+extension ModelsError: LocalizedError {
+  /// Status, code and the service's sentence.
+  public var errorDescription: String? { "\(description): \(message)" }
 }

@@ -271,6 +271,13 @@ import Testing
       let message = query["message"]?.string ?? ""
       #expect(message.contains("400 (INVALID_FIELD) to GET /query"))
       #expect(message.contains("The server says:") && message.contains("'Colour__c'"))
+      // The caret of the server's excerpt stands in a column of the line above.
+      let sent = "select Id,LastModifiedDate,Colour__c from Account order by"
+      let caret = String(repeating: " ", count: 27) + "^"
+      #expect(message.contains("The server says:\n\(sent)\n\(caret)\nERROR at Row:1:Column:28\n"))
+      let verbose = try await tool("sync", "run", "bad", "--verbose").errors
+      #expect(verbose.contains("debug SalesforceSDKCore: GET /services/data/v66.0/query: 400, "))
+      #expect(verbose.contains("(syncDown) ended: FAILED"))
       #expect(try await tool.json("sync", "status", "bad")["status"] == "FAILED")
       #expect(try await tool("sync", "list").output.contains("FAILED 0 %: "))
 

@@ -31,13 +31,14 @@ public struct AccountError: Error, Sendable {
     public static let readFailed = Code(kind: .readFailed)
     /// A file could not be written; what was there before still is.
     public static let writeFailed = Code(kind: .writeFailed)
-    /// The account has records that exist only here. Sync them up, or insist.
+    /// The account has records that exist only here. Sync them up, or force the logout, which
+    /// loses them.
     public static let unsyncedRecords = Code(kind: .unsyncedRecords)
     /// A logout observer did not end in the time allowed.
     public static let observerTimedOut = Code(kind: .observerTimedOut)
     /// The account manager was closed.
     public static let closed = Code(kind: .closed)
-    /// Another process, or a stopped one, holds a lock for longer than anybody works under it. Trying
+    /// Another process, or a stopped one, holds a lock for longer than work under it takes. Trying
     /// again helps when it has ended.
     public static let busy = Code(kind: .busy)
 

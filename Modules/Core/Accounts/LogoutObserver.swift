@@ -5,7 +5,7 @@
 public protocol LogoutObserver: Sendable {
   /// How many records of `account` were changed here and not yet sent to the server.
   ///
-  /// - Throws: If they cannot be counted; then the logout is refused unless the caller insists.
+  /// - Throws: If they cannot be counted; then the logout is refused unless the caller forces it.
   func unsyncedRecords(of account: UserAccount) async throws -> Int
 
   /// Closes and erases what is kept for `account`, and for nobody else. The account's tokens are

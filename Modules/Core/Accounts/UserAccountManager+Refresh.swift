@@ -90,7 +90,7 @@ extension UserAccountManager {
     openIDTokens[stored.identity] = response.values["id_token"]
     try await save(account)
     didMove(account)
-    CoreLogger.log.info("the token of \(account) was refreshed")
+    CoreLogger.log.info("The token of \(account) was refreshed.")
     eventSource.send(
       .didRefreshToken, account, changes: AccountChanges(from: stored, to: account))
     if account.credentials.apiURL != stored.credentials.apiURL {

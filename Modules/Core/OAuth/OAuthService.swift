@@ -104,8 +104,13 @@ struct OAuthService: Sendable {
         .insecureURL,
         "\(request.url.withoutQuery) is not https; plain http is for this machine alone")
     }
+    let start = ContinuousClock.now
+    var response: TransportResponse?
+    defer {
+      CoreLogger.log.debug("\(line(of: request, response, start.duration(to: .now)))")
+    }
     do {
-      return try await withThrowingTaskGroup(of: TransportResponse?.self) { group in
+      let received = try await withThrowingTaskGroup(of: TransportResponse?.self) { group in
         group.addTask { try await transport.send(request) }
         group.addTask {
           try await clock.sleep(for: request.timeout)
@@ -117,8 +122,19 @@ struct OAuthService: Sendable {
         }
         return response
       }
+      response = received
+      return received
     } catch let error as TransportError where error.code == .timedOut {
       throw OAuthError(.timedOut, "\(what) got no answer in time", cause: error.cause)
     }
+  }
+
+  private func line(
+    of request: TransportRequest, _ response: TransportResponse?, _ duration: Duration
+  ) -> RequestLine {
+    RequestLine(
+      method: request.method, path: RequestLine.safePath(request.url.absoluteString),
+      status: response?.status, duration: duration, sentBytes: Int64(request.body?.count ?? 0),
+      receivedBytes: Int64(response?.body.count ?? 0))
   }
 }

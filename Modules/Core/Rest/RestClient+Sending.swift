@@ -19,7 +19,9 @@ extension RestClient {
     _ request: RestRequest, _ progress: TransferProgress?,
     _ attempt: (TransportRequest, RedirectRule) async throws -> Attempt<Result>
   ) async throws -> Attempt<Result> {
-    guard let observer = options.observer else {
+    let observer = options.observer
+    let isLogged = CoreLogger.log.isEnabled(.debug)
+    guard observer != nil || isLogged else {
       var log = SendingLog()
       return try await attempts(request, progress, &log, attempt)
     }
@@ -27,11 +29,21 @@ extension RestClient {
     let start = ContinuousClock.now
     var log = SendingLog()
     defer {
-      observer(log.metrics(of: request, progress.amounts, start.duration(to: .now)))
+      let metrics = log.metrics(of: request, progress.amounts, start.duration(to: .now))
+      observer?(metrics)
+      if isLogged { CoreLogger.log.debug("\(line(of: request, metrics))") }
     }
     let result = try await attempts(request, progress, &log, attempt)
     if case .consumed(_, let status) = result { log.status = status }
     return result
+  }
+
+  private func line(of request: RestRequest, _ metrics: TransferMetrics) -> RequestLine {
+    let target = request.isAbsolute ? request.path : request.target(apiVersion: apiVersion)
+    return RequestLine(
+      method: metrics.method, path: RequestLine.safePath(target), status: metrics.status,
+      duration: metrics.duration, sentBytes: metrics.sentBytes, receivedBytes: metrics.receivedBytes
+    )
   }
 
   private func attempts<Result: Sendable>(

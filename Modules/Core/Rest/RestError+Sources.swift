@@ -51,7 +51,7 @@ extension RestError {
 
 extension RestError.ServerError {
   /// The faults in an error body: the platform's array, one object of it, or the OAuth form.
-  static func all(in body: [UInt8]) -> [Self] {
+  package static func all(in body: [UInt8]) -> [Self] {
     guard !body.isEmpty, let json = try? JSONSlice(parsing: body) else { return [] }
     switch json.kind {
     case .array: return json.elements.compactMap { Self($0) }

@@ -144,11 +144,13 @@ public struct RestQueryItem: Sendable, Hashable {
   }
 }
 
-/// Method and path without the query: no record data.
+/// Method and path, without the query and with `…` for external ids and the like: no record data.
 extension RestRequest: CustomStringConvertible, CustomDebugStringConvertible {
   public var description: String {
     let start = path.hasPrefix(Self.versionPlaceholder) ? Self.versionPlaceholder.count : 0
-    return "\(method) \(path.dropFirst(start).prefix { $0 != "?" })"
+    let path = path.dropFirst(start)
+    let host = isAbsolute ? URL(string: String(path)).flatMap { $0.host() } : nil
+    return "\(method) \(host ?? "")\(RequestLine.safePath(path))"
   }
   public var debugDescription: String { description }
 }

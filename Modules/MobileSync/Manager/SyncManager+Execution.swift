@@ -10,6 +10,7 @@ extension SyncManager {
   ) async {
     var sync = submitted
     var reason: (any Error)?
+    MobileSyncLogger.log.info("Sync \(sync.id) (\(sync.type.rawValue)) started.")
     do {
       if sync.type == .syncUp { try await forgetOutcomes(ofLastRunOf: sync.id) }
       while true {
@@ -64,7 +65,7 @@ extension SyncManager {
     case .syncUp:
       try await SyncUpRun(
         context: context, uses: uses, now: environment.now, report: report,
-        reportOutcome: { reporter.outcomes.yield($0) }, leavesOutReferences: leavesOutReferences
+        reportOutcome: { reporter.report($0) }, leavesOutReferences: leavesOutReferences
       ).run(try registry.upTarget(from: sync.target), &sync)
     }
   }
@@ -90,6 +91,7 @@ extension SyncManager {
         reason = known
       }
     }
+    Self.logEnd(of: sync, reporter.tally.counts)
     await environment.events.store(event(for: sync))
     await leave(sync.id)
     reporter.finish(sync, Self.result(of: sync, reason))
@@ -105,9 +107,24 @@ extension SyncManager {
     return kinds.isSubset(of: .notAccepted) && (sync.status != .done || !kinds.isEmpty)
   }
 
+  /// Logs ids and numbers alone: names of soups and syncs are the program's, and errors may quote records.
+  private static func logEnd(of sync: SyncState, _ counts: SyncOutcomeCounts) {
+    let log = MobileSyncLogger.log
+    guard log.isEnabled(.info) else { return }
+    var line = "Sync \(sync.id) (\(sync.type.rawValue)) ended: \(sync.status.rawValue)"
+    if sync.totalSize >= 0 { line += ", \(sync.totalSize) records" }
+    if sync.type == .syncUp {
+      line +=
+        " (\(counts.succeeded) succeeded, \(counts.skipped) skipped, \(counts.failed) failed)"
+    }
+    log.info("\(line), \(max(0, sync.endTime - sync.startTime)) ms.")
+  }
+
   @concurrent private nonisolated func end(
     _ sync: SyncState, closedReporter reporter: RunReporter
   ) async {
+    MobileSyncLogger.log.info(
+      "Sync \(sync.id) (\(sync.type.rawValue)) ended: the manager was closed.")
     await leave(sync.id)
     reporter.finish(
       nil, .failure(SyncError(.closed, "The sync manager was closed during the run of \(sync.id)."))

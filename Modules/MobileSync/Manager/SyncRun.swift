@@ -1,4 +1,5 @@
 import SalesforceSDKCommon
+import Synchronization
 
 /// A run that was submitted: its updates, the outcomes of its records, and its end.
 ///
@@ -55,6 +56,8 @@ struct RunReporter: Sendable {
   let updates: AsyncStream<SyncState>.Continuation
   let outcomes: AsyncStream<SyncRecordOutcome>.Continuation
   let end = SharedOutcome<SyncState>()
+  /// The number of outcomes by kind, for the log.
+  let tally = OutcomeTally()
 
   /// Makes both ends.
   static func make(for state: SyncState) -> (RunReporter, SyncRun) {
@@ -68,6 +71,12 @@ struct RunReporter: Sendable {
     return (reporter, run)
   }
 
+  /// Delivers what became of a record.
+  func report(_ outcome: SyncRecordOutcome) {
+    outcomes.yield(outcome)
+    tally.add(outcome.kind)
+  }
+
   /// Delivers the last update, if there is one, and ends both streams.
   func finish(_ last: SyncState?, _ result: Result<SyncState, any Error>) {
     if let last { updates.yield(last) }
@@ -75,4 +84,13 @@ struct RunReporter: Sendable {
     outcomes.finish()
     end.resolve(result)
   }
+}
+
+/// Counts the outcomes of one run.
+final class OutcomeTally: Sendable {
+  private let state = Mutex(SyncOutcomeCounts())
+
+  var counts: SyncOutcomeCounts { state.withLock { $0 } }
+
+  func add(_ kind: SyncRecordOutcome.Kind) { state.withLock { $0.add(kind) } }
 }

@@ -1,3 +1,4 @@
+public import Foundation
 import MobileSync
 
 /// One guarantee of sync, proved on one target.
@@ -68,6 +69,11 @@ public struct ConformanceFailure: Error, CustomStringConvertible {
   init(_ description: String) {
     self.description = description
   }
+}
+
+extension ConformanceFailure: LocalizedError {
+  /// The description.
+  public var errorDescription: String? { description }
 }
 
 /// Fails unless `condition` holds.

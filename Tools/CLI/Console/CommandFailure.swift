@@ -94,10 +94,11 @@ struct CommandFailure: Error {
     status = .failed
   }
 
-  /// What the server says of a refused request. The libraries keep it out of their messages, which
-  /// may go to a log; the person who asked needs it.
+  /// What the server says of a refused request. The libraries keep it out of their messages, which may go to
+  /// a log; the user of a command needs it.
   private static func words(_ messages: [String]) -> String {
-    messages.isEmpty ? "" : "\nThe server says: \(messages.joined(separator: "\n").trimmed)"
+    // On lines of their own, since a caret below a query points to a column of it.
+    messages.isEmpty ? "" : "\nThe server says:\n" + messages.joined(separator: "\n").trimmedLines
   }
 
   private static func words(inBody body: String?) -> String {

@@ -15,6 +15,13 @@ enum ConsoleLog {
     SalesforceLogger.setImplementation { component in
       ConsoleLogger(component, isSilent: !isWanted)
     }
+    if arguments.contains("--verbose") {
+      // Release builds begin with errors alone.
+      for component in ["SalesforceSDKCore", "SmartStore", "MobileSync"] {
+        let logger = SalesforceLogger.logger(forComponent: component)
+        if !logger.isEnabled(.debug) { logger.level = .debug }
+      }
+    }
   }
 }
 

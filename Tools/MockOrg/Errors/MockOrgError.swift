@@ -1,3 +1,4 @@
+public import Foundation
 public import SalesforceSDKCommon
 
 /// What the mock org cannot do for the program that embeds it. What a client of the org did wrong is
@@ -44,4 +45,9 @@ public struct MockOrgError: Error, Sendable, CustomStringConvertible {
 
   /// The message, followed by the cause.
   public var description: String { cause.map { "\(message) (\($0))" } ?? message }
+}
+
+extension MockOrgError: LocalizedError {
+  /// The message and the cause.
+  public var errorDescription: String? { description }
 }
