@@ -9,8 +9,12 @@ import SalesforceSDKCore
 ///
 /// The briefcase gives ids, page by page; their records are fetched up to 2,000 at a time and go to
 /// one soup per object. The soup of the sync itself is not used. A re-sync brings what changed since,
-/// as the server sees it, which may be more than what changed: the watermark goes no further than the
-/// newest stamp on the first page of ids, since what changes while a run goes on may be on no page.
+/// as the server sees it, which may be more than what changed: the watermark goes no further than the time
+/// at which the server began to list the first page of ids, less 5 seconds, since what changes while a run
+/// goes on may be on no page.
+///
+/// A rule that the server cannot apply keeps a watermark of its own: once it can be applied again, the run brings
+/// what changed since then. Other rules go on.
 public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "briefcase", implementationName: "SFBriefcaseSyncDownTarget",
@@ -83,13 +87,15 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     fileprivate let waiting: ArraySlice<PrimingPage.Item>
     /// What leads to the next page of ids.
     fileprivate let relayToken: String?
-    /// The watermark that the run began with.
+    /// From when on changes are listed: the watermark of the run, or that of rules that failed before.
     fileprivate let since: Int64
     /// How many ids have come so far.
     fileprivate let total: Int
-    /// The newest stamp of the first page of ids. Records are fetched after they were listed: what changed
-    /// in between was perhaps not listed, although newer records came. -1 once a page was incomplete.
+    /// As of the first page of ids. Records are fetched after they were listed: what changed in between was
+    /// perhaps not listed, although newer records came.
     fileprivate let listedUntil: Int64?
+    /// What this run finds out about rules that fail.
+    fileprivate let rules: FailedRules
   }
 
   public func startFetch(
@@ -97,9 +103,11 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   ) async throws -> SyncPage<Cursor>? {
     let first = try await PrimingPage(
       of: types, since: maxTimeStamp, relayToken: nil, in: context)
+    var rules = FailedRules(context.targetState, since: maxTimeStamp)
+    rules.add(first.failedRules)
     let cursor = Cursor(
       waiting: first.items[...], relayToken: first.relayToken, since: maxTimeStamp,
-      total: first.items.count, listedUntil: first.isComplete ? first.latest : -1)
+      total: first.items.count, listedUntil: first.listedUntil, rules: rules)
     return try await page(cursor, tellsTotal: true, in: context)
   }
 
@@ -107,13 +115,15 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     _ cursor: Cursor, in context: SyncContext
   ) async throws -> SyncPage<Cursor>? {
     if !cursor.waiting.isEmpty { return try await page(cursor, tellsTotal: false, in: context) }
-    guard let token = cursor.relayToken else { return nil }
+    var rules = cursor.rules
+    // Behind the last page: what rules that work again have to catch up with.
+    guard let since = cursor.relayToken == nil ? rules.catchUp() : cursor.since else { return nil }
     let next = try await PrimingPage(
-      of: types, since: cursor.since, relayToken: token, in: context)
+      of: types, since: since, relayToken: cursor.relayToken, in: context)
+    rules.add(next.failedRules)
     let following = Cursor(
-      waiting: next.items[...], relayToken: next.relayToken, since: cursor.since,
-      total: cursor.total + next.items.count,
-      listedUntil: next.isComplete ? cursor.listedUntil : -1)
+      waiting: next.items[...], relayToken: next.relayToken, since: since,
+      total: cursor.total + next.items.count, listedUntil: cursor.listedUntil, rules: rules)
     return try await page(following, tellsTotal: true, in: context)
   }
 
@@ -140,11 +150,13 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     }
     let rest = Cursor(
       waiting: cursor.waiting.dropFirst(slice.count), relayToken: cursor.relayToken,
-      since: cursor.since, total: cursor.total, listedUntil: cursor.listedUntil)
-    let isLast = rest.waiting.isEmpty && rest.relayToken == nil
+      since: cursor.since, total: cursor.total, listedUntil: cursor.listedUntil, rules: cursor.rules
+    )
+    let isLast = rest.waiting.isEmpty && rest.relayToken == nil && !cursor.rules.hasToCatchUp
     return SyncPage(
       records: records, totalSize: tellsTotal ? cursor.total : nil,
-      completeUntil: cursor.listedUntil, next: isLast ? nil : rest)
+      completeUntil: cursor.listedUntil, targetState: isLast ? cursor.rules.state : nil,
+      next: isLast ? nil : rest)
   }
 
   // MARK: Entries
@@ -168,18 +180,23 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     inSoups localIds: [[String]], in context: SyncContext
   ) async throws -> [Set<String>]? {
     var ids = infos.map { _ in Set<String>() }
+    var failed: Set<String> = []
     var token: String?
     var trail = PageTrail<String>()
     repeat {
       try context.checkStop()
       let page = try await PrimingPage(
         of: types, since: -1, relayToken: token, in: context)
-      // What the server could not list is not gone.
-      guard page.isComplete else { return nil }
+      failed.formUnion(page.failedRules)
       for item in page.items { ids[item.object].insert(item.id) }
       token = page.relayToken
       if let token { try trail.follow(token) }
     } while token != nil
+    // What the server could not list is not gone.
+    guard let unlisted = try await FailedRules.objects(of: failed, in: context) else { return nil }
+    for (object, info) in infos.enumerated() where unlisted.contains(info.sobjectType) {
+      ids[object].formUnion(localIds[object])
+    }
     // Objects that share a soup share its records.
     return infos.map { info in
       zip(infos, ids).filter { $0.0.soupName == info.soupName }
@@ -191,7 +208,7 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
 extension BriefcaseSyncDownTarget.Cursor: Hashable {
   /// Whether both lead to the same page. What came before it does not count.
   public static func == (one: Self, other: Self) -> Bool {
-    one.relayToken == other.relayToken && one.waiting == other.waiting
+    one.relayToken == other.relayToken && one.waiting == other.waiting && one.since == other.since
   }
 
   public func hash(into hasher: inout Hasher) {

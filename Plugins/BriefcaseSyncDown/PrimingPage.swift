@@ -15,11 +15,13 @@ struct PrimingPage: Sendable {
   let items: [Item]
   /// What leads to the next page; nil on the last one. An empty page is not the last.
   let relayToken: String?
-  /// The newest stamp of its records, whatever their objects, in milliseconds since 1970; nil if it tells
-  /// none, -1 if it has no records.
-  let latest: Int64?
-  /// Whether every rule was applied. The records of one that was not are missing, and still in the briefcase.
-  let isComplete: Bool
+  /// The ids of the rules that could not be applied, empty for one without: their records are missing, and still in
+  /// the briefcase.
+  let failedRules: Set<String>
+  /// Up to when the changes of the briefcase's records are on this page or a later one, if it is the first, in
+  /// milliseconds since 1970: the newest stamp, or the time at which the server began to list, whichever is later.
+  /// nil if the response tells neither, -1 if it has neither records nor a date.
+  let listedUntil: Int64?
 
   /// Asks for a page: `{"primingRecords": {"<type>": {"<record type>": [{"id": "…"}]}},
   /// "relayToken": "…" or null, "ruleErrors": […]}`.
@@ -35,7 +37,7 @@ struct PrimingPage: Sendable {
       request.query.append(
         RestQueryItem("changedAfterTimestamp", SalesforceDate(milliseconds: since).soqlText))
     }
-    let json = try await context.json(for: request)
+    let (json, startedAfter) = try await context.datedJSON(for: request)
     guard let records = json["primingRecords"], records.kind == .object else {
       throw SyncContext.unexpectedForm(json, of: request, expected: "a page of a briefcase")
     }
@@ -57,7 +59,8 @@ struct PrimingPage: Sendable {
     }
     // In the order of the target's objects.
     self.items = types.indices.flatMap { object in items.filter { $0.object == object } }
-    latest = stamps.isEmpty ? -1 : stamps.compactMap(\.self).max()
+    let latest = stamps.isEmpty ? -1 : stamps.compactMap(\.self).max()
+    listedUntil = [latest, startedAfter].compactMap(\.self).max()
     let next = json["relayToken"]?.string
     guard next != "", next == nil || next != relayToken else {
       throw SyncContext.unexpectedForm(
@@ -65,10 +68,10 @@ struct PrimingPage: Sendable {
     }
     self.relayToken = next
     let errors = json["ruleErrors"].map { Array($0.elements) } ?? []
-    isComplete = errors.isEmpty
-    for error in errors {
+    failedRules = Set(errors.map { $0["ruleId"]?.string ?? "" })
+    for rule in failedRules.sorted() {
       MobileSyncLogger.log.error(
-        "The briefcase rule \(error["ruleId"]?.string ?? "without id") could not be applied.")
+        "The briefcase rule \(rule.isEmpty ? "without id" : rule) could not be applied.")
     }
   }
 }

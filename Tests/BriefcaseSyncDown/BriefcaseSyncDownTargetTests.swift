@@ -42,7 +42,9 @@ import Testing
     ).finished()
     let incomplete =
       #"{"primingRecords": {}, "relayToken": null, "ruleErrors": [{"ruleId": "r1"}]}"#
-    org.intervene { _, _ in .answer(status: 200, body: incomplete) }
+    org.intervene { _, request in
+      request.line.contains("priming-records") ? .answer(status: 200, body: incomplete) : .none
+    }
     #expect(try await device.manager.cleanResyncGhostCounts(forId: sync.id).removed == 0)
     #expect(try await device.rows().count == 2)
     let again = try await device.manager.reSync(id: sync.id).finished()

@@ -207,7 +207,8 @@ import Testing
         target: up, options: SyncOptions(mergeMode: .overwrite), soupName: FieldDevice.soup)
       let state = try await sent.finished()
       #expect(
-        state.totalSize == 1 && device.org.requests == ["POST /composite", "POST /composite"])
+        state.totalSize == 1
+          && device.org.requests == ["GET ", "POST /composite", "POST /composite"])
       #expect(try await device.manager.unsyncedRecords().isEmpty)
       #expect(try await device.org.count("Contact") == 30)
       let account = try #require(try await device.rows().first?["Id"]?.string)

@@ -21,18 +21,21 @@ public final class Device: Sendable {
   /// The field that holds the ids of the soups' records.
   public let idField: String
   private let folder: TemporaryFolder
+  private let sender: any SyncRequestSender
   private let now: (@Sendable () -> Int64)?
   private let current: Mutex<SyncManager?> = Mutex(nil)
 
   private init(
     _ org: InMemoryOrg, _ store: SmartStore, _ registry: SyncTargetRegistry,
-    _ idField: String, _ folder: TemporaryFolder, _ now: (@Sendable () -> Int64)?
+    _ idField: String, _ folder: TemporaryFolder, _ sender: any SyncRequestSender,
+    _ now: (@Sendable () -> Int64)?
   ) {
     self.org = org
     self.store = store
     self.registry = registry
     self.idField = idField
     self.folder = folder
+    self.sender = sender
     self.now = now
   }
 
@@ -40,12 +43,13 @@ public final class Device: Sendable {
   ///
   /// - Parameters:
   ///   - idField: The id field of the targets that are to work with it, as the org gives it.
+  ///   - sender: What sends its requests. Default: the org itself.
   ///   - now: Its clock, in milliseconds since 1970. Default: this machine's.
   public static func open(
     _ org: InMemoryOrg, idField: String = SyncKeys.defaultIdField,
     flagIndex: SoupIndexType = .string, withSyncIdIndex: Bool = true,
     registering register: (SyncTargetRegistry) throws -> Void = { _ in },
-    now: (@Sendable () -> Int64)? = nil
+    sender: (any SyncRequestSender)? = nil, now: (@Sendable () -> Int64)? = nil
   ) async throws -> Device {
     let folder = try TemporaryFolder()
     let store = try await TestStores.open(in: folder.url)
@@ -57,7 +61,7 @@ public final class Device: Sendable {
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
     try register(registry)
-    let device = Device(org, store, registry, idField, folder, now)
+    let device = Device(org, store, registry, idField, folder, sender ?? org, now)
     _ = try await device.restartProcess()
     return device
   }
@@ -82,7 +86,7 @@ public final class Device: Sendable {
   public func restartProcess() async throws -> SyncManager {
     if let old = current.withLock({ $0 }) { await old.close() }
     let manager = try await SyncManager(
-      store: store, sender: org, userId: "005000000000001AAA", registry: registry,
+      store: store, sender: sender, userId: "005000000000001AAA", registry: registry,
       environment: SyncEnvironment(now: now, events: events))
     current.withLock { $0 = manager }
     return manager

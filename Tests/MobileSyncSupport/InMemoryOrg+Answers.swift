@@ -13,6 +13,8 @@ extension InMemoryOrg.State {
       return RestResponse(status: status, body: Array(body.text.utf8))
     }
     switch (method, place.first) {
+    case ("GET", nil):
+      return ok([:])
     case ("GET", "query"):
       return ok(query(request.query["q"] ?? ""))
     case ("GET", "services"):

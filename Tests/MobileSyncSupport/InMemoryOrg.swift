@@ -150,6 +150,11 @@ public final class InMemoryOrg: SyncRequestSender {
 
   // MARK: Answering
 
+  /// The org's time, so that no request is needed to learn it.
+  public var serverTime: SalesforceDate? {
+    state.withLock { SalesforceDate(milliseconds: $0.clock) }
+  }
+
   public func response(to request: RestRequest) async throws -> RestResponse {
     let seen = Request(
       // Requests that carry others name the version; all are logged alike.

@@ -1,5 +1,7 @@
 import Foundation
 import HTTPTypes
+public import SalesforceSDKCommon
+import Synchronization
 
 /// Sends REST requests for one account.
 ///
@@ -20,6 +22,8 @@ public final class RestClient: Sendable {
   let options: Options
   let budget: RetryBudget
   let inFlight = InFlightRequests()
+  /// The field `Date` of the last successful response.
+  private let lastDate = Mutex<String?>(nil)
   private let userAgent: UserAgent
 
   /// How a client behaves.
@@ -131,9 +135,19 @@ public final class RestClient: Sendable {
         .answered(RestResponse(try await self.transport.send(wired, following: redirects)))
       }
       switch attempt {
-      case .answered(let response), .consumed(let response, _): return response
+      case .answered(let response), .consumed(let response, _):
+        if response.isSuccess, let date = response.headers[.date] {
+          self.lastDate.withLock { $0 = date }
+        }
+        return response
       }
     }
+  }
+
+  /// The server's time at the last successful response of this client, to the second; nil before the first, or if
+  /// it has no date.
+  public var serverTime: SalesforceDate? {
+    lastDate.withLock { $0 }.flatMap(SalesforceDate.parseHTTP)
   }
 
   /// Sends `request` and lends a successful answer to `body` as soon as its header fields are there; its

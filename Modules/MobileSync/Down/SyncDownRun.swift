@@ -78,6 +78,7 @@ struct SyncDownRun: Sendable {
     var isFirst = true
     var latestOfChildren: Int64 = -1
     var cursors = CircleDetector<AnyHashable>()
+    var targetState = sync.targetState
     while let current = page {
       let isCircle = cursors.returns(toCursor: current.next)
       async let next = isCircle ? nil : Self.page(after: current, of: target, layout, in: context)
@@ -87,6 +88,7 @@ struct SyncDownRun: Sendable {
         total: isFirst ? nil : current.totalSize, completeUntil: current.completeUntil)
       isFirst = false
       latestOfChildren = max(latestOfChildren, current.latestOfChildren)
+      if let state = current.targetState { targetState = state.isEmpty ? nil : state }
       sync = try await save(current, effect, machine, sync, &pages)
       if effect.progress != nil { report(sync) }
       if isCircle { throw PageTrail<String>.circle }
@@ -94,6 +96,7 @@ struct SyncDownRun: Sendable {
     }
     machine.end(latestOfChildren: latestOfChildren)
     sync.maxTimeStamp = machine.maxTimeStamp
+    sync.targetState = targetState
   }
 
   /// Saves a page and what it changes in the sync's state, in one transaction.

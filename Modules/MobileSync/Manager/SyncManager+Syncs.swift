@@ -80,7 +80,10 @@ extension SyncManager {
     // Not the target of now: the fields that it added may be the ones that nobody can have.
     let backfilled = sync.backfilledTarget ?? sync.target
     let fields = try Self.added(by: target, to: registry.downTarget(from: backfilled))
-    if fields == nil { sync.maxTimeStamp = -1 }
+    if fields == nil {
+      sync.maxTimeStamp = -1
+      sync.targetState = nil
+    }
     sync.fieldsToBackfill = fields ?? []
     sync.backfilledTarget = sync.fieldsToBackfill.isEmpty ? nil : backfilled
     sync.target = target.json

@@ -240,7 +240,8 @@ public actor SyncManager {
   private func context(of sync: SyncState) -> SyncContext {
     SyncContext(
       store: store, soupName: sync.soupName, syncId: sync.id, userId: userId,
-      mergeMode: sync.options.mergeMode, sender: sender, signal: signal,
+      mergeMode: sync.options.mergeMode, targetState: sync.targetState, sender: sender,
+      signal: signal,
       serverClock: serverClock, doubles: doubles)
   }
 

@@ -22,6 +22,7 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
   let latestOfChildren: Int64
   let totalSize: Int?
   let completeUntil: Int64?
+  let targetState: JSONObject?
   let next: Cursor?
 
   /// Looks through a page.
@@ -52,6 +53,7 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
     latestOfChildren = latest(true)
     totalSize = page.totalSize
     completeUntil = page.completeUntil
+    targetState = page.targetState
     next = page.next
   }
 

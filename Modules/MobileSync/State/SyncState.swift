@@ -27,6 +27,9 @@ public struct SyncState: Sendable, Equatable {
   /// The target whose fields the records have, as long as there are ``fieldsToBackfill``. JSON key
   /// `backfilled`.
   var backfilledTarget: JSONObject?
+  /// What the target keeps between runs, see ``SyncPage/targetState``; nil if nothing. JSON key `targetState`; it is
+  /// ours and not the platform's.
+  public internal(set) var targetState: JSONObject?
   /// Merge mode and field list.
   public let options: SyncOptions
   /// Whether the sync was created by a call that also ran it, and no run has moved a record yet: the next
@@ -99,6 +102,7 @@ public struct SyncState: Sendable, Equatable {
     isProvisional = json["provisional"]?.bool ?? false
     fieldsToBackfill = json["backfill"]?.elements.compactMap(\.string) ?? []
     backfilledTarget = json["backfilled"]?.value.object
+    targetState = json["targetState"]?.value.object
   }
 
   /// The stored form.
@@ -122,6 +126,7 @@ public struct SyncState: Sendable, Equatable {
       object["backfill"] = .array(fieldsToBackfill.map { .string($0) })
       if let backfilledTarget { object["backfilled"] = .object(backfilledTarget) }
     }
+    if let targetState { object["targetState"] = .object(targetState) }
     return object
   }
 

@@ -2,6 +2,9 @@ import SalesforceSDKCommon
 import Synchronization
 
 /// What is known of the server's time, whatever the clock of this machine says.
+///
+/// ``SyncContext/learnServerTime()`` sees to it that something is known before a record is created. Only the time
+/// of a server whose responses have no date is estimated by the clock of this machine.
 final class ServerClock: Sendable {
   /// How far the dates of answers and of records may be apart, in milliseconds.
   private static let tolerance: Int64 = 60 * 60 * 1_000

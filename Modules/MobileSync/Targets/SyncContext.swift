@@ -18,11 +18,19 @@ public protocol SyncRequestSender: Sendable {
   ///
   /// Requests that carry other requests, such as a composite one, need it.
   var apiVersion: String { get }
+
+  /// The time of a response that the sender has received from the server, whatever it was for. Default: nil.
+  ///
+  /// A create whose response is lost is searched for by its time on the server, so before the first create of a
+  /// manager that has no response yet, the engine gets this time, and where it is nil sends a small request.
+  var serverTime: SalesforceDate? { get }
 }
 
 extension SyncRequestSender {
   /// `RestRequest.defaultAPIVersion`.
   public var apiVersion: String { RestRequest.defaultAPIVersion }
+  /// nil.
+  public var serverTime: SalesforceDate? { nil }
 }
 
 extension RestClient: SyncRequestSender {}
@@ -41,6 +49,9 @@ public struct SyncContext: Sendable {
   /// What happens to records that were changed on both sides, as the sync's options say. The engine sees
   /// to it; a target that can let the server look again, as with a condition on a date, may do so.
   public let mergeMode: SyncMergeMode
+
+  /// What the target of this sync has kept for its next run, see ``SyncPage/targetState``; nil if nothing.
+  public internal(set) var targetState: JSONObject?
 
   let sender: any SyncRequestSender
   let signal: StopSignal
@@ -94,6 +105,15 @@ public struct SyncContext: Sendable {
     }
   }
 
+  /// Sees to it that the server's time is known, so that nothing depends on the clock of this machine.
+  ///
+  /// - Throws: As ``response(to:)``.
+  func learnServerTime() async throws {
+    if serverClock.now != nil { return }
+    if let time = sender.serverTime { return serverClock.note(time) }
+    _ = try await response(to: .resources())
+  }
+
   /// Sends a request and gives the JSON of the answer.
   ///
   /// Runs apart from the caller, since reading a page takes time.
@@ -101,9 +121,33 @@ public struct SyncContext: Sendable {
   /// - Throws: As ``response(to:)``; ``SyncError`` `server` for every status outside of 200 to 299,
   ///   `unexpectedResponse` if the answer is no JSON.
   @concurrent public func json(for request: RestRequest) async throws -> JSONSlice {
+    try await datedJSON(for: request).json
+  }
+
+  /// Sends a request and returns the JSON of the response with a time before the server began to work on it.
+  ///
+  /// - Returns: `startedAfter` is by the server's clock, in milliseconds since 1970: the date of the response
+  ///   less the time that it took and 5 seconds, by which clocks of the server may differ. nil if the response
+  ///   has no date.
+  /// - Throws: As ``json(for:)``.
+  @concurrent public func datedJSON(
+    for request: RestRequest
+  ) async throws -> (json: JSONSlice, startedAfter: Int64?) {
+    let start = ContinuousClock.now
     let response = try await response(to: request)
+    let allowance = ContinuousClock.now - start + .seconds(5)
+    let date = response.headers[.date].flatMap(SalesforceDate.parseHTTP)?.milliseconds
+    return (
+      try Self.json(of: response, to: request),
+      date.map { $0 - Int64((allowance / .milliseconds(1)).rounded(.up)) }
+    )
+  }
+
+  private static func json(
+    of response: RestResponse, to request: RestRequest
+  ) throws -> JSONSlice {
     guard (200..<300).contains(response.status) else {
-      throw Self.serverError(response, request)
+      throw serverError(response, request)
     }
     do {
       return try JSONSlice(parsing: response.body)
@@ -111,7 +155,7 @@ public struct SyncContext: Sendable {
       throw SyncError(
         .unexpectedResponse,
         "The answer to \(request) is not JSON. Look at what stands between this program and the server.",
-        status: response.status, body: Self.beginning(of: response.body), cause: error)
+        status: response.status, body: beginning(of: response.body), cause: error)
     }
   }
 

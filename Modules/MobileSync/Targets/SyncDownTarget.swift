@@ -9,7 +9,8 @@ public import SalesforceSDKCommon
 ///
 /// The engine asks for the next page while it saves the current one, never for more than that.
 public protocol SyncDownTarget: SyncTarget {
-  /// What it takes to ask for the next page, such as its address. A run's only memory.
+  /// What it takes to ask for the next page, such as its address. The target's memory within a run; from run to
+  /// run there is ``SyncPage/targetState``.
   ///
   /// If it is `Hashable`, a run whose pages lead in a circle fails with ``SyncError`` `unexpectedResponse`
   /// instead of going on for ever: equal cursors have to mean the same page.
@@ -65,16 +66,22 @@ public struct SyncPage<Cursor: Sendable>: Sendable {
   /// For targets that learn which records to bring before they bring them: what changed in between may be
   /// newer than a record that nobody has listed.
   public let completeUntil: Int64?
+  /// What the target keeps for its next run, which finds it in ``SyncContext/targetState``: stored together with
+  /// the watermark once the run is done, and not if it stops or fails. nil: nothing changes; empty: the target
+  /// keeps nothing. The last page that names a state wins.
+  public let targetState: JSONObject?
   /// What leads to the next page; nil on the last one. An empty page is not the end.
   public let next: Cursor?
 
   /// Makes a page.
   public init(
-    records: [JSONSlice], totalSize: Int? = nil, completeUntil: Int64? = nil, next: Cursor?
+    records: [JSONSlice], totalSize: Int? = nil, completeUntil: Int64? = nil,
+    targetState: JSONObject? = nil, next: Cursor?
   ) {
     self.records = records
     self.totalSize = totalSize
     self.completeUntil = completeUntil
+    self.targetState = targetState
     self.next = next
   }
 }

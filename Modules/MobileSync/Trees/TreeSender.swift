@@ -320,6 +320,7 @@ struct TreeSender: Sendable {
       (record: step.record, outcome: plan.outcome(of: step, .inFlight, id: step.record.id, time))
     }
     if marks.isEmpty { return }
+    try await run.learnServerTime(before: marks.map(\.record))
     try await store.inTransaction { transaction in
       try run.save(marks, in: transaction)
     }

@@ -103,9 +103,16 @@ extension SyncUpRun {
     let marks = group.filter(needsMark)
       .map { (record: $0, outcome: outcome(of: $0, .inFlight, id: $0.id, time)) }
     if marks.isEmpty { return }
+    try await learnServerTime(before: marks.map(\.record))
     try await context.store.inTransaction { transaction in
       try save(marks, in: transaction)
     }
+  }
+
+  /// Gets the server's time if one of the records is to be created and it is not known: a create whose response
+  /// is lost is searched for from this time on.
+  func learnServerTime(before records: [SyncUpRecord]) async throws {
+    if records.contains(where: \.makesRecord) { try await context.learnServerTime() }
   }
 
   /// Keeps what became of records that were, or are about to be, sent.

@@ -6,6 +6,7 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 import SoqlSyncDown
+import Synchronization
 import Testing
 
 /// A create that was sent and not answered must not make a second record, wherever the server can tell.
@@ -231,6 +232,46 @@ import Testing
     try await expectRecords(1, device)
   }
 
+  /// Years in hours, and the greatest number of hours that a wrong time zone makes.
+  @Test(arguments: [-10 * 8_766, -26, 26, 10 * 8_766] as [Int64], [false, true])
+  func `MS-195 a device whose clock is years off sends no create twice`(
+    hours: Int64, isCorrected: Bool
+  ) async throws {
+    let org = org()
+    let offset = Mutex(hours * 3_600_000)
+    // The org's time is on no response that came before: this process sends a create first.
+    let sender = UntimedSender(org: org)
+    let device = try await Device.open(
+      org, sender: sender, now: { org.now + offset.withLock { $0 } })
+    try await device.create([["Name": "a"]])
+    org.intervene { _, request in request.line.hasPrefix("POST") ? .dropAnswer : .none }
+    _ = await syncErrorCode { _ = try await up(device, CollectionSyncUpTarget()).finished() }
+    org.intervene(nil)
+    #expect(org.lines.first == "GET /{v}")
+    try await device.restartProcess()
+    if isCorrected { offset.withLock { $0 = 0 } }
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    try await expectRecords(1, device)
+  }
+
+  @Test func `MS-195 the server's time costs one request, and none if a response had it`()
+    async throws
+  {
+    let org = org()
+    let device = try await Device.open(org, sender: UntimedSender(org: org))
+    for name in ["a", "b"] {
+      try await device.create([["Name": .string(name)]])
+      _ = try await up(device, CollectionSyncUpTarget()).finished()
+    }
+    #expect(org.lines.filter { $0 == "GET /{v}" }.count == 1)
+    try await device.restartProcess()
+    org.forgetRequests()
+    try await down(device)
+    try await device.create([["Name": "c"]])
+    _ = try await up(device, CollectionSyncUpTarget()).finished()
+    #expect(!org.lines.contains("GET /{v}"))
+  }
+
   @Test func `MS-195 nor does a clock that is days off matter once the server has told the time`()
     async throws
   {
@@ -355,5 +396,14 @@ import Testing
     #expect(names == ["edited", "new 0", "new 1", "new 2"])
     #expect(try await device.dirtyRows().isEmpty)
     #expect(try await device.rows().count == 4)
+  }
+}
+
+/// Sends requests to an org and knows nothing of its time.
+private struct UntimedSender: SyncRequestSender {
+  let org: InMemoryOrg
+
+  func response(to request: RestRequest) async throws -> RestResponse {
+    try await org.response(to: request)
   }
 }
