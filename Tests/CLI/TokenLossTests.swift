@@ -101,7 +101,7 @@ import Testing
     try await withSession(forgiving: forgives) { org, tool, server in
       let info = server.info
       org.expireAccessTokens()
-      let held = HeldRefresh(org)
+      let held = HeldResponse(org)
       let isKilled = try await tool.kill(Self.request) {
         // The org has given out a successor, and nobody knows it.
         let successor = try #require(await held.rotated())
@@ -126,14 +126,18 @@ import Testing
       let store = tool.state.appending(path: FileSecretStore.fileName)
       for round in 0..<Self.rounds {
         org.expireAccessTokens()
-        let held = HeldRefresh(org)
+        let held = HeldResponse(org)
+        var limits: HeldResponse?
         let isKilled = try await tool.kill(Self.request) {
           _ = await held.rotated()
+          // The process repeats its request with the new token, and cannot end before that has a response.
+          limits = HeldResponse(org, path: "/limits")
           let before = try Data(contentsOf: store)
           held.release()
           // The first change of the file keeps the refresh token.
           while try Data(contentsOf: store) == before { await Task.yield() }
         }
+        limits?.release()
         #expect(isKilled, "round \(round)")
         try await expectUsable(org, tool, "round \(round)")
       }
@@ -148,7 +152,7 @@ import Testing
       let seed = Effort.seed(.random(in: 0..<1_000_000))
       var random = SeededGenerator(seed: seed)
       org.expireAccessTokens()
-      let first = HeldRefresh(org)
+      let first = HeldResponse(org)
       async let whole = tool("rest", "GET", "/limits")
       _ = await first.rotated()
       let start = ContinuousClock.now
@@ -158,7 +162,7 @@ import Testing
       let rest = ContinuousClock.now - start
       for round in 0..<Self.rounds {
         org.expireAccessTokens()
-        let held = HeldRefresh(org)
+        let held = HeldResponse(org)
         let delay = rest * Double.random(in: 0...1, using: &random)
         try await tool.kill(Self.request) {
           _ = await held.rotated()
@@ -171,18 +175,18 @@ import Testing
   }
 }
 
-/// The answer to an org's next refresh, which has rotated the token and says nothing before the test lets
-/// it.
-private struct HeldRefresh {
+/// The response to an org's next request of one kind, held back until the test releases it. The org has done what was
+/// requested, such as rotating the refresh token.
+private struct HeldResponse {
   private let answers = AsyncStream.makeStream(of: [UInt8].self)
   private let door = AsyncStream.makeStream(of: Never.self)
 
-  init(_ org: MockOrg) {
+  init(_ org: MockOrg, path: String = "/oauth2/token") {
     let announce = answers.continuation
     let closed = door.stream
     org.add(
       MockOrgFault(
-        path: "/oauth2/token",
+        path: path,
         action: .editedBody { body in
           announce.yield(body)
           announce.finish()
@@ -191,7 +195,7 @@ private struct HeldRefresh {
         }))
   }
 
-  /// Waits for the refresh, and gives the refresh token that nobody knows yet.
+  /// Waits for the refresh, and returns the refresh token that only the org knows yet.
   func rotated() async -> String? {
     for await body in answers.stream {
       return try? JSONSlice(parsing: body)["refresh_token"]?.string
@@ -199,6 +203,6 @@ private struct HeldRefresh {
     return nil
   }
 
-  /// Sends the answer.
+  /// Sends the response.
   func release() { door.continuation.finish() }
 }

@@ -80,9 +80,11 @@ struct LoggerTests {
     #expect(logger.level == .fault)
     logger.level = .warn
     #expect(try String(contentsOf: file, encoding: .utf8).contains(#""LoggerTests.kept":"warn""#))
-    try Data("[1]".utf8).write(to: file)
-    var error = #expect(throws: LogError.self) { try LogConfiguration.keepLevels(in: file) }
-    #expect(error?.code == .damaged && error?.message.contains(file.path) == true)
+    // Another file, since a level that another test sets is written to the first at any moment.
+    let damaged = folder.file("damaged.json")
+    try Data("[1]".utf8).write(to: damaged)
+    var error = #expect(throws: LogError.self) { try LogConfiguration.keepLevels(in: damaged) }
+    #expect(error?.code == .damaged && error?.message.contains(damaged.path) == true)
     error = #expect(throws: LogError.self) { try LogConfiguration.keepLevels(in: folder.url) }
     #expect(error?.code == .inputOutput && error?.message.contains(folder.url.path) == true)
     #expect(logger.level == .warn)
