@@ -71,6 +71,30 @@ import TestSupport
       profile: UserProfile(username: "jane@example.com"))
   }
 
+  @Test(arguments: [(genuine, true), (fake, false)])
+  func `an account whose session was removed goes to the server that its login server names`(
+    loginServer: String, isAccepted: Bool
+  ) async throws {
+    let network = Network()
+    let persister = InMemoryAccountPersister()
+    var cleared = try account()
+    cleared.credentials.removeSession()
+    cleared.loginState = .notLoggedIn
+    try await persister.save(cleared)
+    network.genuineTokens.withLock { $0 = ["instance_url": "https://new.example"] }
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport())
+    do {
+      try await logIn(manager, .webServer, at: loginServer, network)
+      #expect(isAccepted)
+    } catch let error as AccountError {
+      #expect(error.code == .foreignServer && !isAccepted)
+    }
+    let account = try #require(await manager.account(for: TestOrg.identity))
+    #expect(
+      account.credentials.instanceURL?.absoluteString == (isAccepted ? "https://new.example" : nil))
+  }
+
   private func bridge(_ server: String) throws -> BridgeLogin {
     let start = PercentEncoding.encode("/services/oauth2/authorize?client_id=client-1&state=s")
     let json: JSONObject = [

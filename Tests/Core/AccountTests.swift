@@ -276,6 +276,12 @@ import Testing
     #expect(UUID(uuidString: id) != nil)
     #expect(try InstallationId.load(in: folder.url) == id)
     #expect(try InstallationId.load(in: other.url) != id)
+    // A file that something else left empty is no name.
+    let empty = try TemporaryFolder()
+    try Data().write(to: empty.file("installation-id"))
+    let name = try InstallationId.load(in: empty.url)
+    #expect(!name.isEmpty)
+    #expect(try InstallationId.load(in: empty.url) == name)
   }
 
   @Test func `CO-78 legal changes of the login state`() {

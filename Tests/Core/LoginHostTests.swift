@@ -113,6 +113,16 @@ import Testing
     #expect(try LoginHosts(in: file).selected.name == "Acme")
   }
 
+  @Test func `CO-102 an update that changes nothing writes nothing`() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("hosts.json")
+    let hosts = try LoginHosts(in: file)
+    try hosts.update { $0.select(.sandbox) }
+    try FileManager.default.removeItem(at: file)
+    try LoginHosts(in: file).update { $0.remove(.welcome) }
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+  }
+
   @Test func `CO-102.1 two processes that add servers lose none`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("hosts.json")

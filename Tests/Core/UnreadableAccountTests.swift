@@ -67,7 +67,18 @@ import Testing
     #expect(await next.current?.identity == good.identity)
   }
 
-  @Test(arguments: [0, 1, 13, 40])
+  @Test func `CO-95 a file of another kind is damaged, and not of a newer format`() async throws {
+    let folder = try TemporaryFolder()
+    try await persister(folder.url).save(account("005000000000001AAA"))
+    let file = folder.url.appending(
+      path: "00D000000000001EAA/005000000000001AAA/UserAccount.sealed")
+    try Data("somebody's notes, of some length".utf8).write(to: file)
+    let manager = try await manager(folder.url)
+    #expect(await manager.unreadableAccounts.map(\.error.code) == [.damagedFile])
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+  }
+
+  @Test(arguments: [0, 1, 4, 5, 12, 13, 40])
   func `CO-95 a cut account file is kept aside and reported`(length: Int) async throws {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))

@@ -85,7 +85,7 @@ struct AccountSecrets: Sendable {
         try put(value, secret)
       } else if noted?.contains(name) ?? true {
         do throws(SecretStoreError) {
-          guard try store.read(secret) != nil else { continue }
+          _ = try store.read(secret)
         } catch {
           if noted != nil { present.insert(name) }
           continue

@@ -11,13 +11,20 @@ public enum InstallationId: Sendable {
     let url = root.appending(path: "installation-id")
     if let id = try read(url) { return id }
     let id = UUID().uuidString
+    try writing { () throws(FileFailure) in _ = try DurableFile(url).create(Array(id.utf8)) }
+    // Another process may have been faster.
+    if let id = try read(url) { return id }
+    // The file was there before, and is empty.
+    try writing { () throws(FileFailure) in try DurableFile(url).replace(with: Array(id.utf8)) }
+    return id
+  }
+
+  private static func writing(_ write: () throws(FileFailure) -> Void) throws(AccountError) {
     do throws(FileFailure) {
-      if try DurableFile(url).create(Array(id.utf8)) { return id }
+      try write()
     } catch {
       throw AccountError(.writeFailed, "\(error)", cause: error)
     }
-    // Another process was faster.
-    return try read(url) ?? id
   }
 
   private static func read(_ url: URL) throws(AccountError) -> String? {

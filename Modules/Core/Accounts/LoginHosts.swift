@@ -130,9 +130,9 @@ private struct KeptHosts {
   }
 
   init?(parsing bytes: [UInt8]) {
-    guard let json = try? JSONSlice(parsing: bytes), json.kind == .object,
-      json["version"]?.int64 == 1
-    else { return nil }
+    guard let json = try? JSONSlice(parsing: bytes), json["version"]?.int64 == 1 else {
+      return nil
+    }
     custom =
       json["custom"]?.elements.compactMap { entry in
         guard let url = entry["url"]?.string, let server = try? LoginServer(url) else { return nil }

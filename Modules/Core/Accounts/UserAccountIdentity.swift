@@ -23,7 +23,7 @@ public struct UserAccountIdentity: Sendable {
     let path = identityURL.prefix { $0 != "?" && $0 != "#" }
     let start = path.range(of: "://").map { path[$0.upperBound...] } ?? path
     let parts = start.split(separator: "/").dropFirst()
-    guard parts.count >= 2, let user = parts.last, let org = parts.dropLast().last else {
+    guard let user = parts.last, let org = parts.dropLast().last else {
       return nil
     }
     self.init(userId: String(user), organizationId: String(org))

@@ -68,8 +68,7 @@ extension UserAccountManager {
     guard var account = held[identity] else {
       throw AccountError(.unknownAccount, "there is no account \(identity) to log out")
     }
-    guard !leaving.contains(identity), isInterrupted || account.loginState.allows(.loggingOut)
-    else {
+    guard isInterrupted || account.loginState.allows(.loggingOut) else {
       throw AccountError(.illegalState, "\(account) is being logged out already")
     }
     let former = account.loginState
@@ -147,7 +146,7 @@ extension UserAccountManager {
         try await self.noteLogout(account)
       }
     } catch {
-      // A full disk must not keep a user from being logged out who insists.
+      // A full disk does not prevent a forced logout.
       guard force else { throw error }
       CoreLogger.log.warning("The logout of \(account) could not be noted.", error: error)
     }

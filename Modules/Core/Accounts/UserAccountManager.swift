@@ -227,8 +227,7 @@ public actor UserAccountManager {
         try await self.saveUnsaved(identity)
       }
     }
-    let account = try active(identity)
-    guard account.credentials.accessToken == nil else { return account }
+    // Only without an access token does it take a refresh.
     return try await refreshedSession(of: identity, replacing: nil)
   }
 

@@ -63,7 +63,7 @@ public struct JWTAccessToken: Sendable, Equatable {
 
   private static func object(_ part: Substring) throws(Failure) -> JSONSlice {
     // Padding is allowed; base64url itself has none.
-    guard let bytes = Base64URL.decode(String(part.prefix { $0 != "=" })), !bytes.isEmpty else {
+    guard let bytes = Base64URL.decode(String(part.prefix { $0 != "=" })) else {
       throw .invalidBase64
     }
     guard let json = try? JSONSlice(parsing: bytes), json.kind == .object else {

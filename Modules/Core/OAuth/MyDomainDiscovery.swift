@@ -44,8 +44,8 @@ public struct MyDomainDiscovery: Sendable {
     else { return nil }
     let pairs = PercentEncoding.pairs(ofForm: query.prefix { $0 != "#" })
     func value(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
-    guard let domain = value("my_domain"), let hint = value("login_hint"), !domain.isEmpty,
-      !hint.isEmpty, let server = try? LoginServer(domain)
+    guard let domain = value("my_domain"), let hint = value("login_hint"), !hint.isEmpty,
+      let server = try? LoginServer(domain)
     else { return nil }
     return Result(server: server, loginHint: hint)
   }

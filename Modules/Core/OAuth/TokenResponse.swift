@@ -12,11 +12,11 @@ struct TokenResponse: Sendable {
   ///   `rateLimitExceeded` if it named nothing and its status says that; `malformedResponse` if the
   ///   answer is no JSON object, or has no access token, or an address in it is not secure.
   init(_ response: TransportResponse, during what: String) throws(OAuthError) {
-    guard let json = try? JSONSlice(parsing: response.body), json.kind == .object else {
+    guard let json = try? JSONSlice(parsing: response.body) else {
       if let error = OAuthError(unavailable: response.status, during: what) { throw error }
       throw OAuthError(
         .malformedResponse,
-        "the answer to \(what) (status \(response.status)) is no JSON object; "
+        "the answer to \(what) (status \(response.status)) is no JSON; "
           + "check the login server's address")
     }
     if let error = json["error"]?.string {
