@@ -143,6 +143,14 @@ struct FileFailureTests {
     #expect(try DurableFile(url).read() == [1, 2])
   }
 
+  @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
+  func `a file of another user is not appended to`() throws {
+    let url = folder.file("file")
+    try DurableFile(url).replace(with: [1])
+    #expect(chown(url.path, 12_345, 12_345) == 0)
+    #expect(refusal { _ = try OpenFile.appending(url) } == EPERM)
+  }
+
   @Test func `a lock in a folder that is missing is refused by that reason`() throws {
     #expect(refusal { _ = try FileLock.take(folder.file("missing/lock").path) == nil } == ENOENT)
   }
