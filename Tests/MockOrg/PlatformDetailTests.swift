@@ -191,6 +191,9 @@ import Testing
     let note = try await org.made("ApexEmailNotification", ["UserId": .string(org.org.userID)])
     let notes = await org.query("SELECT Id, User.Username, Email FROM ApexEmailNotification")
     #expect(notes.json?["records"]?[0]?["Id"]?.string == note, "\(notes.text)")
+    let twice = await org.send(
+      "POST", "/sobjects/ApexEmailNotification", #"{"UserId":"\#(org.org.userID)"}"#)
+    #expect(twice.errorCode == "DUPLICATE_VALUE", "\(twice.text)")
     #expect(await org.send("DELETE", "/sobjects/ApexEmailNotification/\(note)").status == 204)
     let jobs = await org.query("SELECT Id, CronJobDetail.Name, State FROM CronTrigger")
     #expect(jobs.json?["totalSize"]?.int64 == 0, "\(jobs.text)")

@@ -48,7 +48,8 @@ import Testing
     "127.evil.example", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example",
     "127.1", "2130706433", "0x7f.0.0.1", "0.0.0.0", "[::]", "localhost.", "127.0.0.256",
     "127.0.0.1@evil.example", "evil.example@127.0.0.1", "127.0.0.1/evil.example", "127.0.0.1#x",
-    "127。0。0。1", "", " ",
+    "127。0。0。1", "", " ", "acme.my.site.com", "evilmy.salesforce.com", "my.salesforce.com",
+    "acme.my.salesforce.com.evil.example",
   ])
   func `a page that makes its own name lead to this machine gets nothing`(host: String) async throws
   {
@@ -71,7 +72,7 @@ import Testing
 
   @Test(arguments: [
     "https://evil.example", "http://127.evil.example", "null", "file://", "http://127.0.0.1",
-    "http://127.0.0.1:1", "http://localhost:1", "",
+    "http://127.0.0.1:1", "http://localhost:1", "https://acme.my.salesforce.com", "",
   ])
   func `a page of another address gets nothing, though it calls the org by its own`(
     origin: String
@@ -93,7 +94,10 @@ import Testing
     let org = try MockOrg(options)
     try await MockOrgServer.withServer(org) { server in
       let port = try #require(server.url.port)
-      for host in ["127.0.0.1", "localhost", "LOCALHOST", "127.8.9.10", "[::1]", "mock.test"] {
+      for host in [
+        "127.0.0.1", "localhost", "LOCALHOST", "127.8.9.10", "[::1]", "mock.test",
+        "login.salesforce.com", "Acme.my.salesforce.com",
+      ] {
         let authority = "\(host):\(port)"
         for headers in [
           ["Host": authority],

@@ -35,7 +35,14 @@ struct RequestOrigin {
       url.query == nil, url.fragment == nil, let host = url.host()?.lowercased()
     else { return false }
     return url.isLoopback || host == options.instanceURL?.host()?.lowercased()
-      || options.otherHosts.contains { $0.lowercased() == host }
+      || Self.isPlatform(host) || options.otherHosts.contains { $0.lowercased() == host }
+  }
+
+  /// Whether a host is one at which the platform's clients log in or find an org: transports that lead
+  /// such a client here keep the name. No page can make these names lead to this machine.
+  private static func isPlatform(_ host: String) -> Bool {
+    ["login.salesforce.com", "test.salesforce.com"].contains(host)
+      || host.hasSuffix(".my.salesforce.com")
   }
 
   /// Whether a page is the org's own.
