@@ -105,7 +105,8 @@ let package = Package(
     .testTarget(
       name: "SmartStoreTests",
       dependencies: [
-        "SmartStore", "StoreCrashChild", "StoreCrashScript", "TestSupport", .grdb, .sqlite,
+        "SmartStore", "StoreCrashChild", "StoreCrashScript", "StoreSystem", "TestSupport", .grdb,
+        .sqlite,
       ],
       path: "Tests/SmartStore", swiftSettings: settings),
     .target(

@@ -5,10 +5,20 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
-int store_system_keep_log(void *connection)
+int store_system_set(void *connection, StoreSystemSwitch name, int isOn)
 {
-  return sqlite3_db_config(
-    (sqlite3 *)connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+  int option = 0;
+  switch (name) {
+  case StoreSystemNoCheckpointOnClose: option = SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE; break;
+  case StoreSystemDefensive: option = SQLITE_DBCONFIG_DEFENSIVE; break;
+  case StoreSystemTrustedSchema: option = SQLITE_DBCONFIG_TRUSTED_SCHEMA; break;
+  case StoreSystemTriggers: option = SQLITE_DBCONFIG_ENABLE_TRIGGER; break;
+  case StoreSystemViews: option = SQLITE_DBCONFIG_ENABLE_VIEW; break;
+  }
+  int now = !isOn;
+  int code = sqlite3_db_config((sqlite3 *)connection, option, isOn, &now);
+  if (code != SQLITE_OK) return code;
+  return now == isOn ? SQLITE_OK : SQLITE_ERROR;
 }
 
 int store_system_allocate(int file, long long offset, long long size)

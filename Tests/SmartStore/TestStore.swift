@@ -1,6 +1,8 @@
 import Crypto
 import Foundation
+import GRDB
 import SalesforceSDKCommon
+import StoreSystem
 import Synchronization
 import TestSupport
 import Testing
@@ -70,9 +72,18 @@ extension SmartStore {
     try await rows(sql, arguments).compactMap(\.first)
   }
 
-  /// Runs SQL that changes the database behind the store's back.
-  func unsafelyExecute(_ sql: String) async throws {
-    try await inTransaction { try $0.access.execute(sql) }
+  /// Runs SQL that changes the database behind the store's back. Its triggers run until the store is closed.
+  ///
+  /// - Parameter isDefensive: Whether SQLite protects what only damage changes.
+  func unsafelyExecute(_ sql: String, isDefensive: Bool = false) async throws {
+    try await inTransaction { transaction in
+      let connection = transaction.access.database.sqliteConnection
+        .map { UnsafeMutableRawPointer($0) }
+      store_system_set(connection, StoreSystemDefensive, isDefensive ? 1 : 0)
+      defer { store_system_set(connection, StoreSystemDefensive, 1) }
+      store_system_set(connection, StoreSystemTriggers, 1)
+      try transaction.access.execute(sql)
+    }
   }
 
   /// The elements of a soup by entry id.

@@ -16,7 +16,7 @@ enum SoupValueFunction {
   /// Past GRDB, whose functions end a text at a NUL.
   static func add(to database: Database) throws {
     let code = sqlite3_create_function_v2(
-      database.sqliteConnection, name, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+      database.sqliteConnection, name, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
       nil,
       { context, _, arguments in
         guard let arguments, let element = SoupValueFunction.bytes(arguments[0]),

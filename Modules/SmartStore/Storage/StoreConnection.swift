@@ -28,6 +28,7 @@ enum StoreConnection {
   static func configure(
     _ database: Database, options: StoreDatabaseOptions, cacheBytes: Int
   ) throws {
+    try defend(database, runsTriggers: options.runsTriggers)
     // A negative cache size counts KiB.
     try database.execute(
       sql: """
@@ -65,10 +66,40 @@ enum StoreConnection {
 
   /// Lets closing leave the write-ahead log (WAL) and the database as they are.
   static func keepLog(of database: Database) throws {
+    try set(StoreSystemNoCheckpointOnClose, true, on: database)
+  }
+
+  /// Takes the means from the schema of a database that was written by someone else: its triggers, views
+  /// and functions, and statements that change the schema behind SQLite's back.
+  private static func defend(_ database: Database, runsTriggers: Bool) throws {
+    try set(StoreSystemDefensive, true, on: database)
+    try set(StoreSystemTriggers, runsTriggers, on: database)
+    try set(StoreSystemViews, false, on: database)
+    if canDistrustSchema { try set(StoreSystemTrustedSchema, false, on: database) }
+  }
+
+  /// Whether SQLite lets an index call `json_extract` of a schema that is not trusted. Some versions, 3.40 among
+  /// them, take their own JSON functions for harmful then, and a store with json1 indexes would not open. With
+  /// triggers and views off and the store's own function for statements alone, such a schema has nothing
+  /// harmful to call.
+  static let canDistrustSchema: Bool = {
+    do {
+      return try DatabaseQueue().writeWithoutTransaction { database in
+        try set(StoreSystemTrustedSchema, false, on: database)
+        try database.execute(
+          sql: "CREATE TABLE entry (soup); CREATE INDEX path ON entry (json_extract(soup, '$.a'))")
+        return true
+      }
+    } catch {
+      return false
+    }
+  }()
+
+  private static func set(_ name: StoreSystemSwitch, _ isOn: Bool, on database: Database) throws {
     guard let connection = database.sqliteConnection else {
       throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed")
     }
-    let code = store_system_keep_log(UnsafeMutableRawPointer(connection))
+    let code = store_system_set(UnsafeMutableRawPointer(connection), name, isOn ? 1 : 0)
     guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
   }
 

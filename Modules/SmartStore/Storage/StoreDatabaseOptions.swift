@@ -29,6 +29,8 @@ package struct StoreDatabaseOptions: Sendable {
   package var busyTimeout = 5.0
   /// How long to wait for the write lock.
   package var lockPatience = StorePaths.lockPatience
+  /// Whether triggers of the schema run. No store has any; tests make statements fail with them.
+  package var runsTriggers = false
   /// Whether a plaintext store that is opened as an encrypted one becomes one (SS-13).
   package var encryptsPlaintext = false
   /// Seals the pages.

@@ -1,11 +1,25 @@
 #ifndef STORE_SYSTEM_H
 #define STORE_SYSTEM_H
 
-/// Lets closing the connection `sqlite3 *` leave the write-ahead log (WAL) as it is. SQLite's call for that
-/// takes a variable number of arguments, which Swift cannot pass.
+/// Switches of a SQLite connection that its C interface offers by a call with a variable number of
+/// arguments, which Swift cannot make.
+typedef enum {
+  /// Closing the last connection leaves the write-ahead log (WAL) as it is.
+  StoreSystemNoCheckpointOnClose,
+  /// SQL can change neither the schema's table nor what virtual tables keep their data in.
+  StoreSystemDefensive,
+  /// The schema may call functions and virtual tables that do harm.
+  StoreSystemTrustedSchema,
+  /// Triggers of the schema run.
+  StoreSystemTriggers,
+  /// Views of the schema can be read.
+  StoreSystemViews
+} StoreSystemSwitch;
+
+/// Turns a switch of the connection `sqlite3 *` on or off.
 ///
 /// Returns SQLITE_OK, or SQLite's code.
-int store_system_keep_log(void *connection);
+int store_system_set(void *connection, StoreSystemSwitch name, int isOn);
 
 /// Allocates disk space for a file at an offset, beyond its length, which stays.
 ///

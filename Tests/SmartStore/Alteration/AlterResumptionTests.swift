@@ -14,10 +14,12 @@ import Testing
   private static let steps = AlterStep.allCases.dropFirst().dropLast()
 
   private func open(
-    _ folder: TemporaryFolder, _ options: SmartStoreOptions = options
+    _ folder: TemporaryFolder, _ options: SmartStoreOptions = options, runsTriggers: Bool = false
   ) async throws -> SmartStore {
-    try await SmartStore.open(
-      at: folder.file("store"), encryption: testEncryption, options: options)
+    var files = StoreDatabaseOptions()
+    files.runsTriggers = runsTriggers
+    return try await SmartStore.open(
+      at: folder.file("store"), encryption: testEncryption, options: options, files: files)
   }
 
   /// A store with a soup `s` of six elements.
@@ -213,7 +215,7 @@ import Testing
       await expectFailure(.sql, detail: "injected") { try await store.resumeLongOperations() }
       // Opening logs it and goes on; it is tried again.
       try await store.close()
-      let again = try await open(folder, options)
+      let again = try await open(folder, options, runsTriggers: true)
       #expect(log.lines.contains { $0.contains("could not be finished") })
       #expect(try await again.recordedOperations().count == 1)
       #expect(try await again.elements(of: "other") == [])
