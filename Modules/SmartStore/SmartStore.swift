@@ -96,7 +96,7 @@ public final class SmartStore: Sendable {
     var databaseOptions = databaseOptions
     if options.isReadOnly { databaseOptions.access = .readOnly }
     database = try StoreDatabase.open(
-      at: directory, encryption: encryption, options: databaseOptions)
+      at: directory, name: name, owner: owner, encryption: encryption, options: databaseOptions)
     files = ExternalFiles(
       database: database.url.path,
       sealer: database.sealed.map { ExternalFileSealer(store: $0) })
@@ -104,6 +104,11 @@ public final class SmartStore: Sendable {
       options.logger.error(
         "The log of store '\(name)' was damaged outside the store: \(damage.transactions) or more "
           + "transactions are lost. A copy of it is kept in the store's folder.")
+    }
+    if let failure = database.bindingFailure {
+      options.logger.error(
+        "Store '\(name)' could not be bound to its owner. The next opening tries again.",
+        error: failure)
     }
     do {
       if options.isReadOnly {

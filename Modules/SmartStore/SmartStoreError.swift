@@ -9,7 +9,7 @@ public struct SmartStoreError: Error, Sendable {
   /// The kind of a failure. Kinds may be added; compare, do not enumerate.
   public struct Code: Sendable, Hashable {
     private enum Kind: String {
-      case keyLocked, keyMissing, wrongKey, corruptKeyFile
+      case keyLocked, keyMissing, wrongKey, corruptKeyFile, foreignStore
       case corrupt, notADatabase, databaseMissing, diskFull, io, readOnly, outOfMemory
       case busyOtherProcess, busy, interrupted, closed
       case invalidStoreName, invalidSoupName, noIndexSpecs, invalidIndexSpec, unknownSoup
@@ -33,6 +33,10 @@ public struct SmartStoreError: Error, Sendable {
     public static let wrongKey = Code(kind: .wrongKey)
     /// The file that holds the wrapped data key is damaged. Restore it from a backup.
     public static let corruptKeyFile = Code(kind: .corruptKeyFile)
+    /// The files belong to another account, or to a store of another name, or are not those that the secret
+    /// store knows under this name. Put the right files in their place; if you restored these from a backup,
+    /// call ``StoreMaintenance/acceptRestoredFiles(_:)``.
+    public static let foreignStore = Code(kind: .foreignStore)
     /// The database opens but its content is damaged. Retrying does not help.
     public static let corrupt = Code(kind: .corrupt)
     /// The file at the store's place is no database. Retrying does not help.

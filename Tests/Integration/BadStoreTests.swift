@@ -91,8 +91,7 @@ import Testing
   {
     try await withClosedDevice { device, files in
       let wrong = InMemorySecretStore()
-      try wrong.write(
-        [UInt8](repeating: 0x17, count: 32), for: SecretStoreKeyProvider.defaultName)
+      _ = try SecretStoreKeyProvider(wrong).provider(for: StoreOwner(device.account)).createKey()
       try await expectRefusal(.wrongKey, device, files, wrong)
       try await expectAllThere(device)
     }

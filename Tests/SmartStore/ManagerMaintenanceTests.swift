@@ -28,7 +28,7 @@ struct ManagerMaintenanceTests {
       }
       try await before.close()
       // One store was changed before the interruption.
-      try StoreMaintenance(at: folder.url.appending(path: "stores/one"))
+      try StoreMaintenance(at: folder.url.appending(path: "stores/one"), name: "one")
         .changeKey(from: old, to: new)
 
       let after = SmartStoreManager(

@@ -5,6 +5,7 @@ package import SmartStore
 /// Does the steps of a script to a store.
 package struct CrashWriter {
   private let folder: URL
+  private let name: String
   private let script: CrashScript
   /// The number of the key that opens the store.
   package var key: Int
@@ -21,8 +22,11 @@ package struct CrashWriter {
   /// So short that every few steps one begins.
   package static let shortInterval = 20 << 10
 
-  package init(folder: URL, script: CrashScript, key: Int) {
+  package init(
+    folder: URL, name: String = SmartStore.defaultStoreName, script: CrashScript, key: Int
+  ) {
     self.folder = folder
+    self.name = name
     self.script = script
     self.key = key
   }
@@ -34,7 +38,7 @@ package struct CrashWriter {
     files.checkpointInterval = checkpointInterval
     files.vfs = vfs
     let store = try await SmartStore.open(
-      at: folder, encryption: CrashScript.encryption(key),
+      name: name, at: folder, encryption: CrashScript.encryption(key),
       options: SmartStoreOptions(encryptsPlaintextStore: false), files: files)
     do {
       try await store.registerSoup(
@@ -113,7 +117,7 @@ package struct CrashWriter {
 
   /// Works on the files of the store, which is closed.
   private func maintain(_ action: CrashScript.Action) throws {
-    let files = StoreMaintenance(at: folder)
+    let files = StoreMaintenance(at: folder, name: name)
     guard key != CrashScript.plaintext else {
       if action == .convert { try files.encrypt(CrashScript.provider(0)) }
       return

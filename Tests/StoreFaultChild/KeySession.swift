@@ -80,13 +80,19 @@ import StoreCrashScript
       return place
     }
 
+    /// What a store is called: as a manager calls it, or as one that is opened by its folder alone.
+    private static func name(of place: URL) -> String {
+      place.deletingLastPathComponent().lastPathComponent == "stores"
+        ? place.lastPathComponent : SmartStore.defaultStoreName
+    }
+
     private func stores(in folder: URL, _ name: String) -> URL {
       folder.appending(path: "stores").appending(path: name, directoryHint: .isDirectory)
     }
 
     /// A closed store with elements in rows and in files.
     private func make(_ place: URL, key: Int) async throws {
-      var writer = CrashWriter(folder: place, script: script, key: key)
+      var writer = CrashWriter(folder: place, name: Self.name(of: place), script: script, key: key)
       try await writer.open()
       try await writer.run(.upsert([0, 1, 2, 3]), step: 0)
       try await writer.close()
@@ -196,7 +202,7 @@ import StoreCrashScript
     private func problem(of store: URL, key: Int) async -> String? {
       do {
         let store = try await SmartStore.open(
-          at: store, encryption: CrashScript.encryption(key),
+          name: Self.name(of: store), at: store, encryption: CrashScript.encryption(key),
           options: SmartStoreOptions(encryptsPlaintextStore: false))
         for soup in [CrashScript.soup, CrashScript.externalSoup.name] {
           let count = try await store.query(

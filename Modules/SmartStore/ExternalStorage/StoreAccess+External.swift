@@ -67,12 +67,18 @@ extension StoreAccess {
   func takeExternalSequence() throws(SmartStoreError) -> Int64? {
     guard !externalChanges.isEmpty else { return nil }
     let next = try externalSequence() + 1
+    try createExternalChanges()
+    try execute(
+      "INSERT OR REPLACE INTO \(MetaTable.externalChanges) (id, sequence) VALUES (1, \(next))")
+    return next
+  }
+
+  /// Creates the table that numbers the commits which change files, unless it is there.
+  func createExternalChanges() throws(SmartStoreError) {
     try execute(
       """
       CREATE TABLE IF NOT EXISTS \(MetaTable.externalChanges) \
-      (id INTEGER PRIMARY KEY CHECK (id = 1), sequence INTEGER);
-      INSERT OR REPLACE INTO \(MetaTable.externalChanges) (id, sequence) VALUES (1, \(next));
+      (id INTEGER PRIMARY KEY CHECK (id = 1), sequence INTEGER)
       """)
-    return next
   }
 }

@@ -15,6 +15,10 @@ struct SoupVerifier {
     var verifier = SoupVerifier(access: access, report: report)
     defer { report = verifier.report }
     try verifier.checkStructure()
+    let schema = try SchemaVerifier.findings(access)
+    for finding in schema { verifier.report.add(finding) }
+    // Names of columns that are none of the store's must not become parts of statements.
+    guard schema.allSatisfy({ $0.path == nil }) else { return }
     // A store whose creation was interrupted has no tables yet.
     guard try access.hasTable(MetaTable.attributes) else { return }
     try verifier.checkMetaTables()

@@ -30,8 +30,17 @@ struct StoreConversion {
     _ provider: some StoreKeyProvider, lock given: consuming FileLock? = nil
   ) throws(SmartStoreError) -> FileLock {
     let readers = try opening.takeReadersLock(isShared: false)
-    let database = try opening.open(.plaintext, lock: given)
+    let held: FileLock
+    switch consume given {
+    case let lock?: held = lock
+    case nil: held = try opening.takeLock()
+    }
+    if try StoreLeftovers(paths).header()?.kind == .plaintext {
+      try opening.checkNeverEncrypted(provider)
+    }
+    let database = try opening.open(.plaintext, lock: held)
     try settleExternalFiles(of: database)
+    try checkContent(of: database)
     try export(database)
     let lock = try database.closeKeepingLock()
     try lock.whileHeld { () throws(SmartStoreError) in
@@ -39,9 +48,42 @@ struct StoreConversion {
         try take(.exported)
         try seal(with: provider)
       }
+      // The store is encrypted. What cannot be noted now is at the next opening.
+      try? StoreKeyring.bind(paths, provider: provider)
     }
     _ = consume readers
     return lock
+  }
+
+  /// Refuses to put tags on what the store has not written itself.
+  private func checkContent(of database: StoreDatabase) throws(SmartStoreError) {
+    do {
+      var report = StoreReport()
+      let files = ExternalFiles(database: paths.database, sealer: nil)
+      try files.settle(with: database)
+      try database.verify(
+        into: &report, diagnostics: StoreDiagnostics(SmartStoreOptions()), files: files)
+      if let finding = report.findings.first(where: { $0.kind != .notIndexed }) {
+        throw SmartStoreError(
+          .corrupt,
+          "The store at \(paths.directory) is not encrypted, since it holds what no store writes "
+            + "(\(finding)). Remove or correct that, and try again.")
+      }
+      let isUnfinished = try database.writer.writeWithoutTransaction { connection in
+        try connection.tableExists(MetaTable.longOperations)
+          && !StoreAccess.operations(connection).isEmpty
+      }
+      guard !isUnfinished else {
+        throw SmartStoreError(
+          .unfinishedOperation,
+          "The store at \(paths.directory) has an alter or a load to be finished. Open it as plaintext "
+            + "once, and encrypt it then.")
+      }
+    } catch {
+      // The first failure is the one to tell.
+      try? database.close()
+      throw SmartStoreError(grdb: error)
+    }
   }
 
   private func seal(with provider: some StoreKeyProvider) throws(SmartStoreError) {
@@ -87,6 +129,9 @@ struct StoreConversion {
     try verify(paths.decrypted, store: nil)
     let sealed = SealedStore(keys: keys, cipher: options.cipher)
     try convertExternalFiles(from: ExternalFileSealer(store: sealed), to: nil)
+    // First: a plaintext store that counts as encrypted could not be encrypted again. Until it is plaintext,
+    // each opening notes it again.
+    try StoreKeySource(provider, for: paths.identity).forget()
     do {
       try DurableFile(path: paths.keyFile).move(to: URL(fileURLWithPath: paths.pendingKeyFile))
     } catch {

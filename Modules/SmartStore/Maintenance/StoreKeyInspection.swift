@@ -90,8 +90,11 @@ struct StoreKeyInspection {
     for (provider, key) in [(old, StoreKeyState.Key.old), (new, .new)] {
       guard let provider else { continue }
       do {
-        guard let wrapping = try provider.key() else { throw SmartStoreError(.keyMissing, "") }
-        if (try? file.unwrap(with: wrapping)) != nil { return key }
+        let source = StoreKeySource(provider, for: paths.identity)
+        guard let wrapping = try source.key(of: file) else {
+          throw SmartStoreError(.keyMissing, "")
+        }
+        if (try? file.unwrap(with: wrapping, for: paths.identity)) != nil { return key }
       } catch {
         isKnown = false
       }

@@ -19,8 +19,27 @@ public struct StoreMaintenance: Sendable {
   var didTake: (@Sendable (StoreConversion.Step) throws -> Void)?
 
   /// The store whose files are in the folder `directory`. Nothing is read yet.
-  public init(at directory: URL) {
-    paths = StorePaths(directory: directory)
+  ///
+  /// - Parameters:
+  ///   - name: The name that the store is opened by.
+  ///   - owner: The owner that the store is opened for.
+  public init(
+    at directory: URL, name: String = SmartStore.defaultStoreName, owner: StoreOwner = .global
+  ) {
+    paths = StorePaths(directory: directory, identity: StoreIdentity(name: name, owner: owner))
+  }
+
+  /// Takes the files of the store for the right ones, whatever the secret store remembers, the next time it is
+  /// opened or encrypted.
+  ///
+  /// Call it after the files were restored from a backup that is older than what the secret store remembers
+  /// (`foreignStore`), or for a plaintext store in the place of an encrypted one; never as a matter of course,
+  /// since it lifts the protection against exchanged files once. Files that belong to another account or name
+  /// are refused all the same.
+  ///
+  /// - Throws: ``SmartStoreError`` `keyLocked`, `keyMissing`, `wrongKey`, `corruptKeyFile`, `io`.
+  public func acceptRestoredFiles(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
+    try StoreKeySource(provider, for: paths.identity).forget()
   }
 
   /// Wraps the store's data key with another key; no page is rewritten (SS-35).
@@ -71,8 +90,14 @@ public struct StoreMaintenance: Sendable {
   /// Turns a plaintext store into an encrypted one (SS-40). What the disk keeps of the plaintext
   /// file until its blocks are used again is out of reach.
   ///
-  /// - Throws: ``SmartStoreError`` `wrongKey` if it is encrypted already, `attachFailed`,
-  ///   `exportFailed`, `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`,
+  /// What is encrypted counts as written by the store from then on, so all of it is checked first: the schema
+  /// has to be the one that the store makes of its soups, without triggers or views, every entry a JSON object
+  /// with its own id, and every index what its entries say.
+  ///
+  /// - Throws: ``SmartStoreError`` `wrongKey` if it is encrypted already; `notADatabase` if the secret store of
+  ///   the provider knows the store as encrypted, so that this database was put in its place; `corrupt` if the
+  ///   check finds anything; `unfinishedOperation` if an alter or a load has to be finished first, which
+  ///   opening the store as plaintext does; `attachFailed`, `exportFailed`, `verificationOpenFailed`, `verificationReadFailed`, `replaceFailed`,
   ///   `keyLocked`, `busyOtherProcess`, `diskFull`, `io`.
   public func encrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
     try inspection(nil, provider).stating { () throws(SmartStoreError) in

@@ -15,6 +15,8 @@ public struct StoreReport: Sendable {
       public static let log = Kind(rawValue: "log")
       /// SQLite cannot open the database, or finds its structure broken.
       public static let structure = Kind(rawValue: "structure")
+      /// The schema has a table, an index, a trigger or a view that the store does not make of its soups.
+      public static let schema = Kind(rawValue: "schema")
       /// The tables that describe soups contradict the tables that hold them.
       public static let soup = Kind(rawValue: "soup")
       /// An element is no JSON object, or its system members are not those of its row.

@@ -45,13 +45,17 @@ extension StoreAccess {
   }
 
   /// Creates a soup's table and its full-text table.
-  func createTables(of soup: Soup) throws(SmartStoreError) {
+  ///
+  /// - Parameter engine: That of the full-text table. Default: as the options say for new soups.
+  func createTables(
+    of soup: Soup, engine: SmartStoreOptions.FullTextVersion? = nil
+  ) throws(SmartStoreError) {
     var own = ["id INTEGER PRIMARY KEY AUTOINCREMENT"]
     if !soup.isExternal { own.append("soup TEXT") }
     own += ["created INTEGER", "lastModified INTEGER"]
     let columns = soup.columns.map { "\($0.name) \($0.type.columnType)" }
     try execute("CREATE TABLE \(soup.table) (\((own + columns).joined(separator: ", ")))")
-    if soup.hasFullText { try createFullTextTable(of: soup) }
+    if soup.hasFullText { try createFullTextTable(of: soup, engine: engine) }
   }
 
   /// Creates the full-text table of a soup, empty.

@@ -1,12 +1,16 @@
 public import Crypto
 public import SalesforceSDKCommon
 
-/// Keeps the key in a `SecretStore`: a random one of 256 bits, made once, for
-/// the first store (SS-28).
+/// Keeps keys in a `SecretStore`: one for the stores of the app and one for each user, random ones of 256 bits,
+/// made once, for the first store of each (SS-28).
 ///
-/// Losing the secret makes every store that it wrapped unreadable; none is replaced by an empty one.
+/// A logout deletes the user's key, after which no copy of the user's stores can be opened. Losing a key makes
+/// every store that it wrapped unreadable; none is replaced by an empty one.
+///
+/// The secret store also remembers which stores are encrypted: a plaintext database, or files of another
+/// store or of an older time, in the place of one of them are refused.
 public struct SecretStoreKeyProvider: StoreKeyProvider {
-  /// The name of the secret, unless the app gives another.
+  /// The name of the app's key, unless the app gives another. Those of users and of the memory begin with it.
   public static let defaultName = SecretName(
     service: "com.salesforce.smartstore.encryption.keyLabel")
 
@@ -23,7 +27,7 @@ public struct SecretStoreKeyProvider: StoreKeyProvider {
     do {
       return try secrets.read(name).map { SymmetricKey(data: $0) }
     } catch {
-      throw Self.failure(error)
+      throw SmartStoreError(secrets: error)
     }
   }
 
@@ -35,33 +39,70 @@ public struct SecretStoreKeyProvider: StoreKeyProvider {
       }
       return SymmetricKey(data: secret)
     } catch {
-      throw Self.failure(error)
+      throw SmartStoreError(secrets: error)
     }
   }
 
+  public func provider(for owner: StoreOwner) -> any StoreKeyProvider {
+    owner.isGlobal
+      ? self : SecretStoreKeyProvider(secrets, name: secret(".user", of: owner))
+  }
+
+  public func eraseKey(of owner: StoreOwner) throws(SmartStoreError) {
+    guard !owner.isGlobal else { return }
+    do {
+      try secrets.remove(secret(".user", of: owner))
+      try records(of: owner).forgetAll()
+    } catch {
+      throw SmartStoreError(secrets: error)
+    }
+  }
+
+  /// The name of a secret of an owner, whatever the community.
+  private func secret(_ suffix: String, of owner: StoreOwner) -> SecretName {
+    let account = [name.account].compactMap(\.self) + owner.scope.prefix(2)
+    return SecretName(
+      service: name.service + suffix,
+      account: account.isEmpty ? nil : account.joined(separator: "/"),
+      group: name.group)
+  }
+}
+
+extension SecretStoreKeyProvider: StoreRemembering {
+  func records(of owner: StoreOwner) -> StoreRecords {
+    StoreRecords(secrets, name: secret(".stores", of: owner))
+  }
+
+  func records(of owner: StoreOwner) -> StoreRecords? {
+    let records: StoreRecords = records(of: owner)
+    return records
+  }
+}
+
+extension SmartStoreError {
   /// What the secret store's failure means for a store.
-  private static func failure(_ error: SecretStoreError) -> SmartStoreError {
+  init(secrets error: SecretStoreError) {
     switch error.code {
     case .locked:
-      SmartStoreError(
+      self.init(
         .keyLocked,
         "The secret store is locked: \(error.message) Then open the store again.", cause: error)
     case .missingMasterKey:
-      SmartStoreError(
+      self.init(
         .keyMissing,
         "The secret store's own key is missing, and with it the key of the store: \(error.message)",
         cause: error)
     case .authenticationFailed:
-      SmartStoreError(
+      self.init(
         .wrongKey, "The secret store was opened with another master key: \(error.message)",
         cause: error)
     case .corrupt, .unknownFormat:
-      SmartStoreError(
+      self.init(
         .corruptKeyFile,
         "The key of the store cannot be read, since the secret store cannot be used: "
           + error.message, cause: error)
     default:
-      SmartStoreError(
+      self.init(
         .io, "The secret store could not be used (\(error.message)). Correct that and try again.",
         cause: error)
     }

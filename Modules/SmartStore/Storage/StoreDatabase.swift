@@ -21,26 +21,32 @@ package struct StoreDatabase: Sendable {
   let sealed: SealedStore?
   /// What was lost of the log before it was opened; a copy is kept.
   let logDamage: LogDamage?
+  /// Why the store could not be bound to its owner and name; nil if it is.
+  let bindingFailure: SmartStoreError?
 
-  /// Opens the store in the folder `directory`, or creates both.
+  /// Opens the store in the folder `directory`, or creates both. Its files belong to this name and owner.
   ///
   /// A store that cannot be opened is left as it is, byte for byte: a key that is missing, locked or
   /// wrong and a damaged file each have their own error, and none leads to a new store.
   ///
-  /// - Throws: `keyMissing`, `keyLocked`, `wrongKey`, `corruptKeyFile`, `corrupt`, `notADatabase`,
-  ///   `databaseMissing`, `busyOtherProcess`, `diskFull` or `io`.
+  /// - Throws: `keyMissing`, `keyLocked`, `wrongKey`, `corruptKeyFile`, `foreignStore`, `corrupt`,
+  ///   `notADatabase`, `databaseMissing`, `busyOtherProcess`, `diskFull` or `io`.
   package static func open(
-    at directory: URL, encryption: StoreEncryption, options: StoreDatabaseOptions = .init()
+    at directory: URL, name: String = SmartStore.defaultStoreName, owner: StoreOwner = .global,
+    encryption: StoreEncryption, options: StoreDatabaseOptions = .init()
   ) throws(SmartStoreError) -> StoreDatabase {
-    try StoreOpening(paths: StorePaths(directory: directory), options: options)
-      .open(encryption)
+    let identity = StoreIdentity(name: name, owner: owner)
+    return try StoreOpening(
+      paths: StorePaths(directory: directory, identity: identity), options: options
+    ).open(encryption)
   }
 
   init(
     writer: DatabaseQueue, readers: StoreReaders, checkpoints: BackgroundCheckpoints?,
     writerCacheBytes: Int, paths: StorePaths, session: StoreSession, sealed: SealedStore?,
-    logDamage: LogDamage?
+    logDamage: LogDamage?, bindingFailure: SmartStoreError?
   ) {
+    self.bindingFailure = bindingFailure
     self.checkpoints = checkpoints
     self.writerCacheBytes = writerCacheBytes
     self.writer = writer

@@ -1,4 +1,5 @@
 public import Crypto
+public import SalesforceSDKCommon
 
 /// Where the key comes from that wraps the data keys of stores.
 ///
@@ -16,6 +17,25 @@ public protocol StoreKeyProvider: Sendable {
   ///
   /// - Throws: ``SmartStoreError`` `keyLocked` or `io` if the key could not be kept.
   func createKey() throws(SmartStoreError) -> SymmetricKey
+
+  /// The provider of the key that wraps for the stores of one owner.
+  ///
+  /// Default: this one, whose key then wraps for all owners. A provider with a key for each user makes a
+  /// logout erase what a copied folder holds.
+  func provider(for owner: StoreOwner) -> any StoreKeyProvider
+
+  /// Deletes the key of an account, in all its communities, for good: copies of its stores can never be opened
+  /// again. Called at a logout.
+  ///
+  /// Default: nothing, since the key is not the account's alone.
+  ///
+  /// - Throws: ``SmartStoreError`` `keyLocked`, `io`.
+  func eraseKey(of owner: StoreOwner) throws(SmartStoreError)
+}
+
+extension StoreKeyProvider {
+  public func provider(for owner: StoreOwner) -> any StoreKeyProvider { self }
+  public func eraseKey(of owner: StoreOwner) throws(SmartStoreError) {}
 }
 
 /// A provider with one key that the app brings along, derived from a passphrase say.
@@ -23,11 +43,24 @@ public protocol StoreKeyProvider: Sendable {
 /// The key is never made here, so ``createKey()`` gives the same one.
 public struct FixedKeyProvider: StoreKeyProvider {
   private let fixed: SymmetricKey
+  private let secrets: (any SecretStore)?
 
-  /// - Parameter key: At least 128 bits that nobody can guess.
-  public init(_ key: SymmetricKey) { fixed = key }
+  /// - Parameters:
+  ///   - key: At least 128 bits that nobody can guess.
+  ///   - secrets: Remembers which stores are encrypted, so that neither a plaintext database nor an old key
+  ///     file can take the place of one. Default: nothing remembers it.
+  public init(_ key: SymmetricKey, remembering secrets: (any SecretStore)? = nil) {
+    fixed = key
+    self.secrets = secrets
+  }
 
   public func key() throws(SmartStoreError) -> SymmetricKey? { fixed }
 
   public func createKey() throws(SmartStoreError) -> SymmetricKey { fixed }
+}
+
+extension FixedKeyProvider: StoreRemembering {
+  func records(of owner: StoreOwner) -> StoreRecords? {
+    secrets.map { SecretStoreKeyProvider($0).records(of: owner) }
+  }
 }

@@ -9,13 +9,34 @@ enum StoreKeyring {
 
   /// The keys of the store at `paths`, which has a key file.
   ///
-  /// - Throws: `keyMissing`, `keyLocked`, `wrongKey` or `corruptKeyFile`; no file is changed.
+  /// - Throws: `keyMissing`, `keyLocked`, `wrongKey`, `corruptKeyFile`, or `foreignStore` for files that belong
+  ///   to another owner or name, or that the secret store does not know; no file is changed.
   static func open(
     _ paths: StorePaths, provider: some StoreKeyProvider
   ) throws(SmartStoreError) -> StoreKeys {
+    let source = StoreKeySource(provider, for: paths.identity)
     let file = try read(paths)
-    return try keys(
-      file.storeID, try unwrap(file, with: try existingKey(of: provider, paths), paths), paths)
+    try source.check(file, paths)
+    return try keys(file.storeID, try dataKeys(in: file, source, paths), paths)
+  }
+
+  /// Binds an open store to its owner and name, if an older version made its key file, and has the secret store
+  /// remember it. The store at `paths` was found readable.
+  ///
+  /// The key file is replaced in one step, and what the secret store remembers comes last: whatever ends the
+  /// process, the store opens, and the next opening goes on.
+  static func bind(
+    _ paths: StorePaths, provider: some StoreKeyProvider
+  ) throws(SmartStoreError) {
+    let source = StoreKeySource(provider, for: paths.identity)
+    var file = try read(paths)
+    if file.format < StoreKeyFile.currentFormat {
+      file = try wrap(
+        try dataKeys(in: file, source, paths), storeID: file.storeID,
+        with: try wrappingKey(of: source), paths)
+      try write(file, paths)
+    }
+    try source.remember(file)
   }
 
   /// Makes a data key for a store that has no file yet, and keeps it wrapped.
@@ -24,7 +45,7 @@ enum StoreKeyring {
   static func create(
     _ paths: StorePaths, provider: some StoreKeyProvider, isPending: Bool = false
   ) throws(SmartStoreError) -> StoreKeys {
-    let wrappingKey = try newKey(of: provider)
+    let wrappingKey = try wrappingKey(of: StoreKeySource(provider, for: paths.identity))
     let storeID = UUID()
     let dataKeys: [DataKey] = [(epoch: 1, key: SymmetricKey(size: .bits256))]
     let file = try wrap(dataKeys, storeID: storeID, with: wrappingKey, paths)
@@ -39,6 +60,7 @@ enum StoreKeyring {
   static func rewrap(
     _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
+    let (old, new) = sources(old, new, paths)
     if let known = try new.key(), let before = try? old.key(), known == before {
       throw SmartStoreError(
         .wrongKey,
@@ -50,12 +72,16 @@ enum StoreKeyring {
     guard !opened.isWrapped else {
       // The call that wrote it may have failed when it waited for the disk.
       do {
-        return try DurableFile.syncFolder(paths.directory)
+        try DurableFile.syncFolder(paths.directory)
       } catch {
         throw SmartStoreError(storage: error, at: paths.keyFile)
       }
+      return try new.remember(file)
     }
-    try write(opened.dataKeys, of: file, with: try newKey(of: new), paths)
+    let rewrapped = try wrap(
+      opened.dataKeys, storeID: file.storeID, with: try wrappingKey(of: new), paths)
+    try write(rewrapped, paths)
+    try new.remember(rewrapped)
   }
 
   /// What a re-encryption needs before it begins.
@@ -73,6 +99,7 @@ enum StoreKeyring {
   static func nextEpoch(
     _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) -> NextEpoch {
+    let (old, new) = sources(old, new, paths)
     let file = try read(paths)
     var dataKeys = try open(file, paths, from: old, to: new).dataKeys
     if dataKeys.count == 1 {
@@ -81,7 +108,7 @@ enum StoreKeyring {
     }
     return NextEpoch(
       keys: try keys(file.storeID, dataKeys, paths), before: file,
-      file: try wrap(dataKeys, storeID: file.storeID, with: try newKey(of: new), paths))
+      file: try wrap(dataKeys, storeID: file.storeID, with: try wrappingKey(of: new), paths))
   }
 
   /// Replaces the key file of the store at `paths`.
@@ -99,12 +126,15 @@ enum StoreKeyring {
   static func dropOlderEpochs(
     _ paths: StorePaths, provider: some StoreKeyProvider
   ) throws(SmartStoreError) {
+    let source = StoreKeySource(provider, for: paths.identity)
     let file = try read(paths)
-    let wrappingKey = try existingKey(of: provider, paths)
-    let dataKeys = try unwrap(file, with: wrappingKey, paths)
+    let dataKeys = try dataKeys(in: file, source, paths)
     let newest = dataKeys.max { $0.epoch < $1.epoch }
-    guard let newest, dataKeys.count > 1 else { return }
-    try write([newest], of: file, with: wrappingKey, paths)
+    if let newest, dataKeys.count > 1 {
+      let wrappingKey = try wrappingKey(of: source)
+      try write(try wrap([newest], storeID: file.storeID, with: wrappingKey, paths), paths)
+    }
+    try source.remember(file)
   }
 
   // MARK: Parts
@@ -112,20 +142,21 @@ enum StoreKeyring {
   /// The data keys, opened with the new key if that wraps them already, or else with the old one. No
   /// key is made: one that no store uses would be left if the old one did not open the file.
   private static func open(
-    _ file: StoreKeyFile, _ paths: StorePaths, from old: some StoreKeyProvider,
-    to new: some StoreKeyProvider
+    _ file: StoreKeyFile, _ paths: StorePaths, from old: StoreKeySource, to new: StoreKeySource
   ) throws(SmartStoreError) -> (dataKeys: [DataKey], isWrapped: Bool) {
-    if let key = try new.key(), let dataKeys = try? file.unwrap(with: key) {
-      return (dataKeys, true)
+    try old.check(file, paths)
+    if let key = try new.key(of: file),
+      let dataKeys = try? file.unwrap(with: key, for: paths.identity)
+    {
+      return (dataKeys, file.format == StoreKeyFile.currentFormat)
     }
-    return (try unwrap(file, with: try existingKey(of: old, paths), paths), false)
+    return (try dataKeys(in: file, old, paths), false)
   }
 
-  /// Replaces the key file by one with these data keys.
-  private static func write(
-    _ dataKeys: [DataKey], of file: StoreKeyFile, with key: SymmetricKey, _ paths: StorePaths
-  ) throws(SmartStoreError) {
-    try write(try wrap(dataKeys, storeID: file.storeID, with: key, paths), paths)
+  private static func sources(
+    _ old: any StoreKeyProvider, _ new: any StoreKeyProvider, _ paths: StorePaths
+  ) -> (old: StoreKeySource, new: StoreKeySource) {
+    (StoreKeySource(old, for: paths.identity), StoreKeySource(new, for: paths.identity))
   }
 
   private static func keys(
@@ -137,27 +168,27 @@ enum StoreKeyring {
     return keys
   }
 
-  private static func existingKey(
-    of provider: some StoreKeyProvider, _ paths: StorePaths
-  ) throws(SmartStoreError) -> SymmetricKey {
-    guard let key = try provider.key() else {
+  private static func dataKeys(
+    in file: StoreKeyFile, _ source: StoreKeySource, _ paths: StorePaths
+  ) throws(SmartStoreError) -> [DataKey] {
+    guard let dataKeys = try source.unwrap(file, paths) else {
       throw SmartStoreError(
         .keyMissing,
         "The key of the store at \(paths.directory) is not in the key store. Restore the key; "
           + "without it the store cannot be read")
     }
-    return key
+    return dataKeys
   }
 
   /// The key to wrap with, made if there is none.
-  private static func newKey(
-    of provider: some StoreKeyProvider
+  private static func wrappingKey(
+    of source: StoreKeySource
   ) throws(SmartStoreError) -> SymmetricKey {
     let key: SymmetricKey
-    if let known = try provider.key() {
+    if let known = try source.key() {
       key = known
     } else {
-      key = try provider.createKey()
+      key = try source.createKey()
     }
     guard key.bitCount >= 128 else {
       throw SmartStoreError(
@@ -170,22 +201,11 @@ enum StoreKeyring {
     _ dataKeys: [DataKey], storeID: UUID, with key: SymmetricKey, _ paths: StorePaths
   ) throws(SmartStoreError) -> StoreKeyFile {
     do {
-      return try StoreKeyFile(storeID: storeID, dataKeys: dataKeys, wrappingKey: key)
+      return try StoreKeyFile(
+        storeID: storeID, identity: paths.identity, dataKeys: dataKeys, wrappingKey: key)
     } catch {
       throw SmartStoreError(
         .io, "No data key could be wrapped for the store at \(paths.directory)", cause: error)
-    }
-  }
-
-  private static func unwrap(
-    _ file: StoreKeyFile, with key: SymmetricKey, _ paths: StorePaths
-  ) throws(SmartStoreError) -> [DataKey] {
-    do {
-      return try file.unwrap(with: key)
-    } catch {
-      throw SmartStoreError(
-        .wrongKey,
-        "The key given does not open the store at \(paths.directory), which another key sealed")
     }
   }
 

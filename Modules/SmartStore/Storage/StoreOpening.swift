@@ -23,7 +23,7 @@ struct StoreOpening {
     }
     do {
       try StoreLeftovers(paths).settle()
-      if case .encrypted(let provider) = encryption, try isUpgradeDue() {
+      if case .encrypted(let provider) = encryption, try isUpgradeDue(provider) {
         // The lock is not let go of meanwhile.
         session.hold(
           try StoreConversion(paths: paths, options: options)
@@ -76,11 +76,27 @@ struct StoreOpening {
       try? writer.close()
       throw SmartStoreError(storage: error, at: paths.created)
     }
+    let bindingFailure = bind(encryption)
     return StoreDatabase(
       writer: writer, readers: makeReaders(location, store: store),
       checkpoints: makeCheckpoints(location, store: store),
       writerCacheBytes: options.writerCacheBytes, paths: paths, session: session, sealed: store,
-      logDamage: logDamage)
+      logDamage: logDamage, bindingFailure: bindingFailure)
+  }
+
+  /// Binds the store, which was found readable, to its owner and name.
+  ///
+  /// - Returns: Why that failed. A full disk, for one, is no reason not to open; the next opening tries again.
+  private func bind(_ encryption: StoreEncryption) -> SmartStoreError? {
+    guard options.access == .readWrite, case .encrypted(let provider) = encryption else {
+      return nil
+    }
+    do {
+      try StoreKeyring.bind(paths, provider: provider)
+      return nil
+    } catch {
+      return error
+    }
   }
 
   /// Reads the whole schema over a read-only connection first. Until that worked the VFS takes no
@@ -262,10 +278,22 @@ struct StoreOpening {
   }
 
   /// True if the database is plaintext and may be encrypted now. One whose key file is there is no
-  /// such store: somebody put it in the place of an encrypted one.
-  private func isUpgradeDue() throws(SmartStoreError) -> Bool {
-    guard options.encryptsPlaintext, try size(paths.keyFile) == nil else { return false }
-    return try StoreLeftovers(paths).header()?.kind == .plaintext
+  /// such store: it was put in the place of an encrypted one. Only by the holder of the write lock.
+  private func isUpgradeDue(_ provider: any StoreKeyProvider) throws(SmartStoreError) -> Bool {
+    guard try size(paths.keyFile) == nil else { return false }
+    guard try StoreLeftovers(paths).header()?.kind == .plaintext else { return false }
+    try checkNeverEncrypted(provider)
+    return options.encryptsPlaintext
+  }
+
+  /// Refuses a plaintext database in the place of a store that the secret store knows as encrypted.
+  func checkNeverEncrypted(_ provider: any StoreKeyProvider) throws(SmartStoreError) {
+    guard try StoreKeySource(provider, for: paths.identity).isRemembered() else { return }
+    throw SmartStoreError(
+      .notADatabase,
+      "The file \(paths.database) is a plaintext database, though the secret store knows \(paths.identity) "
+        + "as encrypted. Restore the store from a backup; if the plaintext database is yours, call "
+        + "StoreMaintenance.acceptRestoredFiles(_:) and encrypt it.")
   }
 
   private func databaseMissing() -> SmartStoreError {

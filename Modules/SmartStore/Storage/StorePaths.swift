@@ -6,8 +6,11 @@ struct StorePaths: Sendable {
   let directory: String
   /// The wrapped data keys.
   var keyFile: String
+  /// Which store it is.
+  let identity: StoreIdentity
 
-  init(directory: URL) {
+  init(directory: URL, identity: StoreIdentity = StoreIdentity()) {
+    self.identity = identity
     // SQLite resolves links before it opens; the VFS compares its names with these.
     self.directory = directory.resolvingSymlinksInPath().path
     keyFile = self.directory + "/store.key"

@@ -62,13 +62,19 @@ extension SmartStoreManager: AccountDataKeeper {
     }
   }
 
-  /// Removes the account's stores.
+  /// Removes the account's stores and then their key, also if one of them could not be removed.
   ///
-  /// - Throws: ``SmartStoreError`` `busyOtherProcess`, `io` of the first store that cannot be removed.
+  /// - Throws: ``SmartStoreError`` `busyOtherProcess`, `io` of the first store that cannot be removed, or
+  ///   what the key provider throws.
   package func erase(_ account: UserAccount) async throws {
     if isReadOnly { return try await forEach(try keys(of: account)) { try await close($0) } }
-    try await closeHeld(account)
-    try await removeAll(forUserAccount: StoreOwner(account))
+    let owner = StoreOwner(account)
+    let steps: [() async throws -> Void] = [
+      { try await self.closeHeld(account) },
+      { try await self.removeAll(forUserAccount: owner) },
+      { try await self.eraseKey(forUserAccount: owner) },
+    ]
+    try await forEach(steps) { try await $0() }
   }
 
   private func closeHeld(_ account: UserAccount) async throws {

@@ -270,7 +270,8 @@ public actor SmartStoreManager {
   ) async throws -> Result {
     try checkWritable("lend the files of \(name)")
     let key = Key(name: name, owner: owner)
-    let files = StoreMaintenance(at: try folders.folder(of: name, owner: owner))
+    let files = StoreMaintenance(
+      at: try folders.folder(of: name, owner: owner), name: name, owner: owner)
     return try await ended(key, end(key) { try work(files) })
   }
 
@@ -294,7 +295,8 @@ public actor SmartStoreManager {
     var states: [StoreKeyState] = []
     var failure: SmartStoreError?
     for (name, owner) in all {
-      let files = StoreMaintenance(at: try folders.folder(of: name, owner: owner))
+      let files = StoreMaintenance(
+        at: try folders.folder(of: name, owner: owner), name: name, owner: owner)
       do {
         states.append(
           try await withClosedStore(named: name, owner: owner) { files in
@@ -314,6 +316,29 @@ public actor SmartStoreManager {
     }
     if let failure { throw failure.stating(states) }
     return all.count
+  }
+
+  /// Encrypts all plaintext stores under the root with this manager's keys, each as by
+  /// ``StoreMaintenance/encrypt(_:)``. Those that are encrypted already are passed over, so that the call can be
+  /// repeated after an interruption or a failure.
+  ///
+  /// - Returns: How many stores were encrypted.
+  /// - Throws: ``SmartStoreError`` as ``StoreMaintenance/encrypt(_:)``, of the first store that fails, after all
+  ///   others were encrypted; `readOnly`, and `io` if the stores could not be listed.
+  @discardableResult
+  public func encryptPlaintextStores() async throws -> Int {
+    guard case .encrypted(let provider) = encryption else { return 0 }
+    try checkWritable("encrypt them")
+    var count = 0
+    try await forEach(try folders.allStores()) { name, owner in
+      let isDone = try await withClosedStore(named: name, owner: owner) { files in
+        guard try !files.hasKey() else { return false }
+        try files.encrypt(provider)
+        return true
+      }
+      if isDone { count += 1 }
+    }
+    return count
   }
 
   // MARK: Removing
@@ -351,6 +376,19 @@ public actor SmartStoreManager {
       return
     }
     try await forEach(try scopes(of: owner.account)) { try await removeAll(of: $0) }
+  }
+
+  /// Deletes the key of an account's stores, in all its communities and under every root, for good: copies of
+  /// the stores can never be opened again. A logout does it by itself; a program that keeps accounts of its own
+  /// calls it after ``removeAll(forUserAccount:)``.
+  ///
+  /// - Throws: ``SmartStoreError`` `keyLocked`, `keyMissing`, `wrongKey`, `corruptKeyFile`, `io`; `readOnly`.
+  public func eraseKey(forUserAccount owner: StoreOwner) async throws {
+    guard case .encrypted(let provider) = encryption, !owner.isGlobal else { return }
+    try checkWritable("erase the key of an account")
+    try await StoreQueue.run {
+      Result { () throws(SmartStoreError) in try provider.eraseKey(of: owner.account) }
+    }.get()
   }
 
   /// Removes all stores of the app.
@@ -396,7 +434,14 @@ public actor SmartStoreManager {
     // Checked before anything is closed.
     _ = try folders.folder(of: key.name, owner: key.owner)
     try checkWritable("remove \(key.name)")
-    try await ended(key, end(key) { [folders] in try folders.delete(key.name, owner: key.owner) })
+    try await ended(
+      key,
+      end(key) { [folders, encryption] in
+        try folders.delete(key.name, owner: key.owner)
+        guard case .encrypted(let provider) = encryption else { return }
+        // What is remembered of a store that is gone does no harm.
+        try? StoreKeySource(provider, for: StoreIdentity(name: key.name, owner: key.owner)).forget()
+      })
   }
 
   /// Closes a store, if it is open. Its files stay.

@@ -12,9 +12,11 @@ public struct SmartStoreOptions: Sendable {
   /// The engine that new soups with full-text paths get. Soups that are there keep theirs until
   /// they are altered.
   public var fullTextVersion: FullTextVersion
-  /// Whether a plaintext store that is opened with a key becomes an encrypted one on the way, with
-  /// all its data (SS-13). Otherwise opening it fails with `keyMissing`. A plaintext database in the
-  /// place of an encrypted one, whose key file is there, is refused in any case.
+  /// Whether a plaintext store that is opened with a key becomes an encrypted one on the way, as by
+  /// ``StoreMaintenance/encrypt(_:)`` (SS-13). Otherwise opening it fails with `keyMissing`. Off by default:
+  /// with it, a program that can remove a store's files can put records of its own in their place, unless a secret
+  /// store remembers that the store is encrypted. Switch it on for the one version of an app that encrypts
+  /// what earlier versions kept in plaintext.
   public var encryptsPlaintextStore: Bool
   /// Whether stores are only read, beside the one process that may write them. Their databases stay
   /// as they are byte for byte, none is made or removed, and every call that writes throws
@@ -36,7 +38,7 @@ public struct SmartStoreOptions: Sendable {
   public var isDeveloperSupportEnabled: Bool
 
   public init(
-    fullTextVersion: FullTextVersion = .fts5, encryptsPlaintextStore: Bool = true,
+    fullTextVersion: FullTextVersion = .fts5, encryptsPlaintextStore: Bool = false,
     isReadOnly: Bool = false,
     now: @escaping @Sendable () -> Int64 = SmartStoreOptions.systemClock,
     events: any EventStore = DiscardingEventStore(),

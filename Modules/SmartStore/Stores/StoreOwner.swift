@@ -27,7 +27,7 @@ public enum StoreOwner: Sendable {
   }
 
   /// What tells owners apart: nothing for the app, else the ids in their long form.
-  private var scope: [String] {
+  var scope: [String] {
     switch self {
     case .global: []
     case .user(let organization, let user, let community):

@@ -93,6 +93,7 @@ import Testing
         )
       }
       #expect(try findings(url, known) == [])
+      try transaction.access.execute("DROP TABLE once")
     }
     try await store.read { reader in
       let spec = try QuerySpec.buildSmartQuerySpec(

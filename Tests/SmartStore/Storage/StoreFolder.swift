@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import SalesforceSDKCommon
 
 @testable import SmartStore
 
@@ -68,10 +69,43 @@ extension StoreDatabase {
     }
   }
 
-  /// The number of rows that ``fill(_:size:marker:)`` left.
+  /// A soup in table `TABLE_1`, as a store makes it, and `count` entries of about `size` bytes.
+  func fillSoup(_ count: Int, size: Int = 200) throws {
+    let soup = Soup(
+      name: "entry", number: 1, indexes: [SoupIndex("body:string"), SoupIndex("rank:integer")])
+    try writer.write { database in
+      let access = StoreAccess(
+        database, catalog: SoupCatalog(schemaVersion: 0, soups: [:]),
+        diagnostics: StoreDiagnostics(SmartStoreOptions()), isSingleCall: false,
+        files: ExternalFiles(database: url.path, sealer: nil))
+      if try !access.hasTable(soup.table) {
+        try access.migrateMetaTables()
+        try database.execute(sql: "INSERT INTO soup_attrs (id, soupName) VALUES (1, 'entry')")
+        try access.createTables(of: soup)
+        try access.createIndexes(of: soup)
+        try access.recordIndexSpecs(of: soup)
+      }
+      for index in 0..<count {
+        let id = 1 + (try Int.fetchOne(database, sql: "SELECT max(id) FROM TABLE_1") ?? 0)
+        let body = "row-\(index)-" + String(repeating: "abcdefgh", count: size / 8)
+        let entry: JSONValue = [
+          "body": .string(body), "rank": .integer(Int64(index)),
+          "_soupEntryId": .integer(Int64(id)), "_soupLastModifiedDate": 1,
+        ]
+        try database.execute(
+          sql: """
+            INSERT INTO TABLE_1 (id, soup, created, lastModified, TABLE_1_0, TABLE_1_1) \
+            VALUES (?, ?, 1, 1, ?, ?)
+            """, arguments: [id, entry.text, body, index])
+      }
+    }
+  }
+
+  /// The number of rows that ``fill(_:size:marker:)`` or ``fillSoup(_:size:)`` left.
   func count() throws -> Int {
     try writer.read { database in
-      try Int.fetchOne(database, sql: "SELECT count(*) FROM entry") ?? 0
+      let table = try database.tableExists("entry") ? "entry" : "TABLE_1"
+      return try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
     }
   }
 

@@ -24,10 +24,9 @@ struct StoreMaintenanceTests {
   private func makeStore(_ encryption: StoreEncryption? = nil) throws {
     let store = try StoreDatabase.open(
       at: folder.store, encryption: encryption ?? .encrypted(old))
-    try store.fill(300)
+    try store.fillSoup(300)
     try store.writer.write { database in
-      try database.execute(sql: "CREATE INDEX entry_rank ON entry (rank)")
-      try database.execute(sql: "DELETE FROM entry WHERE id % 10 = 0")
+      try database.execute(sql: "DELETE FROM TABLE_1 WHERE id % 10 = 0")
     }
     try store.close()
   }
@@ -118,7 +117,7 @@ struct StoreMaintenanceTests {
 
   @Test func `SS-35 a store that is in use keeps its key`() throws {
     let store = try folder.open()
-    try store.fill(10)
+    try store.fillSoup(10)
     for work: () throws -> Void in [
       { try files.changeKey(from: old, to: new) }, { try files.reencrypt(from: old, to: new) },
       { try files.decrypt(old) }, { try files.encrypt(old) },
@@ -126,7 +125,7 @@ struct StoreMaintenanceTests {
     ] {
       #expect(failure(work) == .busyOtherProcess)
     }
-    try store.fill(10)
+    try store.fillSoup(10)
     #expect(try store.count() == 20)
     try store.close()
     #expect(try count(.encrypted(old)) == 20)
@@ -145,7 +144,7 @@ struct StoreMaintenanceTests {
     // Readers do not keep each other, or the writer.
     let second = try folder.open(options)
     let writer = try folder.open()
-    try writer.fill(5)
+    try writer.fillSoup(5)
     #expect(try second.count() == 275)
     try writer.close()
     try second.close()
@@ -218,7 +217,7 @@ struct StoreMaintenanceTests {
     #expect(try count(.plaintext) == 270)
     // Any program reads it.
     let queue = try DatabaseQueue(path: folder.file("store.sqlite").path)
-    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry") } == 270)
+    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM TABLE_1") } == 270)
     try queue.close()
 
     try files.encrypt(new)
@@ -315,7 +314,7 @@ struct StoreMaintenanceTests {
     for step in StoreConversion.Step.allCases {
       let folder = try StoreFolder()
       let store = try StoreDatabase.open(at: folder.store, encryption: before)
-      try store.fill(50)
+      try store.fillSoup(50)
       try store.close()
       var files = StoreMaintenance(at: folder.store)
       files.didTake = { if $0 == step { throw Interruption() } }
@@ -521,14 +520,14 @@ struct StoreMaintenanceTests {
     try StoreKeyring.write(try StoreKeyring.nextEpoch(paths, from: old, to: old).file, paths)
     // New pages are sealed in the new epoch, the others stay.
     let store = try folder.open()
-    try store.fill(30)
+    try store.fillSoup(30)
     let crashed = try folder.snapshot(as: "crashed")
     try store.close()
     #expect(try count(.encrypted(old)) == 300)
     #expect(try count(.encrypted(old), at: crashed) == 300)
     // A log of the older epoch is recovered too.
     let again = try folder.open(at: crashed)
-    try again.fill(30)
+    try again.fillSoup(30)
     let second = try folder.snapshot(of: crashed, as: "second")
     try again.close()
     let secondFiles = StoreMaintenance(at: second)
