@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import MobileSync
 import SalesforceMockOrg
@@ -94,6 +95,59 @@ import Testing
       #expect(report.isRevoked == false)
       #expect(await device.accounts.accounts.isEmpty)
       #expect(!FileManager.default.fileExists(atPath: device.store.directory.path))
+    }
+  }
+
+  @Test func `after a logout no copy of the account's stores can be opened`() async throws {
+    try await FieldDevice.with { device in
+      let values = KeyValueStores(
+        folders: UserFolders(root: device.folder.appending(path: "values")),
+        keys: KeyGenerator(FieldDevice.secrets(in: device.folder)), accounts: device.accounts)
+      try values.store(named: "drafts", for: device.account).saveValue("mine", forKey: "a")
+      try await device.create(["Name": "a"])
+      let copy = device.folder.appending(path: "copy")
+      for name in ["stores", "values"] {
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+          at: device.folder.appending(path: name), to: copy.appending(path: name))
+      }
+      let owner = StoreOwner(device.account)
+      let account = device.account
+      let report = try await device.accounts.logOut(account.identity, force: true)
+      #expect(report.failures.isEmpty)
+
+      // With all that is left in the secret store, and after a login of the same user.
+      for round in 0..<2 {
+        let secrets = FieldDevice.secrets(in: device.folder)
+        let copied = SmartStoreManager(
+          root: copy.appending(path: "stores"),
+          encryption: .encrypted(SecretStoreKeyProvider(secrets)), isLoggedIn: { _ in true })
+        let error = await #expect(throws: SmartStoreError.self) {
+          _ = try await copied.shared(forUserAccount: owner)
+        }
+        #expect(error.map { [.keyMissing, .foreignStore, .wrongKey].contains($0.code) } == true)
+        for name in try secrets.list() {
+          guard let secret = try secrets.read(name), secret.count >= 16 else { continue }
+          let tried = SmartStoreManager(
+            root: copy.appending(path: "stores"),
+            encryption: .encrypted(FixedKeyProvider(SymmetricKey(data: secret))),
+            isLoggedIn: { _ in true })
+          let error = await #expect(throws: SmartStoreError.self) {
+            _ = try await tried.shared(forUserAccount: owner)
+          }
+          #expect(error?.code == .wrongKey)
+        }
+        if round == 0 {
+          try await FieldDevice.logIn(device.accounts, device.server)
+          let again = KeyValueStores(
+            folders: UserFolders(root: copy.appending(path: "values")), keys: KeyGenerator(secrets),
+            accounts: device.accounts)
+          let error = #expect(throws: EncryptionError.self) {
+            _ = try again.store(named: "drafts", for: account)
+          }
+          #expect(error?.code == .wrongKey)
+        }
+      }
     }
   }
 }

@@ -26,28 +26,40 @@ public final class KeyValueEncryptedFileStore: Sendable {
 
   private let form: Mutex<KeyValueForm>
   private let folder: KeyValueFolder
+  private let binding: KeyValueBinding
 
   /// Opens the store in a folder, and makes it if there is none.
   ///
+  /// The store is bound to its folder's content alone. Stores of ``KeyValueStores`` are bound to their owner and
+  /// name.
+  ///
   /// - Parameter key: Seals the store.
   /// - Throws: ``EncryptionError`` `wrongKey`; `keyMissing` if there are values and the version file is
-  ///   gone; `unknownFormat`, `truncated`, `inputOutput`, `diskFull`.
-  public init(at url: URL, key: EncryptionKey) throws(EncryptionError) {
+  ///   gone; `foreignStore` for a store of ``KeyValueStores``; `unknownFormat`, `truncated`, `inputOutput`,
+  ///   `diskFull`.
+  public convenience init(at url: URL, key: EncryptionKey) throws(EncryptionError) {
+    try self.init(at: url, KeyValueBinding(key: key))
+  }
+
+  /// Opens the store of an owner and name in a folder, and makes it if there is none.
+  init(at url: URL, _ binding: KeyValueBinding) throws(EncryptionError) {
     self.url = url
+    self.binding = binding
     let bare = KeyValueFolder(url: url, isListed: true)
-    let form = try Self.form(in: bare, key: key)
+    let form = try Self.form(in: bare, binding)
     self.form = Mutex(form)
     folder = KeyValueFolder(url: url, isListed: form.version > 1)
     try folder.removeLeftovers()
   }
 
   private static func form(
-    in folder: KeyValueFolder, key: EncryptionKey
+    in folder: KeyValueFolder, _ binding: KeyValueBinding
   ) throws(EncryptionError) -> KeyValueForm {
+    let known = try binding.known()
     let found = try folder.mapping { () throws(FileFailure) in
       try folder.versionFile.read(limit: 4096)
     }
-    if let found { return try KeyValueForm(found, key: key) }
+    if let found { return try form(found, in: folder, binding, known: known) }
     let names = try folder.names()
     if names.contains(where: { $0.hasSuffix(KeyValueForm.valueEnd) }) {
       throw EncryptionError(
@@ -56,15 +68,62 @@ public final class KeyValueEncryptedFileStore: Sendable {
           + "key, is gone. Restore it from a backup.")
     }
     if names.contains(where: { Hex.decode($0)?.count == 32 }) {
-      return KeyValueForm(firstVersion: key)
+      guard known.isEmpty else { throw binding.foreign(folder.url.path) }
+      return KeyValueForm(firstVersion: try binding.formerKey())
     }
-    let (form, bytes) = try KeyValueForm.make(key: key)
+    let (form, bytes) = try KeyValueForm.make(binding)
     let isOurs = try folder.mapping { () throws(FileFailure) in
       try DurableFile.makeFolder(folder.url.path)
       return try folder.versionFile.create(bytes)
     }
-    // Somebody else may have been faster: then their store is the one.
-    return isOurs ? form : try Self.form(in: folder, key: key)
+    // Another process may have been faster: then its store is the one.
+    guard isOurs else { return try Self.form(in: folder, binding) }
+    binding.remember(form.id)
+    return form
+  }
+
+  /// Reads a version file, refuses another store's, and binds the store if an older version wrote it.
+  ///
+  /// - Parameter known: The stores that the secret store knows under this name.
+  private static func form(
+    _ bytes: [UInt8], in folder: KeyValueFolder, _ binding: KeyValueBinding,
+    known: [StoreRecords.Record]
+  ) throws(EncryptionError) -> KeyValueForm {
+    let format = KeyValueForm.format(of: bytes)
+    guard KeyValueForm.isBound(bytes, to: binding),
+      known.isEmpty || format == 0 || format == KeyValueForm.currentFormat
+    else { throw binding.foreign(folder.url.path) }
+    let form = try KeyValueForm(bytes, binding)
+    guard known.isEmpty || known.contains(where: { $0.id == form.id }) else {
+      throw binding.foreign(folder.url.path)
+    }
+    if format < KeyValueForm.currentFormat {
+      do throws(EncryptionError) {
+        try move(folder, binding)
+      } catch {
+        // A full disk, for one, is no reason not to open.
+        CoreLogger.log.error(
+          "The key-value store \(folder.url.lastPathComponent) could not be bound to its owner.",
+          error: error)
+        return form
+      }
+    }
+    binding.remember(form.id)
+    return form
+  }
+
+  /// Replaces a version file of an older format in one step.
+  private static func move(
+    _ folder: KeyValueFolder, _ binding: KeyValueBinding
+  ) throws(EncryptionError) {
+    try folder.whileLocked { () throws(EncryptionError) in
+      let file = folder.versionFile
+      let bytes = try folder.mapping { () throws(FileFailure) in try file.read(limit: 4096) }
+      // Another process may have been faster.
+      guard let bytes, KeyValueForm.format(of: bytes) < KeyValueForm.currentFormat else { return }
+      let moved = try KeyValueForm.moved(bytes, binding)
+      try folder.mapping { () throws(FileFailure) in try file.replace(with: moved) }
+    }
   }
 
   // MARK: - Saving
@@ -308,7 +367,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
         throw EncryptionError(
           .removed, "The key-value store at \(url.path) was removed; open it anew.")
       }
-      let rewrapped = try KeyValueForm.rewrap(bytes, from: old, to: new)
+      let rewrapped = try KeyValueForm.rewrap(bytes, from: old, to: new, binding)
       try folder.mapping { () throws(FileFailure) in try file.replace(with: rewrapped) }
     }
   }

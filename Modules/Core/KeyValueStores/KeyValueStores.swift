@@ -21,7 +21,7 @@ public final class KeyValueStores: Sendable {
   /// Names the place of stores of the app and of users; nothing is read or made yet.
   ///
   /// - Parameters:
-  ///   - keys: Brings the key with the label ``KeyLabel/keyValueStores``.
+  ///   - keys: Brings the keys with the label ``KeyLabel/keyValueStores``, of the app and of each user.
   ///   - accounts: Whose logouts remove the users' stores.
   public init(
     folders: UserFolders, keys: any EncryptionKeyProvider, accounts: UserAccountManager
@@ -62,7 +62,11 @@ public final class KeyValueStores: Sendable {
   ) throws(EncryptionError) -> KeyValueEncryptedFileStore {
     try checkAccount(account)
     let place = place(of: account)
-    let store = try store(name, in: place)
+    let scope = [
+      UserFolders.part(account.organizationId), UserFolders.part(account.userId),
+      place.deletingLastPathComponent().lastPathComponent,
+    ]
+    let store = try store(name, in: place, scope: scope, user: account.identity)
     do throws(EncryptionError) {
       try checkAccount(account)
     } catch {
@@ -111,6 +115,11 @@ public final class KeyValueStores: Sendable {
     }
   }
 
+  /// Deletes the keys of a user, so that no copy of the stores can be opened.
+  fileprivate func eraseKeys(of identity: UserAccountIdentity) throws(EncryptionError) {
+    try keys.eraseKeys(of: identity)
+  }
+
   // MARK: - Stores of the app
 
   /// A store that belongs to nobody in particular; it is made if there is none.
@@ -119,7 +128,7 @@ public final class KeyValueStores: Sendable {
   public func globalStore(
     named name: String
   ) throws(EncryptionError) -> KeyValueEncryptedFileStore {
-    try store(name, in: globalPlace)
+    try store(name, in: globalPlace, scope: [], user: nil)
   }
 
   /// The names of the app's stores, sorted.
@@ -150,13 +159,14 @@ public final class KeyValueStores: Sendable {
   private var globalPlace: URL { folders.root.appending(path: Self.folderName) }
 
   private func store(
-    _ name: String, in place: URL
+    _ name: String, in place: URL, scope: [String], user: UserAccountIdentity?
   ) throws(EncryptionError) -> KeyValueEncryptedFileStore {
     try Self.check(name)
     let url = place.appending(path: name)
     if let store = open.withLock({ $0[url] }), DurableFile(url).exists { return store }
     // Of two who open it at once both get a whole store; one of the objects stays.
-    let store = try KeyValueEncryptedFileStore(at: url, key: keys.encryptionKey(.keyValueStores))
+    let store = try KeyValueEncryptedFileStore(
+      at: url, KeyValueBinding(name: name, scope: scope, user: user, keys: keys))
     open.withLock { $0[url] = store }
     return store
   }
@@ -206,5 +216,10 @@ private struct KeyValueKeeper: AccountDataKeeper {
   var keeperName: String { "KeyValueStores:\(folders.root.lastPathComponent)" }
   var keeperId: String { "\(keeperName) \(ObjectIdentifier(stores))" }
 
-  func erase(_ account: UserAccount) async throws { try stores.removeAll(of: account.identity) }
+  func erase(_ account: UserAccount) async throws {
+    let removal = Result { try stores.removeAll(of: account.identity) }
+    // Also if a file could not be removed: without its key it is nothing.
+    try stores.eraseKeys(of: account.identity)
+    try removal.get()
+  }
 }

@@ -8,7 +8,8 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
   /// What went wrong, in a form to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
-      case noEncryptionKey, keyLocked, keyMissing, keyDamaged, wrongKey, decryptionFailed
+      case noEncryptionKey, keyLocked, keyMissing, keyDamaged, wrongKey, decryptionFailed,
+        foreignStore
       case truncated, unknownFormat, invalidStoreName, emptyKey, notListed, notText, tooLarge
       case removed, diskFull, inputOutput, accountsMissing
     }
@@ -25,6 +26,9 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
     public static let wrongKey = Code(kind: .wrongKey)
     /// The data was changed, or belongs to another key or place.
     public static let decryptionFailed = Code(kind: .decryptionFailed)
+    /// The files of a store belong to another account or to a store of another name, or are not those that the
+    /// secret store knows. Put the right files in their place, or remove the store.
+    public static let foreignStore = Code(kind: .foreignStore)
     /// The data ends too early.
     public static let truncated = Code(kind: .truncated)
     /// The data is none of ours, or was written by a newer version. Update the program.

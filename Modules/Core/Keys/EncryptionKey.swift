@@ -44,6 +44,31 @@ public protocol EncryptionKeyProvider: Sendable {
   /// - Throws: ``EncryptionError`` `keyLocked`, `keyMissing`, `keyDamaged`, `wrongKey` or
   ///   `inputOutput`. A key that cannot be read is never replaced.
   func encryptionKey(_ label: KeyLabel) throws(EncryptionError) -> EncryptionKey
+
+  /// The key of that label for the data of one user.
+  ///
+  /// Default: the key of the label, which then is that of all users. A key for each user makes a logout erase
+  /// what a copy of the user's files holds.
+  ///
+  /// - Throws: As ``encryptionKey(_:)``.
+  func encryptionKey(
+    _ label: KeyLabel, of user: UserAccountIdentity
+  ) throws(EncryptionError) -> EncryptionKey
+
+  /// Deletes all keys of a user for good. Called at a logout. Default: nothing.
+  ///
+  /// - Throws: ``EncryptionError`` `keyLocked` or `inputOutput`.
+  func eraseKeys(of user: UserAccountIdentity) throws(EncryptionError)
+}
+
+extension EncryptionKeyProvider {
+  public func encryptionKey(
+    _ label: KeyLabel, of user: UserAccountIdentity
+  ) throws(EncryptionError) -> EncryptionKey {
+    try encryptionKey(label)
+  }
+
+  public func eraseKeys(of user: UserAccountIdentity) throws(EncryptionError) {}
 }
 
 /// What a key is for: each kind of data has a key of its own (CO-144).

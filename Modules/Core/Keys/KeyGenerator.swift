@@ -36,23 +36,48 @@ public final class KeyGenerator: EncryptionKeyProvider {
 
   public func encryptionKey(_ label: KeyLabel) throws(EncryptionError) -> EncryptionKey {
     if let key = known.withLock({ $0[label] }) { return key }
-    let bytes: [UInt8]
-    do throws(SecretStoreError) {
-      bytes = try secrets.readOrCreate(name(of: label)) { makeKey().bytes }
-    } catch {
-      throw EncryptionError(error)
-    }
-    guard let key = EncryptionKey(bytes) else {
-      CoreLogger.log.error("the key \(label) has \(bytes.count) bytes, not \(EncryptionKey.size)")
-      throw EncryptionError(
-        .keyDamaged,
-        "The key \(label) does not have \(EncryptionKey.size) bytes. Restore the secret store.")
-    }
+    let key = try readOrCreate(name(of: label))
     return known.withLock { known in
       // Whoever removed it meanwhile meant the one that was there before.
       known[label] = key
       return key
     }
+  }
+
+  /// A key that is made when it is first needed, and deleted by the user's logout.
+  public func encryptionKey(
+    _ label: KeyLabel, of user: UserAccountIdentity
+  ) throws(EncryptionError) -> EncryptionKey {
+    // Read each time: another process may have logged the user out and in again.
+    try readOrCreate(name(of: label, user: user))
+  }
+
+  public func eraseKeys(of user: UserAccountIdentity) throws(EncryptionError) {
+    do throws(SecretStoreError) {
+      let account = Self.account(user)
+      for name in try secrets.list()
+      where name.account == account && name.service.hasPrefix(Self.servicePrefix) {
+        try secrets.remove(name)
+      }
+    } catch {
+      throw EncryptionError(error)
+    }
+  }
+
+  private func readOrCreate(_ name: SecretName) throws(EncryptionError) -> EncryptionKey {
+    let bytes: [UInt8]
+    do throws(SecretStoreError) {
+      bytes = try secrets.readOrCreate(name) { makeKey().bytes }
+    } catch {
+      throw EncryptionError(error)
+    }
+    guard let key = EncryptionKey(bytes) else {
+      CoreLogger.log.error("the key \(name) has \(bytes.count) bytes, not \(EncryptionKey.size)")
+      throw EncryptionError(
+        .keyDamaged,
+        "The key \(name) does not have \(EncryptionKey.size) bytes. Restore the secret store.")
+    }
+    return key
   }
 
   /// Removes a key. What is sealed with it can never be opened again.
@@ -69,7 +94,20 @@ public final class KeyGenerator: EncryptionKeyProvider {
     }
   }
 
-  private func name(of label: KeyLabel) -> SecretName {
-    SecretName(service: Self.servicePrefix + label.rawValue)
+  private func name(
+    of label: KeyLabel, suffix: String = "", user: UserAccountIdentity? = nil
+  ) -> SecretName {
+    SecretName(
+      service: Self.servicePrefix + label.rawValue + suffix, account: user.map(Self.account))
+  }
+
+  private static func account(_ user: UserAccountIdentity) -> String {
+    UserFolders.part(user.organizationId) + "/" + UserFolders.part(user.userId)
+  }
+}
+
+extension KeyGenerator: StoreRemembering {
+  func records(_ label: KeyLabel, of user: UserAccountIdentity?) -> StoreRecords? {
+    StoreRecords(secrets, name: name(of: label, suffix: ".stores", user: user))
   }
 }
