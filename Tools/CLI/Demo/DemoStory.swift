@@ -21,7 +21,7 @@ struct DemoStory {
     let org = try MockOrg(options)
     var counts = try await load(into: org)
     return try await MockOrgServer.withServer(org) { server in
-      let workspace = try await Workspace(folder: folder, makesPlaintext: false)
+      let workspace = try await Workspace(folder: folder, wantsPlaintext: false)
       var device = try await logIn(workspace, server)
       device.objects = try await describe(plan, device)
       try await syncDown(device, &counts)

@@ -12,7 +12,8 @@ struct StateOptions: ParsableArguments {
     completion: .directory)
   var state: String?
 
-  @Flag(help: "Keep the stores of a new state folder in plain text.")
+  @Flag(
+    help: "Keep the stores of a new state folder in plain text, or use a folder that was made so.")
   var plaintext = false
 
   /// The folder, whether it exists or not.
@@ -29,7 +30,7 @@ struct StateOptions: ParsableArguments {
   func withWorkspace<Result>(
     _ body: (Workspace) async throws -> Result
   ) async throws -> Result {
-    let workspace = try await Workspace(folder: folder, makesPlaintext: plaintext)
+    let workspace = try await Workspace(folder: folder, wantsPlaintext: plaintext)
     do {
       let result = try await body(workspace)
       try await workspace.close()

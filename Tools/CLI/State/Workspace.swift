@@ -22,18 +22,19 @@ struct Workspace {
 
   /// Opens a folder, and makes it if it does not exist.
   ///
-  /// - Parameter makesPlaintext: Whether the stores of a folder that is made now are to be plain text.
-  init(folder: URL, makesPlaintext: Bool) async throws {
-    let settings = try WorkspaceSettings.open(in: folder, makesPlaintext: makesPlaintext)
-    let secrets = FileSecretStore(
-      in: folder, masterKey: KeyFile(folder.appending(path: "master.key")))
+  /// - Parameter wantsPlaintext: Whether the stores of a folder that is made now are to be plain text, and
+  ///   those of a folder that was made so are to be used.
+  init(folder: URL, wantsPlaintext: Bool) async throws {
+    let secrets = Self.secrets(in: folder)
+    let settings = try WorkspaceSettings.open(
+      in: folder, secrets: secrets, wantsPlaintext: wantsPlaintext)
     userAgent = UserAgent(
       appVersion: SDKVersion.current, installationId: try InstallationId.load(in: folder))
     accounts = try await UserAccountManager(
       persister: EncryptedAccountDirectory(
         root: folder.appending(path: "accounts"), secrets: secrets),
       transport: transport, userAgent: userAgent)
-    let root = folder.appending(path: "stores")
+    let root = Self.storeRoot(in: folder)
     encryption =
       settings.isPlaintext ? .plaintext : .encrypted(SecretStoreKeyProvider(secrets))
     stores = SmartStoreManager(root: root, encryption: encryption, accounts: accounts)
@@ -43,6 +44,26 @@ struct Workspace {
     registry = try .standard()
     managers = SyncManagers(registry: registry)
     await accounts.finishInterruptedLogouts()
+  }
+
+  private static func secrets(in folder: URL) -> FileSecretStore {
+    FileSecretStore(in: folder, masterKey: KeyFile(folder.appending(path: "master.key")))
+  }
+
+  private static func storeRoot(in folder: URL) -> URL { folder.appending(path: "stores") }
+
+  /// Encrypts the stores of a plaintext folder, which counts as encrypted from then on.
+  ///
+  /// - Returns: How many stores were encrypted.
+  static func encrypt(_ folder: URL) async throws -> Int {
+    let secrets = secrets(in: folder)
+    try WorkspaceSettings.checkPlaintext(folder, secrets: secrets)
+    let stores = SmartStoreManager(
+      root: storeRoot(in: folder), encryption: .encrypted(SecretStoreKeyProvider(secrets)),
+      isLoggedIn: { _ in true })
+    let count = try await stores.encryptPlaintextStores()
+    try WorkspaceSettings.didEncrypt(folder, secrets: secrets)
+    return count
   }
 
   /// Closes managers, stores and accounts, in this order.
@@ -143,41 +164,5 @@ extension SyncTargetRegistry {
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
     return registry
-  }
-}
-
-/// What was settled when the folder was made.
-///
-/// File `settings.json`: `{"version": 1, "encryption": "encrypted" | "plaintext"}`.
-struct WorkspaceSettings {
-  let isPlaintext: Bool
-
-  static func open(in folder: URL, makesPlaintext: Bool) throws -> WorkspaceSettings {
-    let file = folder.appending(path: "settings.json")
-    if !DurableFile(file).exists {
-      let settings: JSONValue = [
-        "version": 1, "encryption": makesPlaintext ? "plaintext" : "encrypted",
-      ]
-      do throws(FileFailure) {
-        // Whoever makes it first decides; what is there is never replaced.
-        _ = try DurableFile(file).create(Array(settings.text.utf8))
-      } catch {
-        throw CommandFailure("file", "\(error); check the folder of --state")
-      }
-    }
-    let settings = try InputFile.json(file)
-    switch settings["encryption"]?.string {
-    case "plaintext": return WorkspaceSettings(isPlaintext: true)
-    case "encrypted" where makesPlaintext:
-      throw CommandFailure(
-        "encryptedState",
-        "the stores in \(folder.path) are encrypted; --plaintext is only for a new state folder")
-    case "encrypted": return WorkspaceSettings(isPlaintext: false)
-    default:
-      throw CommandFailure(
-        "unreadableSettings",
-        "\(file.path) does not say how the stores are kept; restore the file or use another --state"
-      )
-    }
   }
 }

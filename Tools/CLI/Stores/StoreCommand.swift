@@ -9,6 +9,7 @@ struct StoreCommand: AsyncParsableCommand {
     subcommands: [
       StoreQueryCommand.self, StoreUpsertCommand.self, StoreRemoveCommand.self,
       StoreListCommand.self, StoreSizeCommand.self, StoreVerifyCommand.self,
+      StoreEncryptCommand.self,
     ])
 }
 

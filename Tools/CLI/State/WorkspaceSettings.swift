@@ -1,0 +1,121 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// How the stores of a state folder are kept.
+///
+/// File `settings.json` says it for people: `{"version": 1, "encryption": "encrypted" | "plaintext"}`. A
+/// program that can write files can write this one, so what counts is the secret store: once it says that the stores are
+/// encrypted, nothing in a file makes one plaintext.
+struct WorkspaceSettings {
+  let isPlaintext: Bool
+
+  private static let secret = SecretName(service: "fieldforce.encryption")
+  private static let fileName = "settings.json"
+
+  /// Finds out how the stores are kept, and decides it for a new folder.
+  ///
+  /// - Parameter wantsPlaintext: Whether the command was given `--plaintext`.
+  static func open(
+    in folder: URL, secrets: some SecretStore, wantsPlaintext: Bool
+  ) throws -> WorkspaceSettings {
+    let known = Result { () throws(SecretStoreError) in try secrets.read(secret) != nil }
+    // One that cannot be read may say so; the store says why it does not open.
+    let isEncrypted = (try? known.get()) ?? true
+    guard let noted = try note(in: folder) else {
+      if wantsPlaintext, !isEncrypted {
+        try write(isPlaintext: true, in: folder)
+        return WorkspaceSettings(isPlaintext: true)
+      }
+      // First what counts: a folder that has it needs no file.
+      try remember(in: secrets)
+      try write(isPlaintext: false, in: folder)
+      return try encrypted(in: folder, wantsPlaintext)
+    }
+    switch (noted, isEncrypted) {
+    case (.encrypted, true): return try encrypted(in: folder, wantsPlaintext)
+    case (.encrypted, false):
+      // Earlier versions noted it in the file alone. Where the secret store is missing none is made.
+      if holdsSecrets(folder, keyFile: false) { try remember(in: secrets) }
+      return try encrypted(in: folder, wantsPlaintext)
+    case (.plaintext, true):
+      _ = try known.get()
+      throw CommandFailure(
+        "changedSettings",
+        "\(folder.appending(path: fileName).path) says that the stores are plaintext, but they are encrypted: "
+          + "the file was changed or is another folder's. Delete it; the next command writes it again."
+      )
+    case (.plaintext, false):
+      guard wantsPlaintext || !holdsSecrets(folder) else {
+        throw CommandFailure(
+          "plaintextState",
+          "The stores in \(folder.path) are plaintext. Give --plaintext with every command, or encrypt them "
+            + "with 'fieldforce store encrypt'.")
+      }
+      return WorkspaceSettings(isPlaintext: true)
+    }
+  }
+
+  /// Notes for good that the stores of a plaintext folder are encrypted from now on.
+  static func didEncrypt(_ folder: URL, secrets: some SecretStore) throws {
+    try write(isPlaintext: false, in: folder)
+    try remember(in: secrets)
+  }
+
+  /// Refuses to encrypt what is in a folder of encrypted stores: a plaintext store there is none of its own.
+  static func checkPlaintext(_ folder: URL, secrets: some SecretStore) throws {
+    guard try secrets.read(secret) == nil, try note(in: folder) == .plaintext else {
+      throw CommandFailure(
+        "encryptedState", "The stores in \(folder.path) are encrypted already, or there are none.")
+    }
+  }
+
+  private enum Note { case encrypted, plaintext }
+
+  /// What the file says; nil if there is none.
+  private static func note(in folder: URL) throws -> Note? {
+    let file = folder.appending(path: fileName)
+    guard DurableFile(file).exists else { return nil }
+    switch try? InputFile.json(file)["encryption"]?.string {
+    case "plaintext": return .plaintext
+    case "encrypted": return .encrypted
+    default:
+      throw CommandFailure(
+        "unreadableSettings",
+        "\(file.path) does not say how the stores are kept. Restore the file, or delete it if the stores are "
+          + "encrypted.")
+    }
+  }
+
+  private static func encrypted(
+    in folder: URL, _ wantsPlaintext: Bool
+  ) throws -> WorkspaceSettings {
+    guard !wantsPlaintext else {
+      throw CommandFailure(
+        "encryptedState",
+        "The stores in \(folder.path) are encrypted; --plaintext is only for a folder that was made with it."
+      )
+    }
+    return WorkspaceSettings(isPlaintext: false)
+  }
+
+  /// Whether the folder has a secret store, and with it something to protect.
+  private static func holdsSecrets(_ folder: URL, keyFile: Bool = true) -> Bool {
+    let names = [FileSecretStore.fileName] + (keyFile ? ["master.key"] : [])
+    return names.contains { DurableFile(folder.appending(path: $0)).exists }
+  }
+
+  private static func remember(in secrets: some SecretStore) throws {
+    if try secrets.read(secret) == nil { try secrets.write(Array("encrypted".utf8), for: secret) }
+  }
+
+  private static func write(isPlaintext: Bool, in folder: URL) throws {
+    let settings: JSONValue = [
+      "version": 1, "encryption": isPlaintext ? "plaintext" : "encrypted",
+    ]
+    do throws(FileFailure) {
+      try DurableFile(folder.appending(path: fileName)).replace(with: Array(settings.text.utf8))
+    } catch {
+      throw CommandFailure("file", "\(error); check the folder of --state")
+    }
+  }
+}
