@@ -248,6 +248,27 @@ import TestSupport
       !(try #require(await manager.account(for: TestOrg.identity)).credentials.owns(elsewhere)))
   }
 
+  @Test func `the token of a refused login is revoked at the server that gave it`() async throws {
+    let network = Network()
+    let persister = InMemoryAccountPersister()
+    try await persister.save(try account())
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport(), clock: PatientClock())
+    network.genuineTokens.withLock {
+      $0 = ["sfdc_community_url": Self.fake, "sfdc_community_id": "0DB000000000001AAA"]
+    }
+    let error = await #expect(throws: AccountError.self) {
+      try await logIn(manager, .webServer, at: Self.genuine, network)
+    }
+    #expect(error?.code == .foreignServer)
+    for request in network.sent(to: Self.fake) {
+      #expect(!text(request.body).contains("refresh-x"), "\(request.url)")
+    }
+    let revoked = network.sent(to: Self.genuine)
+      .filter { $0.url.path() == "/services/oauth2/revoke" }.map { form($0)["token"] }
+    #expect(revoked == ["refresh-x"])
+  }
+
   @Test func `a refresh whose response names another user is refused`() async throws {
     let network = Network()
     let persister = InMemoryAccountPersister()

@@ -205,8 +205,12 @@ extension UserAccountManager {
     let token = credentials.revocableToken
     // The server may have given the one of an account that stays.
     guard !held.values.contains(where: { $0.credentials.revocableToken == token }) else { return }
+    // At the server that gave the token: what else the refused response named has no claim to it.
+    var given = credentials
+    given.communityId = nil
+    given.communityURL = nil
     // In a task of its own: that of the login may be cancelled.
-    _ = await Task { await revoke(credentials, reason: .unexpected) }.value
+    _ = await Task { [given] in await revoke(given, reason: .unexpected) }.value
   }
 
   /// Asks who the user is. A token that is refused is refreshed once (CO-70).
