@@ -136,10 +136,13 @@ import Testing
     #expect(here.list.custom.map(\.name) == ["A", "B"] && here.selected == .sandbox)
   }
 
-  @Test func `ruling 1: a damaged list is kept aside`() throws {
+  @Test(arguments: ["{", #"{"version":2,"selected":"https://test.salesforce.com"}"#])
+  func `ruling 1: a list that is damaged, or of another version, is kept aside`(
+    text: String
+  ) throws {
     let folder = try TemporaryFolder()
     let file = folder.file("hosts.json")
-    try Data("{".utf8).write(to: file)
+    try Data(text.utf8).write(to: file)
     #expect(try LoginHosts(in: file).selected == .production)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
     #expect(names.count == 1 && names[0].hasPrefix("hosts.json.unreadable-"))

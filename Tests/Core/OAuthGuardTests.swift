@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SalesforceSDKCommon
+import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
@@ -79,6 +80,11 @@ import Testing
     let refused = await #expect(throws: RestError.self) { try await client.send(.limits()) }
     #expect(refused?.code == .insecureURL)
     #expect(transport.requests.isEmpty)
+    // Nor does it where the program's own transport would send anything.
+    let careless = CarelessTransport()
+    let other = RestClient(account: account, accounts: manager, transport: careless)
+    await #expect(throws: RestError.self) { try await other.send(.limits()) }
+    #expect(careless.count.withLock { $0 } == 0)
   }
 
   // MARK: Discovery and configuration
@@ -230,13 +236,14 @@ import Testing
 
   // MARK: Requests
 
-  @Test func `an exchange names no device that has no name`() throws {
+  @Test(arguments: [("", nil), ("tablet", "tablet")] as [(String, String?)])
+  func `an exchange names the device, if that has a name`(name: String, sent: String?) {
     let attempt = AuthorizationAttempt(
-      app: TestOrg.app, server: .production, flow: .webServer, deviceId: "", loginHint: nil,
+      app: TestOrg.app, server: .production, flow: .webServer, deviceId: name, loginHint: nil,
       brand: nil, sharesBrowserSession: false)
     let request = OAuthRequests.exchange(
       code: "c", attempt: attempt, redirectURI: "r", userAgent: "u")
-    #expect(form(request)["device_id"] == nil)
+    #expect(form(request)["device_id"] == sent)
   }
 
   @Test func `an account without an instance does not refresh`() async throws {
@@ -246,5 +253,15 @@ import Testing
     let manager = try await org.manager([account], transport: transport)
     #expect(await code { try await manager.refresh(TestOrg.identity) } == .invalidCredentials)
     #expect(transport.requests.isEmpty)
+  }
+}
+
+/// Sends whatever it gets.
+private final class CarelessTransport: HTTPTransport {
+  let count = Mutex(0)
+
+  func send(_ request: TransportRequest) async throws -> TransportResponse {
+    count.withLock { $0 += 1 }
+    return TransportResponse(json: "{}")
   }
 }
