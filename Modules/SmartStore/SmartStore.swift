@@ -348,6 +348,7 @@ public final class SmartStore: Sendable {
       if !access.changedSoups.isEmpty {
         changed = access.catalog.at(schemaVersion: try SoupCatalog.schemaVersion(database))
       }
+      try self.database.checkPlace(database)
       if let sequence {
         do {
           try files.commit(access.externalChanges, sequence: sequence) {

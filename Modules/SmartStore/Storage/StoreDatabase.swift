@@ -13,8 +13,9 @@ package struct StoreDatabase: Sendable {
   /// The database file.
   package let url: URL
   /// SQLite's write-ahead log (WAL).
-  var logPath: String { url.path + "-wal" }
+  var logPath: String { place.log }
   private let session: StoreSession
+  private let place: StorePlace
   /// The page cache of the writing connection, in bytes.
   let writerCacheBytes: Int
   /// The keys in use; nil for a plaintext store.
@@ -53,6 +54,7 @@ package struct StoreDatabase: Sendable {
     self.readers = readers
     self.logDamage = logDamage
     url = URL(fileURLWithPath: paths.database)
+    place = StorePlace(database: paths.database, log: paths.log)
     self.session = session
     self.sealed = sealed
   }
@@ -112,6 +114,13 @@ package struct StoreDatabase: Sendable {
   private func keepDamaged() throws {
     guard sealed?.hasMetDamage == true else { return }
     try writer.writeWithoutTransaction { try StoreConnection.keepLog(of: $0) }
+  }
+
+  /// Refuses to commit to files that have no name any more: what is written to them is lost.
+  ///
+  /// - Throws: ``SmartStoreError`` `databaseMissing`.
+  func checkPlace(_ database: Database) throws(SmartStoreError) {
+    try place.check(database)
   }
 
   /// Folds the log into the database file, as far as readers allow.
