@@ -71,6 +71,7 @@ extension InMemoryOrg.State {
     let id = "001" + String(repeating: "0", count: 15 - digits.count) + digits
     var record = fields
     originals[id] = fields
+    saving?(type, &record)
     let time = tick()
     record["attributes"] = ["type": .string(type)]
     record["Id"] = .string(id)
@@ -78,10 +79,19 @@ extension InMemoryOrg.State {
     record["CreatedDate"] = time
     record["LastModifiedDate"] = time
     objects[type, default: [:]][id] = record
+    runFlow(type, id, old: nil, new: record)
     return id
   }
 
   mutating func update(_ type: String, _ id: String, _ fields: JSONObject) {
+    var fields = fields
+    saving?(type, &fields)
+    let old = objects[type]?[id]
+    write(type, id, fields)
+    if let old { runFlow(type, id, old: old, new: objects[type]?[id]) }
+  }
+
+  private mutating func write(_ type: String, _ id: String, _ fields: JSONObject) {
     let time = tick()
     for (key, value) in fields where key != "attributes" && key != "Id" {
       objects[type]?[id]?[key] = value
@@ -90,13 +100,40 @@ extension InMemoryOrg.State {
   }
 
   mutating func delete(_ type: String, _ id: String) {
+    let old = objects[type]?[id]
     objects[type]?[id] = nil
     deleted.insert(id)
+    bin[id] = old
     for relation in relations where relation.parent == type && relation.cascades {
       for (child, record) in objects[relation.child] ?? [:]
       where record[relation.field]?.string == id {
         delete(relation.child, child)
       }
+    }
+    if let old { runFlow(type, id, old: old, new: nil) }
+  }
+
+  /// Restores a deleted record, and the children that its deletion deleted.
+  mutating func restore(_ id: String) {
+    guard var record = bin.removeValue(forKey: id),
+      let type = record["attributes"]?["type"]?.string
+    else { return }
+    deleted.remove(id)
+    record["LastModifiedDate"] = tick()
+    objects[type, default: [:]][id] = record
+    for relation in relations where relation.parent == type && relation.cascades {
+      for (child, lost) in bin where lost[relation.field]?.string == id { restore(child) }
+    }
+    runFlow(type, id, old: nil, new: record)
+  }
+
+  private mutating func runFlow(
+    _ type: String, _ id: String, old: JSONObject?, new: JSONObject?
+  ) {
+    guard let flow else { return }
+    let change = InMemoryOrg.Change(type: type, id: id, old: old, new: new)
+    for update in flow(change) where objects[update.type]?[update.id] != nil {
+      write(update.type, update.id, update.fields)
     }
   }
 

@@ -23,6 +23,8 @@ public final class InMemoryOrg: SyncRequestSender {
     case dropAnswer
     /// The server answers, and null stands wherever an id stood as a value.
     case withoutIds
+    /// The server processes the request, and the response ends in the middle of its body.
+    case cutBody
     /// Something else answers.
     case answer(status: Int, body: String)
   }
@@ -64,6 +66,10 @@ public final class InMemoryOrg: SyncRequestSender {
     var deleted: Set<String> = []
     /// The fields with which records were created, by id.
     var originals: [String: JSONObject] = [:]
+    /// The deleted records by id, as they can be restored.
+    var bin: [String: JSONObject] = [:]
+    var saving: (@Sendable (String, inout JSONObject) -> Void)?
+    var flow: (@Sendable (Change) -> [FlowUpdate])?
     var cursors: [String: [JSONObject]] = [:]
     var requests: [Request] = []
     var clock: Int64 = 1_700_000_000_000
@@ -192,6 +198,10 @@ public final class InMemoryOrg: SyncRequestSender {
       let text = String(decoding: answer.body, as: UTF8.self)
       return RestResponse(
         status: answer.status, body: Array(text.replacing(/"001\d{15}"/, with: "null").utf8))
+    case .cutBody:
+      let response = try state.withLock { try $0.answer(seen) }
+      return RestResponse(
+        status: response.status, body: Array(response.body.prefix(response.body.count / 2)))
     case .answer(let status, let body):
       return RestResponse(status: status, body: Array(body.utf8))
     }
