@@ -18,6 +18,10 @@ public enum SyncKeys: Sendable {
   /// What the server said when it refused the record, as JSON text.
   public static let lastError = "__last_error__"
 
+  /// In a conflict, and in the base version, of a parent that is deleted locally: the server's children that its
+  /// deletion would delete and that were created or changed there since, with their modification dates by id.
+  static let treeChildren = "__children__"
+
   // MARK: Fields that the store keeps on a record
 
   static let soupEntryId = "_soupEntryId"
@@ -51,7 +55,7 @@ public enum SyncKeys: Sendable {
   /// Fields of the store and of sync: they mean nothing to the server and are never sent.
   static let neverSent: Set<String> = [
     local, locallyCreated, locallyUpdated, locallyDeleted, syncId, lastError, soupEntryId,
-    soupLastModified, soupCreated, attributes,
+    soupLastModified, soupCreated, attributes, treeChildren,
   ]
 
   /// Whether `id` was made here, so that the server cannot know it.

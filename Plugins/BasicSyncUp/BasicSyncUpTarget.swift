@@ -11,7 +11,9 @@ import SalesforceSDKCore
 /// In mode `LEAVE_IF_CHANGED` a record's date is asked for first, and the update itself names the
 /// date that it builds on: a change that somebody makes between the two is refused as a conflict
 /// instead of being overwritten.
-public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equatable {
+public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding,
+  ExternalIdFinding, Equatable
+{
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "basic", implementationName: "SFSyncUpTarget",
     aliases: [
@@ -98,6 +100,13 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
       found.append(try await RemoteRecord.ofOne(record, fields: fields, in: context))
     }
     return found
+  }
+
+  public func remoteRecords(
+    byExternalIdOf records: [SyncUpRecord], fields: [String], in context: SyncContext
+  ) async throws -> [RemoteRecord] {
+    try await RemoteRecord.byExternalId(
+      of: records, fields: fields, idFieldName: names.id, in: context)
   }
 
   public func candidates(

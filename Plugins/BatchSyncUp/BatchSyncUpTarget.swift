@@ -10,7 +10,9 @@ import SalesforceSDKCore
 /// detection: dates are asked for 2,000 at a time.
 ///
 /// Unlike the collection target it keeps the order of records across creates, updates and deletes.
-public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equatable {
+public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding,
+  ExternalIdFinding, Equatable
+{
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "batch", implementationName: "SFBatchSyncUpTarget",
     aliases: [
@@ -83,6 +85,13 @@ public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding, Equata
     of records: [SyncUpRecord], fields: [String], in context: SyncContext
   ) async throws -> [RemoteRecord] {
     try await RemoteRecord.inBulk(of: records, fields: fields, in: context)
+  }
+
+  public func remoteRecords(
+    byExternalIdOf records: [SyncUpRecord], fields: [String], in context: SyncContext
+  ) async throws -> [RemoteRecord] {
+    try await RemoteRecord.byExternalId(
+      of: records, fields: fields, idFieldName: names.id, in: context)
   }
 
   public func candidates(

@@ -4,8 +4,8 @@ public import SalesforceSDKCommon
 /// The parents of a parent-children target.
 ///
 /// JSON: `{"sobjectType": "Account", "soupName": "accounts", "idFieldName": "Id",
-/// "modificationDateFieldName": "LastModifiedDate", "externalIdFieldName": "…"}`, the first two
-/// required.
+/// "modificationDateFieldName": "LastModifiedDate", "externalIdFieldName": "…", "fillsExternalId": false}`, the
+/// first two required.
 public struct ParentInfo: Sendable, Equatable {
   /// The object.
   public let sobjectType: String
@@ -15,16 +15,20 @@ public struct ParentInfo: Sendable, Equatable {
   public let names: SyncFieldNames
   /// The field by which the server finds a record that was made here.
   public let externalIdFieldName: String?
+  /// Whether a record that was created locally and has no external id gets a UUID there before it is sent, as
+  /// `SyncUpFields.fillsExternalId` says. Default: false.
+  public let fillsExternalId: Bool
 
   /// Describes parents.
   public init(
     sobjectType: String, soupName: String, names: SyncFieldNames = SyncFieldNames(),
-    externalIdFieldName: String? = nil
+    externalIdFieldName: String? = nil, fillsExternalId: Bool = false
   ) {
     self.sobjectType = sobjectType
     self.soupName = soupName
     self.names = names
     self.externalIdFieldName = externalIdFieldName
+    self.fillsExternalId = fillsExternalId
   }
 
   /// Reads the JSON form.
@@ -34,7 +38,8 @@ public struct ParentInfo: Sendable, Equatable {
     self.init(
       sobjectType: try json.requiredSyncObjectType(),
       soupName: try json.requiredSyncText("soupName"), names: SyncFieldNames(configuration: json),
-      externalIdFieldName: json.syncText("externalIdFieldName"))
+      externalIdFieldName: json.syncText("externalIdFieldName"),
+      fillsExternalId: json["fillsExternalId"]?.bool ?? false)
   }
 
   /// The JSON form.
@@ -45,6 +50,7 @@ public struct ParentInfo: Sendable, Equatable {
       "modificationDateFieldName": .string(names.modificationDate),
     ]
     if let externalIdFieldName { json["externalIdFieldName"] = .string(externalIdFieldName) }
+    if fillsExternalId { json["fillsExternalId"] = true }
     return json
   }
 
@@ -69,11 +75,15 @@ public struct ChildrenInfo: Sendable, Equatable {
   public let names: SyncFieldNames
   /// The field by which the server finds a record that was made here.
   public let externalIdFieldName: String?
+  /// Whether a record that was created locally and has no external id gets a UUID there before it is sent, as
+  /// `SyncUpFields.fillsExternalId` says. Default: false.
+  public let fillsExternalId: Bool
 
   /// Describes children.
   public init(
     sobjectType: String, sobjectTypePlural: String, soupName: String, parentIdFieldName: String,
-    names: SyncFieldNames = SyncFieldNames(), externalIdFieldName: String? = nil
+    names: SyncFieldNames = SyncFieldNames(), externalIdFieldName: String? = nil,
+    fillsExternalId: Bool = false
   ) {
     self.sobjectType = sobjectType
     self.sobjectTypePlural = sobjectTypePlural
@@ -81,6 +91,7 @@ public struct ChildrenInfo: Sendable, Equatable {
     self.parentIdFieldName = parentIdFieldName
     self.names = names
     self.externalIdFieldName = externalIdFieldName
+    self.fillsExternalId = fillsExternalId
   }
 
   /// Reads the JSON form.
@@ -93,7 +104,8 @@ public struct ChildrenInfo: Sendable, Equatable {
       soupName: try json.requiredSyncText("soupName"),
       parentIdFieldName: try json.requiredSyncText("parentIdFieldName"),
       names: SyncFieldNames(configuration: json),
-      externalIdFieldName: json.syncText("externalIdFieldName"))
+      externalIdFieldName: json.syncText("externalIdFieldName"),
+      fillsExternalId: json["fillsExternalId"]?.bool ?? false)
   }
 
   /// The JSON form.
@@ -105,6 +117,7 @@ public struct ChildrenInfo: Sendable, Equatable {
       "modificationDateFieldName": .string(names.modificationDate),
     ]
     if let externalIdFieldName { json["externalIdFieldName"] = .string(externalIdFieldName) }
+    if fillsExternalId { json["fillsExternalId"] = true }
     return json
   }
 

@@ -12,6 +12,7 @@ import SalesforceSDKCore
 /// Children that are made together with their parent are given its id by the server; in mode
 /// `LEAVE_IF_CHANGED` a tree goes up only if nobody changed any record of it.
 public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching, LostCreateFinding,
+  ExternalIdFinding,
   Equatable
 {
   public static let kind = SyncTargetKind(
@@ -52,10 +53,11 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
     self.relationshipType = relationshipType
     fields = SyncUpFields(
       createFieldlist: createFieldlist, updateFieldlist: updateFieldlist,
-      externalIdFieldName: parent.externalIdFieldName)
+      externalIdFieldName: parent.externalIdFieldName, fillsExternalId: parent.fillsExternalId)
     childFields = SyncUpFields(
       createFieldlist: childrenCreateFieldlist, updateFieldlist: childrenUpdateFieldlist,
-      externalIdFieldName: children.externalIdFieldName)
+      externalIdFieldName: children.externalIdFieldName,
+      fillsExternalId: children.fillsExternalId)
     FeatureMarkers.shared.register("RR")
   }
 
@@ -144,6 +146,14 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
     of records: [SyncUpRecord], fields: [String], in context: SyncContext
   ) async throws -> [RemoteRecord] {
     try await RemoteRecord.inBulk(of: records, fields: fields, in: context)
+  }
+
+  public func remoteRecords(
+    byExternalIdOf records: [SyncUpRecord], fields: [String], in context: SyncContext
+  ) async throws -> [RemoteRecord] {
+    try await RemoteRecord.byExternalId(
+      of: records, fields: fields, idFieldName: names(of: records.first?.objectType).id, in: context
+    )
   }
 
   public func candidates(

@@ -211,19 +211,21 @@ import Testing
     }
   }
 
-  @Test(arguments: ["--mine", "--theirs", "--set"])
-  func `a conflict is listed with its values, and decided`(decision: String) async throws {
+  @Test(arguments: ["--mine", "--theirs", "--set"], ["MERGE_FIELDS", "LEAVE_IF_CHANGED"])
+  func `a conflict is listed with its values, and decided`(
+    decision: String, mode: String
+  ) async throws {
     try await withTool { tool, org, _ in
       let id = try await org.create("Account", ["Name": "Arbour", "Phone": "1"])
       _ = try await tool.json(
         "sync", "down", "--soup", "accounts", "--query", "SELECT Id, Name, Phone FROM Account",
-        "--merge-mode", "MERGE_FIELDS", "--name", "accounts")
+        "--merge-mode", mode, "--name", "accounts")
       let before = try await elements(tool)
       try await upsert(
         tool, [changed(before["Arbour"], "__locally_updated__", name: "Arbour here")])
       org.options.clock.advance(by: .seconds(60))
       try await org.update("Account", id: id, ["Name": "Arbour there", "Phone": "2"])
-      let state = try await up(tool, "MERGE_FIELDS", name: "up", status: 3)
+      let state = try await up(tool, mode, name: "up", status: 3)
       #expect(state["outcomes"] == ["succeeded": 0, "skipped": 1, "failed": 0])
       #expect(state["conflicts"] == 1)
 
@@ -233,7 +235,8 @@ import Testing
       #expect(status["unsent"]?[0]?["outcome"] == "conflict")
 
       let conflict = try #require(try await tool.json("sync", "conflicts")["conflicts"]?[0])
-      let field = conflict["fields"]?[0]
+      #expect(conflict["mergeMode"] == .string(mode))
+      let field = conflict["fields"]?.array?.first { $0["name"] == "Name" }
       #expect(field?["name"] == "Name" && field?["base"] == "Arbour")
       #expect(field?["mine"] == "Arbour here" && field?["theirs"] == "Arbour there")
       let key = try #require(conflict["key"]?.string)

@@ -73,6 +73,7 @@ public final class InMemoryOrg: SyncRequestSender {
     var cursors: [String: [JSONObject]] = [:]
     var requests: [Request] = []
     var clock: Int64 = 1_700_000_000_000
+    var queryTime: Int64 = 2_000
     var tickLength: Int64 = 1_000
     var lateness: Int64 = 0
     var lastNumber = 0
@@ -183,7 +184,8 @@ public final class InMemoryOrg: SyncRequestSender {
       try Task.checkCancellation()
       return try state.withLock { state in
         let response = try state.answer(seen)
-        let date = SalesforceDate(milliseconds: state.clock).httpText
+        let delay = seen.line.hasPrefix("GET") ? state.queryTime : 0
+        let date = SalesforceDate(milliseconds: state.clock + delay).httpText
         return RestResponse(
           status: response.status, headers: [.date: date], body: response.body)
       }
@@ -212,6 +214,12 @@ extension InMemoryOrg {
   /// How much time passes with each change, in milliseconds. Dates are whole seconds all the same.
   public func setTickLength(_ milliseconds: Int64) {
     state.withLock { $0.tickLength = milliseconds }
+  }
+
+  /// How much later a query is than the change before it, in milliseconds, as the dates of responses say. Default:
+  /// 2,000, so that the second of the last change is over.
+  public func setQueryTime(_ milliseconds: Int64) {
+    state.withLock { $0.queryTime = milliseconds }
   }
 
   /// Makes changes in `body` as transactions that commit late: their dates lie in the past.

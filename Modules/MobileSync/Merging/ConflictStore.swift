@@ -16,26 +16,42 @@ enum ConflictStore {
       .compactMap { SyncConflict(json: $0.record) }
   }
 
-  /// The conflicts that are open: as ``all(in:_:)``, without those of mode leaveIfChanged, or in doubt, whose
-  /// entries were removed or cleaned since, by the app or by a download.
+  /// The conflicts that are open: as ``all(in:_:)``, without those of mode leaveIfChanged, in doubt or with a
+  /// missing parent whose entries were removed or cleaned since, by the app or by a download.
   static func open(
     in soupName: String?, _ reader: borrowing some StoreReading & ~Copyable
   ) throws -> [SyncConflict] {
     let found = try all(in: soupName, reader)
     var ended: Set<String> = []
     let perishable = found.filter {
-      $0.kind == .inDoubt || ($0.mergeMode == .leaveIfChanged && !$0.isOfTree)
+      $0.kind == .inDoubt || $0.kind == .parentMissing
+        || ($0.mergeMode == .leaveIfChanged && !$0.isOfTree)
     }
     for (soup, group) in Dictionary(grouping: perishable, by: \.soupName) {
       var rows: [Int64: JSONSlice] = [:]
       if reader.soupExists(forName: soup) {
         for (id, row) in try reader.entries(group.map(\.entryId), of: soup) { rows[id] = row }
       }
-      for conflict in group where !conflict.concerns(rows[conflict.entryId]) {
-        ended.insert(conflict.id)
+      for conflict in group {
+        let isOpen =
+          try conflict.concerns(rows[conflict.entryId])
+          && isMissing(conflict.missingParent, of: rows[conflict.entryId], reader)
+        if !isOpen { ended.insert(conflict.id) }
       }
     }
     return ended.isEmpty ? found : found.filter { !ended.contains($0.id) }
+  }
+
+  /// Whether a child still refers to the parent that it had, and that parent has not come since; true without one.
+  private static func isMissing(
+    _ parent: SyncConflict.MissingParent?, of row: JSONSlice?,
+    _ reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Bool {
+    guard let parent else { return true }
+    guard row?[parent.field]?.string == parent.recordId else { return false }
+    if parent.entryId != nil || !reader.soupExists(forName: parent.soupName) { return true }
+    return try SoupRecords(soupName: parent.soupName, idField: parent.names.idField)
+      .entryIds(of: [parent.recordId], in: reader).isEmpty
   }
 
   /// The conflicts of entries, by entry id.
@@ -59,15 +75,11 @@ enum ConflictStore {
       withExternalIdPath: "key")
   }
 
-  /// Those of the entries that wait for a decision between the edits of two entries that became one. What the server
-  /// has is compared with them later.
-  static func localEdits(
+  /// The kinds of the entries' conflicts, by entry id.
+  static func kinds(
     of entryIds: [Int64], in soupName: String, _ reader: borrowing some StoreReading & ~Copyable
-  ) throws -> Set<Int64> {
-    Set(
-      try SideSoup.conflicts.entries(entryIds.map { "\(soupName)/\($0)" }, in: reader)
-        .compactMap { SyncConflict(json: $0.record) }.filter { $0.kind == .localEdits }
-        .map(\.entryId))
+  ) throws -> [Int64: SyncConflict.Kind] {
+    try conflicts(of: entryIds, in: soupName, reader).mapValues(\.kind)
   }
 
   /// Forgets the conflicts of rows that have none any more.

@@ -1,3 +1,4 @@
+import Foundation
 import SalesforceSDKCommon
 import SmartStore
 
@@ -20,54 +21,57 @@ struct DoubtResolution {
         .invalidResolution, "'\(id)' is not an id of the server. Give the id of a record there.")
     }
     try OutcomeStore.forget([conflict.id], in: transaction)
-    let theirs = conflict.candidates.first { $0.id == id }?.values
-    let store = BaseStore(soupName: conflict.soupName)
-    let double = try double(of: id, in: transaction)
-    var flags = RecordFlags(of: row)
-    let edited = Set(
-      conflict.fields.filter { !FieldEquality.same(row[$0.name]?.value, $0.base) }.map(\.name))
-    var members: [(key: String, value: JSONValue)] = []
-    var isEdited = !edited.isEmpty
-    if let double {
-      // It was downloaded later than the candidate was found, or edited.
-      members = double.record.members.filter { key, _ in
-        key == SyncKeys.syncId
-          || (!SyncKeys.neverSent.contains(key) && !edited.contains(key) && key != names.idField)
-      }.map { (key: $0.key, value: $0.value.value) }
-      let others = RecordFlags(of: double.record)
-      isEdited = isEdited || (others.local && !others.deleted)
-      flags.deleted = flags.deleted || others.deleted
-      try transaction.remove(entryIds: [double.id], forSoupNamed: conflict.soupName)
-      try ConflictStore.remove([double.id], of: conflict.soupName, in: transaction)
-    } else if let theirs {
-      for (name, value) in theirs where names.isData(name) && !edited.contains(name) {
-        members.append((name, value))
-      }
-      try store.save([id: theirs], in: transaction)
-    } else {
-      // Nothing is known of a record that was no candidate: all of the entry is uploaded.
-      isEdited = true
+    let sent = JSONObject(conflict.fields.map { (key: $0.name, value: $0.base ?? .null) })
+    let known = try BaseStore(soupName: conflict.soupName).bases(of: [id], in: transaction)[id]
+    let union = EntryUnion(
+      soupName: conflict.soupName, names: names, uses: Uses(childLinks: conflict.childLinks),
+      syncId: conflict.syncId, time: Int64(Date().timeIntervalSince1970 * 1_000))
+    let united = try EntryAdoption(union: union).adopt(
+      [EntryAdoption.Found(entryId: conflict.entryId, id: id, origin: .values(sent))],
+      in: transaction)
+    if !united.concerns(conflict.entryId) {
+      try takeCandidate(id, over: known, in: transaction)
     }
-    members.append((names.idField, .string(id)))
-    flags.created = false
-    flags.updated = isEdited && !flags.deleted
-    flags.local = flags.updated || flags.deleted
-    try transaction.upsert(
-      slices: [try row.setting(members + flags.members, removing: [SyncKeys.lastError])],
-      soup: conflict.soupName)
     try RecordOwners(soupName: conflict.soupName, syncId: RecordOwners.madeHere)
       .add([(id: id, syncId: RecordOwners.madeHere)], in: transaction)
     try follow(id, in: transaction)
   }
 
-  /// Another entry of the soup that has the id.
-  private func double(
-    of id: String, in transaction: borrowing StoreTransaction
-  ) throws -> (id: Int64, record: JSONSlice)? {
-    let records = SoupRecords(soupName: conflict.soupName, idField: names.idField)
-    let ids = try records.entryIds(of: [id], in: transaction)
-    return try transaction.entries(Array(ids.values), of: conflict.soupName)
-      .first { $0.id != conflict.entryId }
+  /// Gives an entry that is the only one of its record the values of the candidate, but for what was edited since
+  /// the entry was sent. Of a record that was no candidate nothing is known, and all of the entry is uploaded.
+  private func takeCandidate(
+    _ id: String, over known: JSONObject?, in transaction: borrowing StoreTransaction
+  ) throws {
+    let store = BaseStore(soupName: conflict.soupName)
+    guard let theirs = conflict.candidates.first(where: { $0.id == id })?.values else {
+      // What was sent is no base version of a record that may be quite another.
+      if known == nil { try store.remove([id], in: transaction) }
+      return
+    }
+    let edited = Set(
+      conflict.fields.filter { !FieldEquality.same(row[$0.name]?.value, $0.base) }.map(\.name))
+    var members = theirs.filter { names.isData($0.key) && !edited.contains($0.key) }
+      .map { (key: $0.key, value: $0.value) }
+    var flags = RecordFlags(of: row)
+    flags.created = false
+    flags.updated = !edited.isEmpty && !flags.deleted
+    flags.local = flags.updated || flags.deleted
+    members.append((names.idField, .string(id)))
+    try store.save([id: theirs], in: transaction)
+    try transaction.upsert(
+      slices: [try row.setting(members + flags.members, removing: [SyncKeys.lastError])],
+      soup: conflict.soupName)
+  }
+
+  /// What a store knows by itself of the syncs that work on a soup.
+  private struct Uses: EntryUnion.Uses {
+    let childLinks: Set<ChildLink>
+
+    func childLinks(of soupName: String) -> Set<ChildLink> { childLinks }
+
+    func keepsBases(
+      _ soupName: String, in reader: borrowing some StoreReading & ~Copyable
+    ) throws -> Bool { true }
   }
 
   /// Puts the server's id wherever unsynced entries refer to the record by its local id.

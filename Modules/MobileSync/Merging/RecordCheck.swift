@@ -67,7 +67,9 @@ struct RecordCheck: Sendable {
       switch verdict(pair, row, flags, base: base) {
       case .unchanged(let date):
         if let date { written.append(try row.setting([(names.dateField, date)])) }
-        if known?.mergeMode == .leaveIfChanged { ended.insert(entryId) }
+        if known?.mergeMode == .leaveIfChanged, known?.kind != .parentMissing {
+          ended.insert(entryId)
+        }
       case .agreed(let members):
         let values = members.map { (key: $0.key, value: $0.value) }
         written.append(
@@ -194,5 +196,6 @@ extension SyncConflict {
   func isSame(as other: SyncConflict) -> Bool {
     kind == other.kind && recordId == other.recordId && fields == other.fields
       && theirs == other.theirs && candidates == other.candidates && isOfTree == other.isOfTree
+      && missingParent == other.missingParent
   }
 }

@@ -22,6 +22,15 @@ struct RowMerge: Sendable {
     let theirs: Theirs
     /// Whether the record was changed on the server for certain, also if nothing of it shows here.
     var isChangedThere = false
+    /// Of a parent that is deleted here: the children on the server that were created or changed there, as
+    /// ``SyncKeys/treeChildren`` has them; nil if there are none.
+    var changedChildren: JSONObject?
+  }
+
+  /// Whether a modification date differs from the one that is known; false if either is not known.
+  static func isDateOther(_ date: JSONValue?, than known: JSONValue?) -> Bool {
+    guard let date, let known else { return false }
+    return !FieldEquality.same(date, known)
   }
 
   /// What is written for one row.
@@ -38,8 +47,9 @@ struct RowMerge: Sendable {
   func apply(
     _ pairs: [Pair], in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
-    let undecided = try ConflictStore.localEdits(
-      of: pairs.map(\.entryId), in: soupName, transaction)
+    let known = try ConflictStore.kinds(of: pairs.map(\.entryId), in: soupName, transaction)
+    // Between the edits of two entries that became one no comparison with the server decides.
+    let undecided = Set(known.filter { $0.value == .localEdits }.keys)
     let pairs = pairs.filter { !undecided.contains($0.entryId) }
     let store = BaseStore(soupName: soupName)
     let bases = try store.bases(of: pairs.map(\.id), in: transaction)
@@ -65,7 +75,8 @@ struct RowMerge: Sendable {
     try store.remove(removed.map(\.id), in: transaction)
     let open = Set(conflicts.map(\.entryId))
     try ConflictStore.remove(
-      pairs.map(\.entryId).filter { !open.contains($0) }, of: soupName, in: transaction)
+      pairs.map(\.entryId).filter { !open.contains($0) && known[$0] != .parentMissing },
+      of: soupName, in: transaction)
     try ConflictStore.save(conflicts, in: transaction)
     return open.union(undecided)
   }
@@ -78,8 +89,11 @@ struct RowMerge: Sendable {
       let fields = FieldMerge.changesHere(base: base ?? [:], mine: pair.row, names: names)
       return .conflict(nil, base: nil, conflict(pair, .deletedThere, fields, theirs: nil))
     case .record(let theirs) where isDeleted:
-      let fields = FieldMerge.changesThere(
+      var fields = FieldMerge.changesThere(
         base: base, mine: pair.row, theirs: theirs, names: names)
+      if let children = pair.changedChildren {
+        fields.append(SyncConflict.Field(changedChildren: children))
+      }
       guard fields.isEmpty, !pair.isChangedThere else {
         return .conflict(nil, base: nil, conflict(pair, .deletedHere, fields, theirs: theirs))
       }

@@ -56,9 +56,18 @@ private struct ConflictResolution {
       return try SideSoup.conflicts.remove([conflict.id], in: transaction)
     }
     switch (conflict.kind, choice) {
-    case (.inDoubt, .record(let id)):
-      try DoubtResolution(conflict: conflict, row: row).adopt(id, in: transaction)
+    case (.parentMissing, _):
+      try ParentResolution(conflict: conflict, row: row).apply(choice, in: transaction)
       return try SideSoup.conflicts.remove([conflict.id], in: transaction)
+    case (_, .detach), (_, .recreateParent):
+      throw SyncError(
+        .invalidResolution,
+        "The conflict of \(conflict.id) is not about a missing parent. Resolve it as its kind allows."
+      )
+    case (.inDoubt, .record(let id)):
+      // The record may have another entry, and what both were edited to may be a conflict of the one that stays.
+      try SideSoup.conflicts.remove([conflict.id], in: transaction)
+      return try DoubtResolution(conflict: conflict, row: row).adopt(id, in: transaction)
     case (.inDoubt, .create):
       try DoubtResolution(conflict: conflict, row: row).create(in: transaction)
       return try SideSoup.conflicts.remove([conflict.id], in: transaction)
@@ -112,7 +121,8 @@ private struct ConflictResolution {
         case .mine: (field.name, flags.local ? row[field.name]?.value : field.mine)
         case .theirs: (field.name, field.theirs)
         case .values(let values): (field.name, values[field.name] ?? field.theirs)
-        case .record, .create: (field.name, row[field.name]?.value)
+        case .record, .create, .detach, .recreateParent:
+          (field.name, row[field.name]?.value)
         }
       }
       .map { (key: $0.0, value: $0.1 ?? .null) } + values(besides: conflict.fields)
@@ -160,7 +170,7 @@ private struct ConflictResolution {
       let given = Set(values.map(\.key))
       members = members.filter { !given.contains($0.key) } + values
       flags = RecordFlags(local: true, created: false, updated: true, deleted: false)
-    case .record, .create: return
+    case .record, .create, .detach, .recreateParent: return
     }
     let resolved = try row.setting(members + flags.members, removing: [SyncKeys.lastError])
     try transaction.upsert(slices: [resolved], soup: conflict.soupName)
@@ -171,7 +181,7 @@ private struct ConflictResolution {
   ) throws {
     var members = (conflict.theirs ?? [:]).map { (key: $0.key, value: $0.value) }
     switch choice {
-    case .mine, .record, .create: return
+    case .mine, .record, .create, .detach, .recreateParent: return
     case .theirs: members += RecordFlags.clean.members
     case .values(let values):
       members = members.filter { values[$0.key] == nil } + self.values()

@@ -51,11 +51,17 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     /// the other entry was deleted locally. What is resolved is uploaded by the next sync up.
     public static let localEdits = Kind("localEdits")
 
+    /// A child of a tree was edited or created here, and its parent was deleted on the server or is not in the
+    /// parents' soup, so that the child cannot be uploaded. ``SyncConflict/missingParent`` names it.
+    /// ``SyncResolution/detach``, ``SyncResolution/recreateParent`` and ``SyncResolution/theirs`` decide.
+    public static let parentMissing = Kind("parentMissing")
+
     /// The kind with the given text, nil if there is none.
     public init?(rawValue: String) {
       guard
         let known = [
           Self.fields, .deletedHere, .deletedThere, .changedThere, .inDoubt, .localEdits,
+          .parentMissing,
         ]
         .first(where: { $0.rawValue == rawValue })
       else { return nil }
@@ -94,6 +100,21 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     public let values: JSONObject
   }
 
+  /// The parent without which a child of a tree cannot be uploaded.
+  public struct MissingParent: Sendable, Equatable {
+    /// The parents' soup.
+    public let soupName: String
+    /// The parent's entry, which ``SyncResolution/recreateParent`` needs; nil if the soup has none.
+    public let entryId: Int64?
+    /// The id that the child refers to.
+    public let recordId: String
+    /// The child's field that holds it.
+    public let field: String
+    /// Whether the server keeps no child without a parent, so that it cannot be detached.
+    public let isRequired: Bool
+    let names: RecordNames
+  }
+
   /// The soup.
   public let soupName: String
   /// The row's entry id.
@@ -116,6 +137,10 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
   let theirs: JSONObject?
   /// The records that one in doubt may be, best first; of other kinds none.
   public let candidates: [Candidate]
+  /// The parent of a conflict of kind ``Kind/parentMissing``; of other kinds nil.
+  public let missingParent: MissingParent?
+  /// The fields by which children refer to a record in doubt, which follow it to its id.
+  let childLinks: Set<ChildLink>
   /// Whether the conflict holds back the tree of a record that may itself be clean.
   let isOfTree: Bool
 
@@ -125,7 +150,8 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
   init(
     soupName: String, entryId: Int64, recordId: String, kind: Kind, fields: [Field], syncId: Int64,
     mergeMode: SyncMergeMode = .mergeFields, time: Int64, names: RecordNames, theirs: JSONObject?,
-    candidates: [Candidate] = [], isOfTree: Bool = false
+    candidates: [Candidate] = [], missingParent: MissingParent? = nil,
+    childLinks: Set<ChildLink> = [], isOfTree: Bool = false
   ) {
     self.soupName = soupName
     self.entryId = entryId
@@ -138,6 +164,8 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     self.names = names
     self.theirs = theirs
     self.candidates = candidates
+    self.missingParent = missingParent
+    self.childLinks = childLinks
     self.isOfTree = isOfTree
   }
 
@@ -167,7 +195,15 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
       candidates: json["candidates"]?.elements.compactMap { candidate in
         guard let id = candidate["id"]?.string else { return nil }
         return Candidate(id: id, values: candidate["values"]?.value.object ?? [:])
-      } ?? [], isOfTree: json["isOfTree"]?.bool ?? false)
+      } ?? [], missingParent: json["missingParent"].flatMap(MissingParent.init(json:)),
+      childLinks: Set(
+        json["childLinks"]?.elements.compactMap { link in
+          guard let soupName = link["soupName"]?.string, let field = link["field"]?.string else {
+            return nil
+          }
+          return ChildLink(soupName: soupName, field: field)
+        } ?? []),
+      isOfTree: json["isOfTree"]?.bool ?? false)
   }
 
   /// The stored form.
@@ -190,41 +226,46 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
       object["candidates"] = .array(
         candidates.map { ["id": .string($0.id), "values": .object($0.values)] })
     }
+    if !childLinks.isEmpty {
+      let links = childLinks.sorted { ($0.soupName, $0.field) < ($1.soupName, $1.field) }
+      object["childLinks"] = .array(
+        links.map { ["soupName": .string($0.soupName), "field": .string($0.field)] })
+    }
+    if let missingParent { object["missingParent"] = .object(missingParent.json) }
     if isOfTree { object["isOfTree"] = true }
     if let theirs { object["theirs"] = .object(theirs) }
     return object
   }
 }
 
-/// How a conflict ends.
-public struct SyncResolution: Sendable, Equatable {
-  enum Choice: Sendable, Equatable {
-    case mine, theirs
-    case values(JSONObject)
-    case record(String)
-    case create
+extension SyncConflict.MissingParent {
+  /// Reads the stored form; nil if it is none.
+  init?(json: JSONSlice) {
+    guard let soupName = json["soupName"]?.string, let recordId = json["recordId"]?.string,
+      let field = json["field"]?.string
+    else { return nil }
+    self.init(
+      soupName: soupName, entryId: json["entryId"]?.int64, recordId: recordId, field: field,
+      isRequired: json["isRequired"]?.bool ?? false,
+      names: RecordNames(
+        idField: json["idField"]?.string ?? SyncKeys.defaultIdField,
+        dateField: json["dateField"]?.string ?? SyncKeys.defaultModificationDateField))
   }
-  let choice: Choice
 
-  /// The local changes are uploaded: the entry's values as they are now, the deletion, or, if the server's
-  /// record was deleted and the entry was not, the record created again under a new id. A field that only the
-  /// server has changed takes the server's value.
-  public static let mine = SyncResolution(choice: .mine)
-  /// What the server has stays: the entry takes its values, comes back, or is removed. Values that are not
-  /// known here come with the next sync down.
-  public static let theirs = SyncResolution(choice: .theirs)
-  /// The fields get these values, which go to the server; a field in conflict that is not among them
-  /// takes the server's. A record that was deleted on one side comes back with them.
-  public static func values(_ values: JSONObject) -> SyncResolution {
-    SyncResolution(choice: .values(values))
+  /// The stored form.
+  var json: JSONObject {
+    [
+      "soupName": .string(soupName), "entryId": entryId.map { .integer($0) } ?? .null,
+      "recordId": .string(recordId), "field": .string(field), "isRequired": .bool(isRequired),
+      "idField": .string(names.idField), "dateField": .string(names.dateField),
+    ]
   }
-  /// For a conflict of kind ``SyncConflict/Kind/inDoubt``: the record with this id is the one that was created
-  /// here. The entry takes its id; a field that was not edited since takes its value; edits since then are
-  /// uploaded. Another entry that has the id becomes one with this one, its edits included.
-  public static func record(_ id: String) -> SyncResolution {
-    SyncResolution(choice: .record(id))
+}
+
+extension SyncConflict.Field {
+  /// The children of a deleted parent that were created or changed on the server.
+  init(changedChildren: JSONObject) {
+    self.init(
+      name: SyncKeys.treeChildren, base: nil, mine: nil, theirs: .object(changedChildren))
   }
-  /// For a conflict of kind ``SyncConflict/Kind/inDoubt``: the server does not have the record; the next sync up
-  /// creates it.
-  public static let create = SyncResolution(choice: .create)
 }

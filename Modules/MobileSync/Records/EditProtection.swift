@@ -84,8 +84,9 @@ enum EditProtection: Sendable {
 extension EditProtection {
   /// The ids of records that were brought before as they come now, and edited here since.
   ///
-  /// They come again because of a late-commit window, or because a run goes on that was stopped: nobody
-  /// has changed them on the server, so there is nothing that could replace the edit.
+  /// They come again because of a late-commit window, or because an interrupted run resumes. Their dates are
+  /// compared: of a record that the server changed once more within the second of its date the edit stays too, and the
+  /// next sync up decides by its merge mode, as for an edit that was made after the download.
   func idsThatCameBefore(
     _ part: PagePart, until seenUntil: Int64, dateField: String, _ records: SoupRecords,
     in transaction: borrowing StoreTransaction

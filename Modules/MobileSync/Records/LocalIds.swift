@@ -4,19 +4,18 @@ public import SmartStore
 /// The ids that records were made under here, wherever rows refer to them.
 ///
 /// Fields that refer to records are told by their names, as the platform gives them: they end in `Id`, or
-/// in `__c` if somebody made them. A text in another field is never taken for a reference, nor is a
-/// record's own id in one of its fields.
+/// in `__c` if they are custom fields. A text in another field is never taken for a reference. A record's own id in
+/// one of its fields is a reference to itself, which is sent once the server has given it an id.
 enum LocalIds {
   private static let mark = Array("\"\(SyncKeys.localIdPrefix)".utf8)
 
-  /// The local ids that stand in a row as whole texts, at any depth, its own id left out.
+  /// The local ids that stand in a row as whole texts, at any depth, the id field left out.
   ///
   /// Costs one look at the bytes for a row without any.
   static func references(in row: JSONSlice, idField: String) -> Set<String> {
     guard mayRefer(row) else { return [] }
     var found: Set<String> = []
     for (key, value) in row.members where key != idField { collect(key, value, &found) }
-    if let own = row[idField]?.string { found.remove(own) }
     return found
   }
 

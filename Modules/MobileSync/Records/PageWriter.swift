@@ -203,7 +203,10 @@ struct PageWriter: Sendable {
         ids.compactMap { place.overruled[$0]?.entryId }, of: place.records.soupName,
         in: transaction)
     }
-    if !left.isEmpty { try refreshBases(part, left, place, in: transaction) }
+    // Merging compares with the base versions as they are.
+    if !left.isEmpty, place.merge == nil {
+      try refreshBases(part, left, place, in: transaction)
+    }
   }
 
   /// Keeps the dates of records that stay as they are here and that the server has as both sides agreed on: what
@@ -284,12 +287,19 @@ struct PageWriter: Sendable {
     guard let merge = place.merge, !ids.isEmpty else { return }
     let theirs = Dictionary(zip(part.ids, part.entries), uniquingKeysWith: { _, last in last })
     let entryIds = try place.records.entryIds(of: ids.sorted(), in: transaction)
+    let bases = try BaseStore(soupName: place.records.soupName).bases(of: ids, in: transaction)
     let pairs = try transaction.entries(Array(entryIds.values), of: place.records.soupName)
       .compactMap { entryId, row -> RowMerge.Pair? in
         guard let id = row[place.records.idField]?.string, let record = theirs[id]?.value.object,
           !RecordFlags(of: row).created
         else { return nil }
-        return RowMerge.Pair(entryId: entryId, id: id, row: row, theirs: .record(record))
+        // The deletion would take along what was changed there, also where nothing of it shows here.
+        let isChanged =
+          RecordFlags(of: row).deleted
+          && RowMerge.isDateOther(
+            record[place.dateField], than: bases[id]?[place.dateField])
+        return RowMerge.Pair(
+          entryId: entryId, id: id, row: row, theirs: .record(record), isChangedThere: isChanged)
       }
     try merge.apply(pairs, in: transaction)
   }

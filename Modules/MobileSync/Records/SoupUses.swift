@@ -72,6 +72,8 @@ struct SoupUses: Sendable {
   }
 }
 
+extension SoupUses: EntryUnion.Uses {}
+
 extension SyncState {
   /// Whether the sync compares records with their base versions.
   ///

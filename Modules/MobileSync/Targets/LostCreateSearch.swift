@@ -141,6 +141,12 @@ enum FieldAgreement {
   /// Whether one value may be what the server makes of the other when it stores it: a text with other signs or
   /// another case, a rounded number.
   static func isOtherForm(_ sent: JSONSlice, _ made: JSONSlice?) -> Bool {
+    guard let made else { return false }
+    return isOtherForm(sent.value, made.value)
+  }
+
+  /// As ``isOtherForm(_:_:)`` of stored texts.
+  static func isOtherForm(_ sent: JSONValue, _ made: JSONValue?) -> Bool {
     if let text = sent.string, let other = made?.string {
       let (left, right) = (text.lettersAndDigits, other.lettersAndDigits)
       return !left.isEmpty && left == right

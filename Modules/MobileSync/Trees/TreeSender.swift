@@ -25,7 +25,8 @@ struct TreeSender: Sendable {
 
   /// What is left to do for a tree.
   private struct Course {
-    let tree: LocalTree
+    /// The tree; nil for records that belong to none.
+    let tree: LocalTree?
     /// The id that children are given.
     var parentId: String?
     var waiting: [TreeWork.Step]
@@ -74,6 +75,28 @@ struct TreeSender: Sendable {
     conflicts.formUnion(course.conflicts)
     if let parent = work.removedLast { try await removeLast(parent) }
     return course.sent
+  }
+
+  /// Sends children that belong to no tree: those that were detached or deleted locally.
+  ///
+  /// - Parameter conflicts: As for trees.
+  func send(
+    detached steps: [TreeWork.Step], _ target: some TreeSyncUpTarget,
+    noting conflicts: inout Set<String>
+  ) async throws -> [SyncUpRecord] {
+    var work = try await narrowed(TreeWork(steps: steps))
+    try await settleLocally(waiting: work.takeWaiting(plan))
+    var taken: [SyncUpRecord] = []
+    let size = max(target.maxStepsPerRequest, 1)
+    for start in stride(from: 0, to: work.steps.count, by: size) {
+      try run.context.checkStop()
+      var course = Course(
+        tree: nil, waiting: Array(work.steps[start..<min(start + size, work.steps.count)]))
+      while !course.waiting.isEmpty { try await sendNext(&course, -1, target) }
+      conflicts.formUnion(course.conflicts)
+      taken += course.sent.taken.map(\.record)
+    }
+    return taken
   }
 
   /// Removes a parent that the server never had, now that its children are gone there; if one is left, it
@@ -125,7 +148,7 @@ struct TreeSender: Sendable {
 
   /// The work with those fields and links alone that differ from what both sides agreed on, in mode
   /// ``SyncMergeMode/mergeFields``.
-  private func narrowed(_ work: TreeWork) async throws -> TreeWork {
+  func narrowed(_ work: TreeWork) async throws -> TreeWork {
     if plan.parents.merge == nil { return work }
     func ids(isParent: Bool) -> [String] {
       work.steps.filter { $0.isParent == isParent && $0.record.action == .update }
@@ -191,7 +214,7 @@ struct TreeSender: Sendable {
       }
       throw error
     }
-    let isParentLost = await saysParentIsLost(steps, outcomes, course, target)
+    let isParentLost = await isParentGone(steps, outcomes, course, target)
     try await settle(
       steps, verdict(steps, outcomes, course, isParentLost: isParentLost), &course, entryId)
   }
@@ -200,18 +223,19 @@ struct TreeSender: Sendable {
   ///
   /// It says the same if another lookup of a child leads to a deleted record, and a parent that is there
   /// must not be made a second time.
-  private func saysParentIsLost(
+  private func isParentGone(
     _ steps: [TreeWork.Step], _ outcomes: [SyncUpOutcome], _ course: Course,
     _ target: some TreeSyncUpTarget
   ) async -> Bool {
     let isRefused = zip(steps, outcomes).contains { step, outcome in
       step.isLinked && Self.saysParentIsGone(outcome)
     }
-    guard isRefused, plan.parents.mayRecreate, course.parentRetries > 0,
-      !course.sent.taken.contains(where: \.isParent)
-    else { return false }
+    guard isRefused, course.parentRetries > 0, !course.sent.taken.contains(where: \.isParent) else {
+      return false
+    }
     switch zip(steps, outcomes).first(where: \.0.isParent)?.1 {
-    case .gone: return true
+    // Where it is not created again, its own conflict is decided first.
+    case .gone: return plan.parents.mayRecreate
     case .succeeded: return false
     default: break
     }
@@ -227,6 +251,8 @@ struct TreeSender: Sendable {
     var lostChildren: [TreeWork.Step] = []
     /// The entries, parents' and children's, whose records are gone on the server.
     var deletedThere: Set<Int64> = []
+    /// The children that cannot be sent, since their parent is gone on the server.
+    var withoutParent: Set<Int64> = []
   }
 
   private func verdict(
@@ -238,8 +264,11 @@ struct TreeSender: Sendable {
       let retries = step.isParent ? course.parentRetries : course.childRetries
       if step.isLinked, Self.saysParentIsGone(outcome), case .rejected(let error) = outcome {
         // The parent's row decides: it is made anew, or left as it is for the next sync down.
-        if isParentLost {
+        if isParentLost, plan.parents.mayRecreate {
           verdict.isParentLost = true
+        } else if isParentLost {
+          verdict.settled.append((step, .conflict))
+          verdict.withoutParent.insert(step.record.entryId)
         } else {
           verdict.settled.append(
             (step, mode == .leaveIfChanged ? .conflict : .keepError(error)))
@@ -286,13 +315,24 @@ struct TreeSender: Sendable {
       waiting =
         verdict.lostChildren.map { step in
           TreeWork.Step(
-            isParent: false, record: step.record.recreated(with: plan.rules.child), isLinked: true)
+            isParent: false, record: step.record.recreated(with: plan.rules.child),
+            isLinked: step.isLinked)
         } + waiting
     }
     let settlement = TreeSettlement(plan: plan, time: run.now(), tree: course.tree)
     let written = try await settlement.write(verdict.settled, waiting: waiting)
     if mode == .leaveIfChanged {
-      try await note(conflictsOf: verdict.settled, verdict.deletedThere, &course.conflicts)
+      try await note(
+        conflictsOf: verdict.settled.filter {
+          !verdict.withoutParent.contains($0.step.record.entryId)
+        }, verdict.deletedThere, &course.conflicts)
+    }
+    if let parent = course.tree?.parent {
+      try await keep(
+        missing: parent,
+        of: verdict.settled.map(\.step.record).filter {
+          verdict.withoutParent.contains($0.entryId)
+        })
     }
     written.outcomes.forEach(run.reportOutcome)
     course.waiting = written.waiting
@@ -354,7 +394,7 @@ struct TreeSender: Sendable {
   }
 
   /// Records that refer to others that have not gone up stay for the next run.
-  private func settleLocally(waiting steps: [TreeWork.Step]) async throws {
+  func settleLocally(waiting steps: [TreeWork.Step]) async throws {
     let time = run.now()
     try await settleLocally(
       waiting: steps.map {
@@ -366,7 +406,7 @@ struct TreeSender: Sendable {
     try await save(outcomes)
   }
 
-  private func settleLocally(held work: TreeWork, _ kind: SyncRecordOutcome.Kind) async throws {
+  func settleLocally(held work: TreeWork, _ kind: SyncRecordOutcome.Kind) async throws {
     let time = run.now()
     let own = kind == .conflict ? try await entriesInConflict(work) : []
     try await save(

@@ -7,6 +7,8 @@ extension TreeUpRun {
   /// those for which nothing may be sent.
   func hold(_ target: some TreeSyncUpTarget, _ plan: inout Plan) async throws {
     let deleted = try await deletedParents(plan)
+    try await endConflicts(ofRestoredParents: target, plan)
+    if plan.parents.merge != nil { try await findChangedChildren(of: deleted, target, &plan) }
     for isParent in [true, false] {
       let run = plan.run(isParent: isParent)
       var part = plan.part(isParent: isParent)
@@ -76,12 +78,14 @@ extension TreeSender {
     guard let id = id(of: tree), TreeWork.isKnown(tree.parent, plan.rules.parent) else {
       return nil
     }
-    guard let dates = try await target.remoteDates(ofTreeWithParent: id, in: run.context) else {
+    guard let inTree = try await target.remoteDates(ofTreeWithParent: id, in: run.context) else {
       return .undecided
     }
+    let dates = try await withChildrenElsewhere(inTree, tree, target)
     let outdated = TreeWork.outdated(tree, plan.rules, than: dates, known: try await known(tree))
-    if outdated.isEmpty { return nil }
-    let found = outdated.compactMap { record -> SyncConflict? in
+    let children = try await unknownChildren(of: tree, id, inTree)
+    if outdated.isEmpty, children == nil { return nil }
+    var found = outdated.compactMap { record -> SyncConflict? in
       let flags = RecordFlags(of: record.row.record)
       switch record.remote {
       case .modified(let date):
@@ -93,6 +97,16 @@ extension TreeSender {
       case .gone: return conflict(record.isParent, record.row.id, record.id, .deletedThere)
       case .unknown: return nil
       }
+    }
+    if let children, case .modified(let date) = dates.parent {
+      let text = JSONValue.string(SalesforceDate(milliseconds: date).text)
+      found.removeAll { $0.recordId == id && $0.soupName == plan.parents.records.soupName }
+      found.append(
+        conflict(
+          true, tree.parent.id, id, .deletedHere,
+          theirs: [
+            plan.parents.fields.dateField: text, SyncKeys.treeChildren: .object(children),
+          ], fields: [SyncConflict.Field(changedChildren: children)]))
     }
     try await save(found, &conflicts)
     return found.isEmpty ? .undecided : .conflict
@@ -169,13 +183,36 @@ extension TreeSender {
 
   private func conflict(
     _ isParent: Bool, _ entryId: Int64, _ id: String, _ kind: SyncConflict.Kind,
-    theirs: JSONObject? = nil
+    theirs: JSONObject? = nil, fields: [SyncConflict.Field] = [],
+    missing: SyncConflict.MissingParent? = nil
   ) -> SyncConflict {
     let part = plan.part(isParent: isParent)
     return SyncConflict(
-      soupName: part.records.soupName, entryId: entryId, recordId: id, kind: kind, fields: [],
-      syncId: run.context.syncId, mergeMode: .leaveIfChanged, time: run.now(),
+      soupName: part.records.soupName, entryId: entryId, recordId: id, kind: kind, fields: fields,
+      syncId: run.context.syncId, mergeMode: mode, time: run.now(),
       names: RecordNames(idField: part.fields.idField, dateField: part.fields.dateField),
-      theirs: theirs, isOfTree: true)
+      theirs: theirs, missingParent: missing, isOfTree: missing == nil)
+  }
+
+  // MARK: Missing parents
+
+  /// Keeps conflicts of children whose parent is gone on the server.
+  func keep(missing parent: LocalTree.Row, of children: [SyncUpRecord]) async throws {
+    guard let id = parent.record[plan.rules.parent.idField]?.string else { return }
+    try await keep(missing: id, parent.id, of: children)
+  }
+
+  /// Keeps conflicts of children whose parent is gone on the server, or has no entry.
+  func keep(missing id: String, _ entryId: Int64?, of children: [SyncUpRecord]) async throws {
+    let missing = SyncConflict.MissingParent(
+      soupName: plan.parents.records.soupName, entryId: entryId, recordId: id,
+      field: plan.link.field, isRequired: plan.rules.deletesChildren,
+      names: RecordNames(
+        idField: plan.rules.parent.idField, dateField: plan.rules.parent.dateField))
+    var ids: Set<String> = []
+    try await save(
+      children.map { child in
+        conflict(false, child.entryId, child.id ?? "", .parentMissing, missing: missing)
+      }, &ids)
   }
 }

@@ -60,10 +60,12 @@ struct TreeUpRun: Sendable {
         target, plan.parents, children: plan.link)
       plan.children.unclear = try await plan.childRun.adoptLostCreates(target, plan.children)
       for isParent in [true, false] {
-        let part = plan.part(isParent: isParent)
-        if !part.fields.fillsExternalId { continue }
-        let dirty = try await part.records.dirtyEntryIds(in: context.store)
-        try await plan.run(isParent: isParent).fillExternalIds(dirty, part)
+        let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
+        let dirty =
+          part.fields.fillsExternalId
+          ? try await part.records.dirtyEntryIds(in: context.store) : []
+        let filled = try await run.fillExternalIds(dirty, part)
+        try await run.adoptByExternalId(onServer: target, part, except: filled)
       }
       plan.parents.unclear.merge(
         try await plan.parentRun.adoptLostUpdates(target, plan.parents)
@@ -101,38 +103,11 @@ struct TreeUpRun: Sendable {
         plan.closeCircles()
       }
     }
+    let detached = try await sendOrphans(target, plan, noting: &noted)
+    if sync.options.fetchesModificationDates {
+      try await plan.childRun.fetchDates(of: detached, target, plan.children)
+    }
     try await end(treeConflicts.subtracting(noted))
-    try await refuseOrphans(plan)
-  }
-
-  /// Dirty children without a parent in the parents' soup are in no tree and are never sent (MS-240):
-  /// they say so.
-  private func refuseOrphans(_ plan: Plan) async throws {
-    let error = SyncUpDecision.clientError(
-      "PARENT_NOT_HERE",
-      "The record's parent is not in the soup '\(plan.parents.records.soupName)', so it belongs to no "
-        + "tree and cannot be sent. Give it a parent that is there, or send it with another sync.")
-    let settlement = TreeSettlement(plan: plan, time: run.now())
-    for row in try await orphans(plan) {
-      let id = row.record[plan.rules.child.idField]?.string
-      var child = TreeWork.Row(isParent: false, entryId: row.id, id: id)
-      if case .removeRow = SyncUpDecision(
-        entryId: row.id, record: row.record, fields: plan.rules.child)
-      {
-        try await settlement.write(removed: [child], refused: []).forEach(run.reportOutcome)
-      } else {
-        child.error = error
-        try await settlement.write(removed: [], refused: [child]).forEach(run.reportOutcome)
-      }
-    }
-  }
-
-  private func orphans(_ plan: Plan) async throws -> [LocalTree.Row] {
-    try await context.store.read { reader in
-      let ids = try plan.children.records.dirtyOrphans(
-        parents: plan.parents.records, by: plan.link.field, in: reader)
-      return try reader.entries(ids, of: plan.children.records.soupName)
-    }
   }
 
   private func plan(

@@ -51,6 +51,9 @@ struct TreeWork: Sendable {
     let deletesChildren: Bool
   }
 
+  /// Work that belongs to no tree.
+  init(steps: [Step]) { self.steps = steps }
+
   /// The work for local changes.
   init(_ tree: LocalTree, _ rules: Rules) {
     let decision = Self.decision(tree.parent, rules.parent)
@@ -142,7 +145,7 @@ struct TreeWork: Sendable {
   }
 
   /// A row as a record to send whatever its flags say; nil without an object type.
-  private static func sending(
+  static func sending(
     _ row: LocalTree.Row, _ action: SyncUpAction, _ choice: SyncUpFieldChoice,
     fields: [String]? = nil
   ) -> SyncUpRecord? {

@@ -7,9 +7,20 @@ import SmartStore
 /// several entries of one record. The oldest entry stays, with the values that ``EntryMerge`` gives it; the contributing
 /// syncs, the conflicts and the base version of all become its own.
 struct EntryUnion: Sendable {
+  /// What has to be known of the syncs that work on a soup.
+  protocol Uses: Sendable {
+    /// The fields by which entries of other soups, or of this one, are children of a soup's entries.
+    func childLinks(of soupName: String) -> Set<ChildLink>
+
+    /// Whether the soup's records have base versions.
+    func keepsBases(
+      _ soupName: String, in reader: borrowing some StoreReading & ~Copyable
+    ) throws -> Bool
+  }
+
   let soupName: String
   let names: RecordNames
-  let uses: SoupUses
+  let uses: any Uses
   let syncId: Int64
   let time: Int64
 

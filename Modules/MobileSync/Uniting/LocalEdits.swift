@@ -18,7 +18,7 @@ struct LocalEdits {
       let mine = flags.local ? row[field.name]?.value : field.mine
       let value =
         switch choice {
-        case .mine, .record, .create: mine
+        case .mine, .record, .create, .detach, .recreateParent: mine
         case .theirs: field.theirs
         case .values(let values): values[field.name] ?? field.theirs
         }
@@ -33,7 +33,7 @@ struct LocalEdits {
     }
     if let deletion = conflict.fields.first(where: { $0.name == SyncKeys.locallyDeleted }) {
       switch choice {
-      case .mine, .record, .create: break
+      case .mine, .record, .create, .detach, .recreateParent: break
       case .theirs: flags.deleted = deletion.theirs == true
       case .values: flags.deleted = false
       }

@@ -27,7 +27,7 @@ struct LostUpserts: Sendable {
           let mark = marks[SyncUpRecord.ExternalId(field: field, value: value)]
         else { continue }
         found.append(
-          EntryAdoption.Found(entryId: mark.outcome.entryId, id: id, origin: mark.values))
+          EntryAdoption.Found(entryId: mark.outcome.entryId, id: id, origin: .sent(mark)))
       }
     }
     try EntryAdoption(union: union).adopt(found, in: transaction)
@@ -71,7 +71,8 @@ extension SyncUpRun {
     let found = created.compactMap { entryId, value, _ -> EntryAdoption.Found? in
       // Of two records with one external id the server knows which one is meant.
       guard let known = ids[value], known.count == 1, let id = known.first else { return nil }
-      return EntryAdoption.Found(entryId: entryId, id: id, origin: marks[entryId]?.values ?? [:])
+      return EntryAdoption.Found(
+        entryId: entryId, id: id, origin: marks[entryId].map { .sent($0) } ?? .nothing)
     }
     if found.isEmpty { return }
     let adoption = EntryAdoption(union: union(plan))

@@ -27,6 +27,27 @@ struct LostMark: Sendable {
   /// What was sent, as an object.
   var values: JSONObject { JSONObject(sent) }
 
+  /// What of the values that were sent the server's record has, so that they count as uploaded.
+  ///
+  /// A record with the external id of an upsert may be another one, which was created in the place of a deleted one:
+  /// then the upsert may never have arrived. So only the fields count that were not edited, that have what was sent,
+  /// or that have another form of it and had not before.
+  ///
+  /// - Parameters:
+  ///   - record: What is known of the server's record.
+  ///   - base: What the server had before, as far as that is known.
+  func arrived(in record: JSONObject, over base: JSONObject?) -> JSONObject {
+    JSONObject(
+      sent.filter { name, value in
+        guard let made = record[name] else { return false }
+        if FieldEquality.same(value, made) { return true }
+        if let before = base?[name], FieldEquality.same(value, before) { return true }
+        if let number = value.double, number == made.double { return true }
+        return FieldAgreement.isOtherForm(value, made)
+          && !(base?[name].map { FieldEquality.same($0, made) } ?? false)
+      })
+  }
+
   /// Reads a stored mark; nil if it is none.
   init?(json: JSONSlice) {
     guard let outcome = SyncRecordOutcome(json: json), outcome.isLost,

@@ -79,7 +79,7 @@ extension SyncUpRun {
     }
     for conflict in conflicts {
       if context.mergeMode == .overwrite, conflict.mergeMode == .leaveIfChanged,
-        conflict.kind != .inDoubt
+        conflict.kind != .inDoubt, conflict.kind != .parentMissing
       {
         plan.overruled.insert(conflict.entryId)
       } else if !conflict.isOfTree {

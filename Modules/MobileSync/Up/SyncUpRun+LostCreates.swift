@@ -127,7 +127,7 @@ extension SyncUpRun {
         theirs: best?.values,
         candidates: (candidates ?? []).map {
           SyncConflict.Candidate(id: $0.id, values: $0.values)
-        })
+        }, childLinks: uses.childLinks(of: context.soupName))
       let earlier = stored[lost.record.entryId]
       open.append(earlier?.isSame(as: conflict) == true ? earlier ?? conflict : conflict)
     }
@@ -148,24 +148,36 @@ extension SyncUpRun {
   /// to do so. It is on disk before anything is sent, so that sending an entry again creates one record.
   ///
   /// An entry that was sent without one before keeps none: it would be created a second time.
-  func fillExternalIds(_ ids: [Int64], _ plan: Plan) async throws {
-    guard plan.fields.fillsExternalId, let field = plan.fields.externalIdField else { return }
+  ///
+  /// - Returns: The entries that got one.
+  func fillExternalIds(_ ids: [Int64], _ plan: Plan) async throws -> Set<Int64> {
+    guard plan.fields.fillsExternalId, let field = plan.fields.externalIdField else { return [] }
+    var filled: Set<Int64> = []
     let marks = try await OutcomeStore(store: context.store).lost(.create, in: context.soupName)
     for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
       let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
         .filter { marks[$0] == nil }
-      try await context.store.inTransaction { transaction in
-        var written: [JSONSlice] = []
-        for (entryId, row) in try transaction.entries(Array(slice), of: context.soupName) {
-          guard
-            case .send(let record) = SyncUpDecision(
-              entryId: entryId, record: row, fields: plan.fields),
-            record.action == .create
-          else { continue }
-          written.append(try row.setting([(field, .string(UUID().uuidString.lowercased()))]))
-        }
-        try write(written, in: transaction)
-      }
+      filled.formUnion(
+        try await context.store.inTransaction { transaction in
+          try fillExternalIds(of: Array(slice), field, plan, in: transaction)
+        })
     }
+    return filled
+  }
+
+  private func fillExternalIds(
+    of entryIds: [Int64], _ field: String, _ plan: Plan, in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int64> {
+    var written: [Int64: JSONSlice] = [:]
+    for (entryId, row) in try transaction.entries(entryIds, of: context.soupName) {
+      guard
+        case .send(let record) = SyncUpDecision(
+          entryId: entryId, record: row, fields: plan.fields),
+        record.action == .create
+      else { continue }
+      written[entryId] = try row.setting([(field, .string(UUID().uuidString.lowercased()))])
+    }
+    try write(Array(written.values), in: transaction)
+    return Set(written.keys)
   }
 }

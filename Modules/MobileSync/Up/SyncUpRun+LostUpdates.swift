@@ -136,7 +136,8 @@ extension SyncUpRun {
       // A row under this entry id may be another record by now.
       record.action == mark.outcome.action, record.id == mark.outcome.recordId
     else { return nil }
-    return isCreate ? record : record.sending(mark.sent.map(\.key))
+    // What was left out of the request, to be sent later, is not to be found on the server.
+    return record.sending(mark.sent.map(\.key))
   }
 }
 

@@ -112,18 +112,13 @@ extension SyncUpRun {
       // Whatever was changed there, also in a field that is never sent, the deletion would take with it.
       let isChanged =
         flags.deleted
-        && Self.isDateOther(remote.date, than: bases[remote.id]?[plan.fields.dateField])
+        && RowMerge.isDateOther(remote.date, than: bases[remote.id]?[plan.fields.dateField])
       pairs.append(
         RowMerge.Pair(
           entryId: entryId, id: remote.id, row: row, theirs: remote.side,
-          isChangedThere: isChanged))
+          isChangedThere: isChanged, changedChildren: plan.changedChildren[remote.id]))
     }
     return try merge.apply(pairs, in: transaction)
-  }
-
-  private static func isDateOther(_ date: JSONValue?, than known: JSONValue?) -> Bool {
-    guard let date, let known else { return false }
-    return !FieldEquality.same(date, known)
   }
 
   /// The bases of records that are about to be sent; none if only whole records are.

@@ -34,6 +34,9 @@ struct SyncUpRun: Sendable {
     var overruled: Set<Int64> = []
     /// What merges records with the server's before they are sent; nil in the other merge modes.
     var merge: RowMerge?
+    /// Of parents that are deleted here: their children on the server that were created or changed there, as
+    /// ``SyncKeys/treeChildren`` has them.
+    var changedChildren: [String: JSONObject] = [:]
     /// Who refers to whom by local ids; nil if nobody does.
     var references: References?
 
@@ -80,7 +83,8 @@ struct SyncUpRun: Sendable {
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
       report(sync)
       plan.unclear = try await adoptLostCreates(target, plan)
-      try await fillExternalIds(ids, plan)
+      let filled = try await fillExternalIds(ids, plan)
+      try await adoptByExternalId(onServer: target, plan, except: filled)
       plan.unclear.merge(try await adoptLostUpdates(target, plan)) { first, _ in first }
     }
     if sync.options.mergeMode == .leaveIfChanged {

@@ -144,6 +144,39 @@ import Testing
     #expect(try await dirty(device).isEmpty)
   }
 
+  @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields], [false, true])
+  func `a record that refers to itself is created, and then refers to itself on the server`(
+    mode: SyncMergeMode, isResponseLost: Bool
+  ) async throws {
+    let org = InMemoryOrg()
+    let device = try await makeDevice(org)
+    _ = try await device.manager.createSyncUp(
+      target: CollectionSyncUpTarget(),
+      options: SyncOptions(mergeMode: mode, fieldlist: Self.fields), soupName: Device.soup,
+      syncName: "own")
+    try await make(
+      [
+        Row(
+          id: "local_1",
+          fields: ["Name": "self", "ParentId": "local_1", "Main__c": "local_1"]),
+        Row(id: "local_2", fields: ["ParentId": "local_1"]),
+      ], on: device)
+    if isResponseLost {
+      org.intervene { _, _ in .dropAnswer }
+      _ = await syncErrorCode { _ = try await device.manager.reSync(named: "own").finished() }
+      org.intervene(nil)
+    }
+    _ = try await device.manager.reSync(named: "own").finished()
+    #expect(
+      shape(org) == [
+        "self": ["ParentId": "self", "Main__c": "self"], "local_2": ["ParentId": "self"],
+      ])
+    #expect(org.records("Account").count == 2)
+    #expect(try await dirty(device).isEmpty)
+    let row = try #require(try await device.rows().first { $0["Name"] == "self" })
+    #expect(row["ParentId"] == row["Id"] && row["Main__c"] == row["Id"])
+  }
+
   @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields])
   func `records that refer to each other in a circle go up, the reference that closes it last`(
     mode: SyncMergeMode

@@ -51,7 +51,9 @@ import Testing
   static let modes = [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields]
 
   /// A device with a sync in each direction.
-  private func device(_ target: Target, _ mode: SyncMergeMode) async throws -> Device {
+  private func device(
+    _ target: Target, _ mode: SyncMergeMode, down: SyncMergeMode? = nil
+  ) async throws -> Device {
     let org = InMemoryOrg()
     org.setClock(SalesforceDateNow.milliseconds)
     org.relate("Contacts", parent: "Account", child: "Contact", by: "AccountId")
@@ -61,8 +63,8 @@ import Testing
       target: target.up, options: SyncOptions(mergeMode: mode, fieldlist: Target.fields),
       soupName: Device.soup, syncName: "up")
     _ = try await device.manager.createSyncDown(
-      target: try target.down(), options: SyncOptions(mergeMode: mode), soupName: Device.soup,
-      syncName: "down")
+      target: try target.down(), options: SyncOptions(mergeMode: down ?? mode),
+      soupName: Device.soup, syncName: "down")
     return device
   }
 
@@ -152,5 +154,58 @@ import Testing
     device.org.update("Account", new, ["Name": "theirs"])
     try await sync("down", device)
     try await expectAgreement(device, ["Name", "Ext__c", "Phone"], count: 1)
+  }
+
+  @Test(arguments: Target.allCases)
+  func `an edit stays if its record was replaced on the server and the upsert never arrived`(
+    target: Target
+  ) async throws {
+    let device = try await device(target, .overwrite, down: .mergeFields)
+    let old = device.org.create("Account", ["Name": "old", "Ext__c": "x", "Phone": "1"])
+    try await sync("down", device)
+    try await device.edit(old, ["Name": "mine"])
+    device.org.delete("Account", old)
+    let new = device.org.create("Account", ["Name": "theirs", "Ext__c": "x", "Phone": "2"])
+    device.org.forgetRequests()
+    device.org.intervene { number, _ in number == 2 ? .unreachable : .none }
+    _ = await syncErrorCode { try await sync("up", device) }
+    device.org.intervene(nil)
+    #expect(device.org.record("Account", new)?["Name"] == "theirs")
+    try await sync("down", device)
+    let row = try #require(try await device.rows().first)
+    #expect(row["Name"] == "mine" && row[SyncKeys.local] == true)
+    // What was not edited here is as the server has it.
+    #expect(row["Phone"] == "2")
+    try await sync("up", device)
+    try await expectAgreement(device, ["Name", "Ext__c", "Phone"], count: 1)
+    #expect(device.org.record("Account", new)?["Name"] == "mine")
+  }
+
+  @Test(arguments: Target.allCases, [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `a create by external id does not replace what another user has under that id`(
+    target: Target, mode: SyncMergeMode
+  ) async throws {
+    let device = try await device(target, mode)
+    let other = device.org.create("Account", ["Name": "theirs", "Ext__c": "x", "Phone": "1"])
+    let equal = device.org.create("Account", ["Name": "same", "Ext__c": "y"])
+    try await device.create([
+      ["Name": "mine", "Ext__c": "x"], ["Name": "same", "Ext__c": "y"],
+      ["Name": "new", "Ext__c": "z"],
+    ])
+    try await sync("up", device)
+    #expect(device.org.record("Account", other)?["Name"] == "theirs")
+    let conflict = try #require(try await device.store.conflicts().first)
+    #expect(conflict.kind == .fields && conflict.recordId == other)
+    let field = conflict.fields.first { $0.name == "Name" }
+    #expect(field?.mine == "mine" && field?.theirs == "theirs")
+    #expect(try await device.dirtyRows().count == 1)
+    #expect(try await device.row(equal)?["Name"] == "same")
+    try await device.store.resolve(conflict, .mine)
+    try await sync("up", device)
+    #expect(device.org.record("Account", other)?["Name"] == "mine")
+    #expect(device.org.record("Account", other)?["Phone"] == "1")
+    try await sync("down", device)
+    try await expectAgreement(device, ["Name", "Ext__c", "Phone"], count: 3)
+    #expect(try await device.store.conflicts().isEmpty)
   }
 }

@@ -145,6 +145,30 @@ import Testing
     #expect(try await story.agrees("a", "2"))
   }
 
+  @Test(arguments: modes)
+  func `MS-195 different edits of both entries of a record in doubt are a conflict`(
+    mode: SyncMergeMode
+  ) async throws {
+    let story = try await Story(CollectionSyncUpTarget(), mode)
+    story.org.update("Account", story.made, ["Name": "theirs"])
+    try await story.run("down")
+    try await story.run("up")
+    let doubt = try #require(try await story.conflict())
+    #expect(doubt.kind == .inDoubt)
+    try await story.device.edit(story.made, ["Phone": "2"])
+    try await story.device.edit("local_1", ["Phone": "3"])
+    try await story.device.store.resolve(doubt, .record(story.made))
+    #expect(try await story.device.rows().count == 1)
+    let edits = try #require(try await story.conflict())
+    #expect(edits.kind == .localEdits)
+    #expect(edits.fields.map(\.name) == ["Phone"])
+    #expect(Set([edits.fields[0].mine, edits.fields[0].theirs]) == ["2", "3"])
+    try await story.device.store.resolve(edits, .values(["Phone": "2"]))
+    try await story.run("up")
+    #expect(try await story.agrees("theirs", "2"))
+    #expect(try await story.conflict() == nil)
+  }
+
   @Test func `MS-195 a create is held while the server does not say what it has`() async throws {
     let story = try await Story()
     story.org.intervene { _, request in

@@ -32,7 +32,9 @@ struct SyncResolveCommand: AsyncParsableCommand {
       Examples: fieldforce sync resolve accounts/5 --mine
       fieldforce sync resolve accounts/5 --set Name='Both of them' Phone=null
       fieldforce sync resolve accounts/7 --record 001000000000001AAA
+      fieldforce sync resolve contacts/3 --detach
       A record in doubt was sent, and its response was lost: --record or --create decides.
+      A child of a tree whose parent is missing cannot be uploaded: --detach, --recreate-parent or --theirs decides.
       """)
 
   @Argument(help: "The conflict, as 'sync conflicts' lists it: soup/entry id.") var conflict: String
@@ -40,6 +42,9 @@ struct SyncResolveCommand: AsyncParsableCommand {
   @Flag(help: "What the server has stays.") var theirs = false
   @Option(help: "Of a record in doubt: it is the server's record with this id.") var record: String?
   @Flag(help: "Of a record in doubt: the server does not have it; create it.") var create = false
+  @Flag(help: "Of a child whose parent is missing: upload it without a parent.") var detach = false
+  @Flag(help: "Of a child whose parent is missing: create the parent again, with its children.")
+  var recreateParent = false
   @Option(
     name: .customLong("set"), parsing: .upToNextOption,
     help: "Other values, FIELD=VALUE; a value is JSON, or else text.")
@@ -48,10 +53,12 @@ struct SyncResolveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    let given = [mine, theirs, record != nil, create, !values.isEmpty].count { $0 }
+    let given = [mine, theirs, record != nil, create, detach, recreateParent, !values.isEmpty]
+      .count { $0 }
     guard given == 1 else {
       throw ValidationError(
-        "Give one of --mine, --theirs and --set FIELD=VALUE, or of --record ID and --create.")
+        "Give one of --mine, --theirs and --set FIELD=VALUE; for a record in doubt --record ID or --create; for a "
+          + "child without its parent --detach, --recreate-parent or --theirs.")
     }
     guard values.allSatisfy({ $0.dropFirst().contains("=") }) else {
       throw ValidationError("A value is written as FIELD=VALUE.")
@@ -63,6 +70,8 @@ struct SyncResolveCommand: AsyncParsableCommand {
     if theirs { return .theirs }
     if let record { return .record(record) }
     if create { return .create }
+    if detach { return .detach }
+    if recreateParent { return .recreateParent }
     return .values(
       JSONObject(
         values.map { text in
@@ -95,6 +104,10 @@ extension SyncConflict {
       case .inDoubt where candidates.isEmpty:
         "sent without a response, and the server does not say whether it has it"
       case .inDoubt: "sent without a response, and perhaps on the server"
+      case .parentMissing:
+        "not uploaded, because its parent \(missingParent?.recordId ?? "") "
+          + (missingParent?.entryId == nil
+            ? "is not in the soup \(missingParent?.soupName ?? "")" : "was deleted on the server")
       default: "changed on both sides"
       }
     if kind == .inDoubt {

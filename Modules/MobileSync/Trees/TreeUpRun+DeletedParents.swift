@@ -1,0 +1,163 @@
+import SalesforceSDKCommon
+import SmartStore
+
+// What the deletion of a parent would delete with it.
+extension TreeUpRun {
+  /// Finds the children on the server that were created or changed there, of parents that are deleted here and
+  /// take their children along, in mode ``SyncMergeMode/mergeFields``: the user who deleted the parent has not seen
+  /// them.
+  ///
+  /// Costs one request for each such parent.
+  ///
+  /// - Parameters:
+  ///   - deleted: The parents' ids, by entry id.
+  ///   - plan: Gets the children, and the parents of which the server did not say.
+  func findChangedChildren(
+    of deleted: [Int64: String], _ target: some TreeSyncUpTarget, _ plan: inout Plan
+  ) async throws {
+    for (entryId, id) in deleted.sorted(by: { $0.key < $1.key }) {
+      guard
+        let tree = try await context.store.read({ [plan] reader in
+          try TreeSender.tree(entryId, plan, in: reader)
+        }), TreeWork.isKnown(tree.parent, plan.rules.parent)
+      else { continue }
+      let children = try await changedChildren(of: tree, id, target, plan)
+      if children == nil { plan.parents.hold(SyncUpRun.Held(undecided: [entryId])) }
+      if let children, !children.isEmpty { plan.parents.changedChildren[id] = children }
+    }
+  }
+
+  /// The changed children's modification dates, by id; nil if the server does not say.
+  private func changedChildren(
+    of tree: LocalTree, _ id: String, _ target: some TreeSyncUpTarget, _ plan: Plan
+  ) async throws -> JSONObject? {
+    guard let dates = try await target.remoteDates(ofTreeWithParent: id, in: context) else {
+      return nil
+    }
+    if dates.parent == .gone { return [:] }
+    let (fields, records) = (plan.rules.child, plan.children.records)
+    let rows = Dictionary(
+      tree.children.compactMap { row in row.record[fields.idField]?.string.map { ($0, row) } },
+      uniquingKeysWith: { first, _ in first })
+    let (bases, seen) = try await context.store.read { reader in
+      (
+        try BaseStore(soupName: records.soupName).bases(of: rows.keys, in: reader),
+        try plan.seenChildren(of: id, in: reader)
+      )
+    }
+    var changed: [String: Int64] = [:]
+    var uploaded: [(record: SyncUpRecord, date: Int64)] = []
+    for (childId, remote) in dates.children {
+      guard case .modified(let date) = remote else { return nil }
+      if let known = seen[childId], date <= known { continue }
+      guard let row = rows[childId] else {
+        changed[childId] = date
+        continue
+      }
+      let base = bases[childId]
+      let known =
+        base.map { $0[fields.dateField]?.string } ?? row.record[fields.dateField]?.string
+      if let known = known.flatMap(SalesforceDate.parse) {
+        if date > known.milliseconds { changed[childId] = date }
+      } else if base != nil, let record = TreeWork.sending(row, .update, fields) {
+        // It was uploaded from here, and the date of that is not known.
+        uploaded.append((record, date))
+      }
+    }
+    guard
+      let others = try await changedValues(
+        among: uploaded.map(\.record), bases, target, fields)
+    else { return nil }
+    for (record, date) in uploaded where others.contains(record.entryId) {
+      changed[record.id ?? ""] = date
+    }
+    return changed.isEmpty ? [:] : TreeUpRun.Plan.children(seen.merging(changed) { $1 })
+  }
+
+  /// The entries of those records whose values on the server differ from the base version; nil if the server does
+  /// not say.
+  private func changedValues(
+    among records: [SyncUpRecord], _ bases: [String: JSONObject],
+    _ target: some TreeSyncUpTarget, _ fields: SyncUpFieldChoice
+  ) async throws -> Set<Int64>? {
+    guard !records.isEmpty, let fetcher = target as? any RemoteRecordFetching else { return [] }
+    let names = fields.update.filter { !$0.contains(".") && $0 != fields.idField }
+    let answers = try await fetcher.remoteRecords(of: records, fields: names, in: context)
+    let recordNames = RecordNames(idField: fields.idField, dateField: fields.dateField)
+    var changed: Set<Int64> = []
+    for (record, answer) in zip(records, answers) {
+      switch answer {
+      case .record(let remote):
+        let base = record.id.flatMap { bases[$0] } ?? [:]
+        if FieldMerge.isChangedThere(
+          base: base, mine: record.record, theirs: remote.value.object ?? [:], names: recordNames)
+        {
+          changed.insert(record.entryId)
+        }
+      case .gone: continue
+      case .unknown: return nil
+      }
+    }
+    return changed
+  }
+}
+
+extension TreeUpRun.Plan {
+  /// The children that a decision about the parent's deletion has covered, with their modification dates.
+  func seenChildren(
+    of id: String, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [String: Int64] {
+    let base = try BaseStore(soupName: parents.records.soupName).bases(of: [id], in: reader)[id]
+    return (base?[SyncKeys.treeChildren]?.object ?? [:]).reduce(into: [:]) { seen, child in
+      seen[child.key] = child.value.string.flatMap(SalesforceDate.parse)?.milliseconds
+    }
+  }
+
+  /// The form of ``SyncKeys/treeChildren``.
+  static func children(_ dates: [String: Int64]) -> JSONObject {
+    JSONObject(
+      dates.sorted { $0.key < $1.key }.map { id, date in
+        (key: id, value: .string(SalesforceDate(milliseconds: date).text))
+      })
+  }
+}
+
+extension TreeSender {
+  /// The server's dates with those of the tree's children that belong to no parent there, or to another.
+  func withChildrenElsewhere(
+    _ dates: RemoteTreeDates, _ tree: LocalTree, _ target: some TreeSyncUpTarget
+  ) async throws -> RemoteTreeDates {
+    let absent = tree.children.filter { row in
+      TreeWork.isKnown(row, plan.rules.child)
+        && row.record[plan.rules.child.idField]?.string.map { dates.children[$0] == nil } ?? false
+    }.compactMap { TreeWork.sending($0, .update, plan.rules.child) }
+    if absent.isEmpty { return dates }
+    var children = dates.children
+    for group in Dictionary(grouping: absent, by: \.objectType).values {
+      let found = try await target.remoteDates(of: group, in: run.context)
+      for (index, record) in group.enumerated() {
+        children[record.id ?? ""] = index < found.count ? found[index] : .unknown
+      }
+    }
+    return RemoteTreeDates(parent: dates.parent, children: children)
+  }
+
+  /// The children on the server that the deletion of the tree's parent would delete, and that are not known here;
+  /// nil if there are none.
+  func unknownChildren(
+    of tree: LocalTree, _ id: String, _ dates: RemoteTreeDates
+  ) async throws -> JSONObject? {
+    guard plan.rules.deletesChildren, RecordFlags(of: tree.parent.record).deleted else {
+      return nil
+    }
+    let known = Set(tree.children.compactMap { $0.record[plan.rules.child.idField]?.string })
+    let seen = try await store.read { reader in try plan.seenChildren(of: id, in: reader) }
+    var unknown: [String: Int64] = [:]
+    for (childId, remote) in dates.children where !known.contains(childId) {
+      guard case .modified(let date) = remote else { continue }
+      if let earlier = seen[childId], date <= earlier { continue }
+      unknown[childId] = date
+    }
+    return unknown.isEmpty ? nil : TreeUpRun.Plan.children(seen.merging(unknown) { $1 })
+  }
+}
