@@ -1,55 +1,72 @@
-import CollectionSyncUp
 import Foundation
 import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
-import SoqlSyncDown
 import StandardSyncTargets
 import Synchronization
 import TestSupport
 
-/// One of the devices of a story: a store in a folder of its own, opened and closed as the story has
-/// it.
+/// One of the devices of a story: a store in a folder of its own, with the soups and syncs of a world.
 final class ConvergenceDevice: Sendable {
-  static let soup = "accounts"
-  static let tag = "Tag__c"
-  static let lookup = "ParentId"
-  private static let query =
-    "select Id, Name, Phone, Tag__c, ParentId, LastModifiedDate from Account"
-  private static let window = Duration.seconds(20)
-
   private struct Process {
     let store: SmartStore
     let manager: SyncManager
   }
 
+  let world: ConvergenceWorld
+  let number: Int
   private let org: InMemoryOrg
-  /// How far its clock is ahead of the org's, in milliseconds.
-  private let lead: Int64
   private let folder: Mutex<TemporaryFolder>
   private let registry = SyncTargetRegistry()
   private let ids: Mutex<SeededGenerator>
   private let process: Mutex<Process?> = Mutex(nil)
+  private let withExtra = Mutex(false)
 
   private init(
-    _ org: InMemoryOrg, _ folder: TemporaryFolder, number: Int, hoursAhead: Int = 0
+    _ world: ConvergenceWorld, _ org: InMemoryOrg, _ folder: TemporaryFolder, number: Int
   ) throws {
+    self.world = world
     self.org = org
-    lead = Int64(hoursAhead) * 3_600_000
+    self.number = number
     self.folder = Mutex(folder)
     ids = Mutex(SeededGenerator(seed: UInt64(number)))
     try StandardSyncTargets.register(into: registry)
   }
 
-  /// A device that has synced down everything of an org which is as ``prepare(_:)`` makes it.
+  /// A device with empty soups and the syncs of a world.
   static func open(
-    _ org: InMemoryOrg, number: Int, hoursAhead: Int
+    _ world: ConvergenceWorld, _ org: InMemoryOrg, number: Int
   ) async throws -> ConvergenceDevice {
-    let folder = try copy(of: try await Self.model.value)
-    let device = try ConvergenceDevice(org, folder, number: number, hoursAhead: hoursAhead)
+    let folder = try copy(of: try await Models.shared.folder(of: world.shape))
+    let device = try ConvergenceDevice(world, org, folder, number: number)
     try await device.start()
     return device
+  }
+
+  /// Folders of stores with empty soups, one for each shape: registering soups takes longer than a story.
+  private actor Models {
+    static let shared = Models()
+    private var folders: [ConvergenceWorld.Shape: Task<TemporaryFolder, any Error>] = [:]
+
+    func folder(of shape: ConvergenceWorld.Shape) async throws -> TemporaryFolder {
+      if let made = folders[shape] { return try await made.value }
+      let task = Task {
+        var world = ConvergenceWorld()
+        world.shape = shape
+        let folder = try TemporaryFolder(inMemory: true)
+        let device = try ConvergenceDevice(world, InMemoryOrg(), folder, number: 99)
+        let store = try await SmartStore.open(at: folder.url, encryption: .plaintext)
+        try await world.registerSoups(in: store)
+        // The manager creates the soups of its own.
+        let manager = try await device.makeManager(store)
+        await manager.close()
+        try await store.close()
+        return folder
+      }
+      folders[shape] = task
+      return try await task.value
+    }
   }
 
   private static func copy(of folder: TemporaryFolder) throws -> TemporaryFolder {
@@ -62,36 +79,11 @@ final class ConvergenceDevice: Sendable {
     return copy
   }
 
-  /// The first records of every org, by their tags.
-  static let firstRecords: [JSONObject] = (1...3).map { number in
-    [
-      "Name": .string("n\(number)"), "Phone": .string("p\(number)"),
-      tag: .string("first \(number)"),
-    ]
-  }
-
-  static func prepare(_ org: InMemoryOrg) {
-    org.relate("Parents", parent: "Account", child: "Account", by: lookup)
-    org.setTickLength(400)
-    org.pageSize = 3
-    for record in firstRecords { org.create("Account", record) }
-  }
-
-  /// The files of a device at the beginning; making them takes longer than a story.
-  private static let model = Task {
-    let org = InMemoryOrg()
-    prepare(org)
-    let folder = try TemporaryFolder(inMemory: true)
-    let device = try ConvergenceDevice(org, folder, number: 99)
-    try await device.start()
-    try await device.sync(.down)
-    try await device.stop()
-    return folder
-  }
+  // MARK: Processes
 
   private var current: Process {
     guard let process = process.withLock({ $0 }) else {
-      preconditionFailure("the device is switched off")
+      preconditionFailure("Device \(number) is switched off.")
     }
     return process
   }
@@ -99,39 +91,45 @@ final class ConvergenceDevice: Sendable {
   var store: SmartStore { current.store }
   var manager: SyncManager { current.manager }
 
-  /// Switches the device on.
+  private func makeManager(_ store: SmartStore) async throws -> SyncManager {
+    let lead = world.hoursAhead.indices.contains(number) ? Int64(world.hoursAhead[number]) : 0
+    return try await SyncManager(
+      store: store, sender: org, userId: "005000000000001AAA", registry: registry,
+      environment: SyncEnvironment(
+        now: { [org] in org.now + lead * 3_600_000 },
+        uniqueNumber: { self.ids.withLock { $0.next() } }))
+  }
+
+  /// Starts a process.
   func start() async throws {
     let place = folder.withLock { $0.url }
     let store = try await SmartStore.open(at: place, encryption: .plaintext)
-    if try await !store.soupExists(forName: Self.soup) {
-      try await store.registerSoup(
-        withName: Self.soup,
-        withIndices: [
-          SoupIndex(path: "Id", type: .string), SoupIndex(path: SyncKeys.local, type: .string),
-          SoupIndex(path: SyncKeys.syncId, type: .integer),
-        ])
-    }
-    let manager = try await SyncManager(
-      store: store, sender: org, userId: "005000000000001AAA", registry: registry,
-      environment: SyncEnvironment(
-        now: { [org, lead] in org.now + lead }, uniqueNumber: { self.ids.withLock { $0.next() } }))
+    let manager = try await makeManager(store)
     process.withLock { $0 = Process(store: store, manager: manager) }
-    if try await !manager.hasSync(forName: "down") {
-      _ = try await manager.createSyncDown(
-        target: try SoqlSyncDownTarget(query: Self.query, maxBatchSize: 200),
-        options: SyncOptions(mergeMode: .mergeFields, lateCommitWindow: Self.window),
-        soupName: Self.soup, syncName: "down")
-    }
-    if try await !manager.hasSync(forName: "up") {
-      _ = try await manager.createSyncUp(
-        target: CollectionSyncUpTarget(),
-        options: SyncOptions(
-          mergeMode: .mergeFields, fieldlist: ["Name", "Phone", Self.tag, Self.lookup]),
-        soupName: Self.soup, syncName: "up")
+    guard let last = world.ups.last, try await !manager.hasSync(forName: last.name) else { return }
+    for (number, level) in world.levels.enumerated() {
+      let downs = world.downs.filter { $0.soup == level.soup }
+      if downs.isEmpty { continue }
+      let targets = try world.downTargets(number, withExtra: false)
+      for (down, target) in zip(downs, targets) {
+        _ = try await manager.createSyncDown(
+          targetJSON: target,
+          options: SyncOptions(
+            mergeMode: world.downMode(of: down, device: self.number),
+            lateCommitWindow: world.lateCommitWindow), soupName: down.soup, syncName: down.name)
+      }
+      for up in world.ups where up.soup == level.soup {
+        _ = try await manager.createSyncUp(
+          targetJSON: world.upTarget(),
+          options: SyncOptions(
+            mergeMode: world.modes[self.number].up, fieldlist: world.sentFields(level),
+            fetchesModificationDates: world.fetchesModificationDates), soupName: up.soup,
+          syncName: up.name)
+      }
     }
   }
 
-  /// Switches the device off, whatever it is doing.
+  /// Ends the process in order.
   func stop() async throws {
     let process = process.withLock { process in
       defer { process = nil }
@@ -141,8 +139,8 @@ final class ConvergenceDevice: Sendable {
     try await process?.store.close()
   }
 
-  /// Ends the process as a kill does: what it has on disk at this moment, whatever it is doing, is what
-  /// the next one finds that ``restart()`` begins. Nothing of what it still does counts.
+  /// Ends the process as a kill does: the next one, which ``restart()`` starts, finds what is on disk at
+  /// this moment, and nothing that this one still does.
   func kill() async throws {
     let dying = folder.withLock { $0 }
     let left = try await store.inTransaction { _ in try Self.copy(of: dying) }
@@ -156,76 +154,36 @@ final class ConvergenceDevice: Sendable {
     try await start()
   }
 
-  // MARK: What its user does
-
-  /// The records that the user sees, by entry id.
-  func rows() async throws -> [JSONObject] {
-    try await allRows().filter { $0[SyncKeys.locallyDeleted]?.bool != true }
-  }
-
-  func allRows() async throws -> [JSONObject] {
-    try await store.query(
-      using: .buildAllQuerySpec(soupName: Self.soup, orderPath: "_soupEntryId", pageSize: 10_000)
-    ).compactMap(\.object)
-  }
-
-  func create(_ fields: JSONObject) async throws {
-    var record = fields
-    record["Id"] = .string(manager.createLocalId())
-    record["attributes"] = ["type": "Account"]
-    try await write(record, SyncKeys.locallyCreated)
-  }
-
-  /// Edits a field, as an app should: what it reads and what it writes are of one transaction.
-  ///
-  /// - Returns: The value that the user saw and replaced.
-  func edit(_ row: JSONObject, _ field: String, _ value: JSONValue) async throws -> JSONValue? {
-    try await change(row, SyncKeys.locallyUpdated, setting: [field: value])?[field]
-  }
-
-  /// - Returns: The record that the user saw and deleted.
-  func delete(_ row: JSONObject) async throws -> JSONObject? {
-    try await change(row, SyncKeys.locallyDeleted, setting: [:])
-  }
-
-  private func change(
-    _ row: JSONObject, _ flag: String, setting fields: JSONObject
-  ) async throws -> JSONObject? {
-    guard let entryId = row["_soupEntryId"]?.int64 else { return nil }
-    return try await store.inTransaction { transaction in
-      guard
-        let found = try transaction.retrieve(
-          usingSoupEntryIds: [entryId], fromSoupNamed: Self.soup
-        ).first?.value.object
-      else { return nil }
-      var changed = Self.flagged(found, flag)
-      for (key, value) in fields { changed[key] = value }
-      try transaction.upsert(entries: [.object(changed)], forSoupNamed: Self.soup)
-      return found
-    }
-  }
-
-  private func write(_ row: JSONObject, _ flag: String) async throws {
-    try await store.upsert(
-      entries: [.object(Self.flagged(row, flag))], forSoupNamed: Self.soup)
-  }
-
-  private static func flagged(_ row: JSONObject, _ flag: String) -> JSONObject {
-    var row = row
-    for key in [SyncKeys.locallyCreated, SyncKeys.locallyUpdated, SyncKeys.locallyDeleted]
-    where row[key] == nil { row[key] = false }
-    row[SyncKeys.local] = true
-    row[flag] = true
-    return row
-  }
-
   // MARK: Syncs
 
-  func sync(_ sync: ConvergenceScript.Sync) async throws {
-    switch sync {
-    case .down: _ = try await manager.reSync(named: "down").finished()
-    case .up: _ = try await manager.reSync(named: "up").finished()
-    case .ghosts: _ = try await manager.cleanResyncGhosts(forName: "down")
+  /// Runs a sync down, and a sync up, to the end.
+  func run(_ sync: ConvergenceWorld.Sync) async throws {
+    _ = try await manager.reSync(named: sync.name).finished()
+  }
+
+  /// Runs all syncs up in the order of references.
+  func runRelated() async throws {
+    try await manager.reSyncRelated(named: world.ups.map(\.name))
+  }
+
+  func cleanGhosts(of sync: ConvergenceWorld.Sync) async throws {
+    _ = try await manager.cleanResyncGhosts(forName: sync.name)
+  }
+
+  /// Whether the device fetches the field that ``addField()`` adds.
+  var fetchesExtra: Bool { withExtra.withLock { $0 } }
+
+  /// Lets all syncs down fetch one more field.
+  func addField() async throws {
+    if fetchesExtra { return }
+    for number in world.levels.indices {
+      let downs = world.downs.filter { $0.soup == world.levels[number].soup }
+      if downs.isEmpty { continue }
+      for (down, target) in zip(downs, try world.downTargets(number, withExtra: true)) {
+        guard let id = try await manager.syncStatus(forName: down.name)?.id else { continue }
+        try await manager.changeSyncDown(forId: id, toTargetJSON: target)
+      }
     }
+    withExtra.withLock { $0 = true }
   }
 }
