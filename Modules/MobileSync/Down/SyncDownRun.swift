@@ -36,13 +36,9 @@ struct SyncDownRun: Sendable {
       maxTimeStamp: sync.maxTimeStamp, isSorted: target.isSortedByModificationDate)
 
     let due = try await writer.skipped.due(in: context.store)
-    let own = sync.options.start(
-      after: sync.maxTimeStamp, isSecondOpen: sync.isSecondOpen)
-    let sent = ContinuousClock.now
+    let own = sync.options.start(after: sync.maxTimeStamp)
     let first = try await Self.first(
       of: target, layout, since: due.since.map { min($0, own) } ?? own, in: context)
-    let second = QueriedSecond(
-      serverTime: context.serverClock.now, since: sent.duration(to: .now))
     let isWorking = machine.begin(
       total: first.map { $0.totalSize ?? -1 } ?? 0, isLast: first?.next == nil)
     sync.totalSize = machine.totalSize
@@ -52,10 +48,7 @@ struct SyncDownRun: Sendable {
       report(sync)
     }
 
-    guard let first else {
-      sync.isSecondOpen = second.mayBe(ofChangesAt: sync.maxTimeStamp)
-      return try await writer.skipped.remove(due.keys, in: context.store)
-    }
+    guard let first else { return try await writer.skipped.remove(due.keys, in: context.store) }
     var skippedAgain: Set<String> = []
     try await FreshSoup.with(
       writer, expected: machine.totalSize, in: context.store
@@ -64,7 +57,6 @@ struct SyncDownRun: Sendable {
       try await save(from: first, of: target, layout, &machine, &sync, &pages)
       skippedAgain = pages.skipped
     }
-    sync.isSecondOpen = second.mayBe(ofChangesAt: sync.maxTimeStamp)
     try await writer.skipped.remove(due.keys.subtracting(skippedAgain), in: context.store)
   }
 

@@ -76,10 +76,8 @@ public struct SyncOptions: Sendable, Equatable {
   }
 
   /// Since when a run is to ask that has seen everything up to `maxTimeStamp`.
-  ///
-  /// - Parameter isSecondOpen: Whether more may have been changed in the second of `maxTimeStamp`.
-  func start(after maxTimeStamp: Int64, isSecondOpen: Bool) -> Int64 {
-    let window = max(lateCommitWindowMilliseconds, isSecondOpen ? 1 : 0)
+  func start(after maxTimeStamp: Int64) -> Int64 {
+    let window = lateCommitWindowMilliseconds
     return maxTimeStamp > 0 && window > 0 ? max(maxTimeStamp - window, 0) : maxTimeStamp
   }
 }

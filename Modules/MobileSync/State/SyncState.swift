@@ -45,10 +45,6 @@ public struct SyncState: Sendable, Equatable {
   /// The newest modification date that has been brought down, in milliseconds since 1970; -1 if
   /// none.
   public internal(set) var maxTimeStamp: Int64 = -1
-  /// Whether the second of ``maxTimeStamp`` was not over when the last run queried the server: a record that was
-  /// changed in that second later has the same date. JSON key `openSecond`, only when true; it is ours and not the
-  /// platform's.
-  var isSecondOpen = false
   /// When the current or last run started, in milliseconds since 1970; 0 if never.
   public internal(set) var startTime: Int64 = 0
   /// When the last run ended, in milliseconds since 1970; 0 before and during a run.
@@ -103,7 +99,6 @@ public struct SyncState: Sendable, Equatable {
     startTime = json["startTime"]?.int64 ?? 0
     endTime = json["endTime"]?.int64 ?? 0
     error = json["error"]?.string ?? ""
-    isSecondOpen = json["openSecond"]?.bool ?? false
     isProvisional = json["provisional"]?.bool ?? false
     fieldsToBackfill = json["backfill"]?.elements.compactMap(\.string) ?? []
     backfilledTarget = json["backfilled"]?.value.object
@@ -126,7 +121,6 @@ public struct SyncState: Sendable, Equatable {
     object["startTime"] = .integer(startTime)
     object["endTime"] = .integer(endTime)
     object["error"] = .string(error)
-    if isSecondOpen { object["openSecond"] = true }
     if isProvisional { object["provisional"] = true }
     if !fieldsToBackfill.isEmpty {
       object["backfill"] = .array(fieldsToBackfill.map { .string($0) })

@@ -26,33 +26,6 @@ import Testing
     #expect(try await device.rows().count == 2)
   }
 
-  @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields])
-  func `a change in the second of the watermark after the query comes with the next run`(
-    mode: SyncMergeMode
-  ) async throws {
-    let org = InMemoryOrg()
-    org.setClock(1_700_000_000_000)
-    org.setTickLength(1)
-    org.setQueryTime(0)
-    let first = org.create("Account", ["Name": "a"])
-    let device = try await Device.open(org)
-    var sync = try await device.manager.syncDown(
-      target: try SoqlSyncDownTarget(query: Device.query),
-      options: SyncOptions(mergeMode: mode), soupName: Device.soup, syncName: "down"
-    ).finished()
-    let watermark = sync.maxTimeStamp
-    org.create("Account", ["Name": "b"])
-    org.update("Account", first, ["Name": "changed"])
-    try await device.restartProcess()
-    org.setClock(1_700_000_005_000)
-    sync = try await device.manager.reSync(named: "down").finished()
-    #expect(sync.maxTimeStamp == watermark && sync.totalSize == 2)
-    #expect(try await device.rows().compactMap { $0["Name"]?.string } == ["changed", "b"])
-    // Now the second is over.
-    sync = try await device.manager.reSync(named: "down").finished()
-    #expect(sync.maxTimeStamp == watermark && sync.totalSize == 0)
-  }
-
   @Test func `MS-33 syncs without options overwrite`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let down = try await device.manager.createSyncDown(
