@@ -58,6 +58,11 @@ public enum SyncKeys: Sendable {
     soupLastModified, soupCreated, attributes, treeChildren,
   ]
 
+  /// An id for a record that the server does not have yet.
+  static func newLocalId(_ number: UInt64 = .random(in: .min ... .max)) -> String {
+    localIdPrefix + String(number)
+  }
+
   /// Whether `id` was made here, so that the server cannot know it.
   public static func isLocalId(_ id: String) -> Bool {
     id.utf8.starts(with: localIdPrefix.utf8)

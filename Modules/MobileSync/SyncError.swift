@@ -14,6 +14,7 @@ public struct SyncError: Error, Sendable {
         noRestClient
       case server, transport, store, storeInUse, unexpectedResponse, invalidRequest
       case recordWithoutId, conflictChanged, invalidResolution
+      case recordNotFound, invalidEdit, cannotUndo
       case stopped, failed, closed
     }
     private let kind: Kind
@@ -65,6 +66,12 @@ public struct SyncError: Error, Sendable {
     public static let conflictChanged = Code(kind: .conflictChanged)
     /// The resolution does not fit the conflict's kind; the message names those that do.
     public static let invalidResolution = Code(kind: .invalidResolution)
+    /// No entry of the soup has this id. Query the soup again.
+    public static let recordNotFound = Code(kind: .recordNotFound)
+    /// A local change cannot be made, since it could never be uploaded; the message says why.
+    public static let invalidEdit = Code(kind: .invalidEdit)
+    /// A local change cannot be undone; the message says why and what can be done.
+    public static let cannotUndo = Code(kind: .cannotUndo)
     /// The manager was stopped before the operation ended. Restart it, then run the sync again.
     public static let stopped = Code(kind: .stopped)
     /// The run ended as failed; ``SyncError/state`` is its last state and the cause the reason.

@@ -138,7 +138,9 @@ import Testing
           #expect(error?.code == .wrongKey)
         }
         if round == 0 {
-          try await FieldDevice.logIn(device.accounts, device.server)
+          // The logout has revoked the tokens of the first server.
+          let server = try await MockOrgServer.start(device.org)
+          try await FieldDevice.logIn(device.accounts, server)
           let again = KeyValueStores(
             folders: UserFolders(root: copy.appending(path: "values")), keys: KeyGenerator(secrets),
             accounts: device.accounts)
@@ -146,6 +148,7 @@ import Testing
             _ = try again.store(named: "drafts", for: account)
           }
           #expect(error?.code == .wrongKey)
+          await server.stop()
         }
       }
     }

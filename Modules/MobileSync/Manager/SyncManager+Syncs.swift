@@ -260,7 +260,7 @@ extension SyncManager {
 
   /// A fresh id for a record that is made here.
   public nonisolated func createLocalId() -> String {
-    SyncKeys.localIdPrefix + String(environment.uniqueNumber())
+    SyncKeys.newLocalId(environment.uniqueNumber())
   }
 
   // MARK: Steps

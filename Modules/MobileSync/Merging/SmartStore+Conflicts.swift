@@ -38,7 +38,7 @@ extension SmartStore {
 }
 
 /// Brings a decision into the store.
-private struct ConflictResolution {
+struct ConflictResolution {
   let conflict: SyncConflict
   let choice: SyncResolution.Choice
 

@@ -147,6 +147,13 @@ struct OutcomeStore: Sendable {
     try forget(lost.map(\.outcome.key), in: transaction)
   }
 
+  /// Whether the server may have created the record of an entry without a response that arrived.
+  static func isUnacknowledged(
+    _ key: String, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Bool {
+    try marks([key], in: reader).contains { $0.outcome.action != .update }
+  }
+
   /// The entry ids of what is kept under `keys`.
   private static func entryIds(
     of keys: [String], in reader: borrowing some StoreReading & ~Copyable

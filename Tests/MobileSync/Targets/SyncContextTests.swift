@@ -77,6 +77,8 @@ import Testing
 /// Answers nothing.
 private struct FailingSender: SyncRequestSender {
   let failure: any Error
+  /// Known already, so that the first request is the one under test.
+  let serverTime: SalesforceDate? = SalesforceDate(milliseconds: 1_700_000_000_000)
 
   func response(to request: RestRequest) async throws -> RestResponse { throw failure }
 }

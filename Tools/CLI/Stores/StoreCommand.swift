@@ -7,7 +7,9 @@ struct StoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Query and change a store; list stores.",
     subcommands: [
-      StoreQueryCommand.self, StoreUpsertCommand.self, StoreRemoveCommand.self,
+      StoreQueryCommand.self, StoreCreateCommand.self, StoreEditCommand.self,
+      StoreDeleteCommand.self,
+      StoreUndoCommand.self, StoreUpsertCommand.self, StoreRemoveCommand.self,
       StoreListCommand.self, StoreSizeCommand.self, StoreVerifyCommand.self,
       StoreEncryptCommand.self,
     ])

@@ -60,28 +60,21 @@ struct SyncResolveCommand: AsyncParsableCommand {
         "Give one of --mine, --theirs and --set FIELD=VALUE; for a record in doubt --record ID or --create; for a "
           + "child without its parent --detach, --recreate-parent or --theirs.")
     }
-    guard values.allSatisfy({ $0.dropFirst().contains("=") }) else {
-      throw ValidationError("A value is written as FIELD=VALUE.")
-    }
+    _ = try FieldValues(values)
   }
 
-  private var resolution: SyncResolution {
+  private func resolution() throws -> SyncResolution {
     if mine { return .mine }
     if theirs { return .theirs }
     if let record { return .record(record) }
     if create { return .create }
     if detach { return .detach }
     if recreateParent { return .recreateParent }
-    return .values(
-      JSONObject(
-        values.map { text in
-          let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-          let value = String(parts[1])
-          return (key: String(parts[0]), value: (try? JSONValue(parsing: value)) ?? .string(value))
-        }))
+    return .values(try FieldValues(values).object)
   }
 
   func run() async throws {
+    let resolution = try resolution()
     try await store.withStore { store in
       guard let found = try await store.conflicts().first(where: { $0.id == conflict }) else {
         throw CommandFailure(

@@ -43,12 +43,11 @@ try await withMockOrg { org, server in
     soupName: "accounts")
   print("down:", try await down.finished().totalSize)
 
-  var record = try await store.query(
-    using: .buildAllQuerySpec(soupName: "accounts", orderPath: "Id", pageSize: 1))[0]
-  record["Phone"] = "555-0100"
-  record[SyncKeys.local] = true
-  record[SyncKeys.locallyUpdated] = true
-  _ = try await store.upsert(entries: [record], forSoupNamed: "accounts")
+  let records = try await store.query(
+    using: .buildAllQuerySpec(soupName: "accounts", orderPath: "Id", pageSize: 1))
+  if let id = records.first?["Id"]?.string {
+    try await store.editRecord(id: id, in: "accounts") { $0["Phone"] = "555-0100" }
+  }
 
   let up = try await syncs.syncUp(
     options: SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Phone"]), soupName: "accounts")
