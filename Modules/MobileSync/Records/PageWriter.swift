@@ -285,6 +285,7 @@ struct PageWriter: Sendable {
     in transaction: borrowing StoreTransaction
   ) throws {
     guard let merge = place.merge, !ids.isEmpty else { return }
+    let isMaster = place.parent == nil && places.contains { $0.parent != nil }
     let theirs = Dictionary(zip(part.ids, part.entries), uniquingKeysWith: { _, last in last })
     let entryIds = try place.records.entryIds(of: ids.sorted(), in: transaction)
     let bases = try BaseStore(soupName: place.records.soupName).bases(of: ids, in: transaction)
@@ -293,9 +294,9 @@ struct PageWriter: Sendable {
         guard let id = row[place.records.idField]?.string, let record = theirs[id]?.value.object,
           !RecordFlags(of: row).created
         else { return nil }
-        // The deletion would take along what was changed there, also where nothing of it shows here.
+        // The deletion of a master would take along details that were changed there.
         let isChanged =
-          RecordFlags(of: row).deleted
+          isMaster && RecordFlags(of: row).deleted
           && RowMerge.isDateOther(
             record[place.dateField], than: bases[id]?[place.dateField])
         return RowMerge.Pair(

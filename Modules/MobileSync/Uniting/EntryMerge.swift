@@ -54,7 +54,10 @@ struct EntryMerge: Sendable {
     }
     let edited = byTime.filter(\.isEdited)
     let clean = byTime.filter { !$0.isEdited }
-    var values = Self.overlaid((edited + clean).map(\.row), names.isShared)
+    // The values of a downloaded entry are newer than those that a create has sent.
+    let sent = edited.filter { $0.origin != nil }
+    let known = edited.filter { $0.origin == nil }
+    var values = Self.overlaid((sent + known + clean).map(\.row), names.isShared)
     let downloaded = Self.overlaid(clean.map(\.row), names.isData)
     let server = Self.overlaid(
       (clean + edited.filter { !$0.flags.local }).map(\.row), names.isData)
