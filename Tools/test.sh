@@ -33,6 +33,11 @@ Tools/Scripts/samples.py --check
 step "tables of requirements"
 Tools/Scripts/conformance.py --check
 
+step "links, words and error codes of the pages"
+Tools/Scripts/links.py --check
+Tools/Scripts/wording.py --check
+Tools/Scripts/troubleshooting.py --check
+
 step "build"
 swift build --build-tests
 

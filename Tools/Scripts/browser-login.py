@@ -133,8 +133,9 @@ def log_in(tool, browser, org, folder, options):
         ],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        page = pages.read_text().strip()
-        browser.call("Page.navigate", url=page)
+        # A file that leads to the login page, so that its URL is in no argument of a process.
+        page = pathlib.Path(pages.read_text().strip())
+        browser.call("Page.navigate", url=page.as_uri())
         form = "document.querySelector('#password') !== null && document.readyState == 'complete'"
         browser.wait_for(form)
         browser.type("#username", org["username"])
