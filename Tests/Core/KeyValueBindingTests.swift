@@ -5,7 +5,7 @@ import Testing
 
 @testable import SalesforceSDKCore
 
-/// Is a key-value store that of one user and name, whoever copies its files, and gone with the user's logout?
+/// Does a key-value store stay bound to one user and name when its files are copied?
 @Suite struct KeyValueBindingTests {
   private let folder: TemporaryFolder
   private let secrets = InMemorySecretStore()

@@ -38,7 +38,7 @@ public final class KeyGenerator: EncryptionKeyProvider {
     if let key = known.withLock({ $0[label] }) { return key }
     let key = try readOrCreate(name(of: label))
     return known.withLock { known in
-      // Whoever removed it meanwhile meant the one that was there before.
+      // A removal by another process concerned the earlier one.
       known[label] = key
       return key
     }

@@ -46,7 +46,7 @@ public struct FixedKeyProvider: StoreKeyProvider {
   private let secrets: (any SecretStore)?
 
   /// - Parameters:
-  ///   - key: At least 128 bits that nobody can guess.
+  ///   - key: At least 128 bits of a random source.
   ///   - secrets: Remembers which stores are encrypted, so that neither a plaintext database nor an old key
   ///     file can take the place of one. Default: nothing remembers it.
   public init(_ key: SymmetricKey, remembering secrets: (any SecretStore)? = nil) {

@@ -27,7 +27,7 @@ struct FileFailureTests {
     }
   }
 
-  /// A link that leads to itself, which nothing can follow, whoever the user is.
+  /// A link that leads to itself, which cannot be followed, not even by the superuser.
   private func loop() throws -> URL {
     let link = folder.file("loop")
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: link)
