@@ -6,7 +6,7 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { startBridge } from "./bridge.mjs";
-import { Browser, chromium } from "./support/chromium.mjs";
+import { Browser, chromium } from "../../../../Tools/Scripts/chromium.mjs";
 
 const skip = chromium ? false : "there is no Chromium on this machine";
 const here = fileURLToPath(new URL(".", import.meta.url));
