@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs the tests of the JavaScript that the bridge serves (Plugins/HybridServer/JavaScript), with Node's own test runner.
+# Runs the tests of the JavaScript that the package serves, with Node's own test runner: what pages of hybrid apps load
+# (Plugins/HybridServer/JavaScript), and the inspector's page (Plugins/Inspector).
 #
 #   Tools/Scripts/javascript.sh             all tests
-#   Tools/Scripts/javascript.sh force       the test files whose name begins so
+#   Tools/Scripts/javascript.sh force       the test files whose name begins so, such as force.test.mjs
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -21,5 +22,11 @@ if [ "${major%%.*}" -lt 18 ]; then
   exit 1
 fi
 
-cd Plugins/HybridServer/JavaScript
-exec node --test tests/"$filter"*.test.mjs
+shopt -s nullglob
+files=(Plugins/HybridServer/JavaScript/tests/"$filter"*.test.mjs Plugins/Inspector/tests/"$filter"*.test.mjs)
+if [ ${#files[@]} -eq 0 ]; then
+  echo "error: the name of no test file begins with '$filter'." >&2
+  exit 1
+fi
+# Files that drive a browser would slow each other down until they run out of time.
+exec node --test --test-concurrency=2 "${files[@]}"
