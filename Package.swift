@@ -77,7 +77,7 @@ let package = Package(
       path: "Modules/Analytics", swiftSettings: settings),
     .testTarget(
       name: "AnalyticsTests",
-      dependencies: ["SalesforceAnalytics"],
+      dependencies: ["SalesforceAnalytics", "TestSupport"],
       path: "Tests/Analytics", swiftSettings: settings),
 
     .target(
@@ -285,7 +285,9 @@ let package = Package(
       path: "Plugins/EinsteinModels", swiftSettings: settings),
     .testTarget(
       name: "EinsteinModelsTests",
-      dependencies: ["EinsteinModels", "SalesforceSDKCommon", "SalesforceSDKCore", .httpTypes],
+      dependencies: [
+        "EinsteinModels", "SalesforceSDKCommon", "SalesforceSDKCore", "TestSupport", .httpTypes,
+      ],
       path: "Tests/EinsteinModels", swiftSettings: settings),
 
     // Tools: no library above depends on these.

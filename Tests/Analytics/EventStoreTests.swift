@@ -1,9 +1,11 @@
 import SalesforceAnalytics
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 @Suite struct EventStoreTests {
-  @Test func `MS-315 events are kept in order, the newest only`() async {
+  @Test(.covers("MS-315"))
+  func `events are kept in order, the newest only`() async {
     let store = InMemoryEventStore(maxEvents: 2)
     for time in 1...3 {
       await store.store(AnalyticsEvent(name: "syncDown", startTime: Int64(time)))
@@ -11,7 +13,8 @@ import Testing
     #expect(store.events.map(\.startTime) == [2, 3])
   }
 
-  @Test func `MS-315 an event keeps its attributes and times`() async {
+  @Test(.covers("MS-315"))
+  func `an event keeps its attributes and times`() async {
     let store = InMemoryEventStore()
     let event = AnalyticsEvent(
       name: "syncUp", attributes: ["syncId": 12, "numRecords": 3], startTime: 5, endTime: 9)

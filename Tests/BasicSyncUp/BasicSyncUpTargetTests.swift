@@ -4,6 +4,7 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct BasicSyncUpTargetTests {
   private func up(
@@ -23,7 +24,8 @@ import Testing
     return (device, ids)
   }
 
-  @Test func `MS-184 MS-185 MS-187 a create is a POST, an edit a PATCH, a deletion a DELETE`()
+  @Test(.covers("MS-184", "MS-185", "MS-187"))
+  func `a create is a POST, an edit a PATCH, a deletion a DELETE`()
     async throws
   {
     let org = InMemoryOrg()
@@ -46,7 +48,8 @@ import Testing
     #expect(rows == Set(org.records("Account").compactMap { $0["Id"]?.string }))
   }
 
-  @Test func `MS-47 each record of a run has its update`() async throws {
+  @Test(.covers("MS-47"))
+  func `each record of a run has its update`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create([["Name": "a"], ["Name": "b"], ["Name": "c"]])
@@ -96,7 +99,8 @@ import Testing
     #expect(org.record("Account", ids[0]) == nil)
   }
 
-  @Test func `MS-184 MS-210 a record with an external id is upserted by it`() async throws {
+  @Test(.covers("MS-184", "MS-210"))
+  func `a record with an external id is upserted by it`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let known = org.create("Account", ["Name": "there", "Ext__c": "e/1"])
@@ -114,7 +118,8 @@ import Testing
     #expect(org.records("Account").count == 2)
   }
 
-  @Test func `MS-184 an upsert that is answered without an id asks for it`() async throws {
+  @Test(.covers("MS-184"))
+  func `an upsert that is answered without an id asks for it`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let known = org.create("Account", ["Name": "there", "Ext__c": "e1"])
@@ -129,7 +134,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-184 an upsert by the id field keeps that id`() async throws {
+  @Test(.covers("MS-184"))
+  func `an upsert by the id field keeps that id`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let known = org.create("Account", ["Name": "there"])
@@ -141,7 +147,8 @@ import Testing
     #expect(try await device.row("Name", "here")?["Id"]?.string == known)
   }
 
-  @Test func `MS-186 BX-62.1 an edited record that is gone is made anew, or left dirty`()
+  @Test(.covers("MS-186", "BX-62.1"))
+  func `an edited record that is gone is made anew, or left dirty`()
     async throws
   {
     let org = InMemoryOrg()
@@ -159,7 +166,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-187 BX-62.1 a deletion of what is gone already removes the row`() async throws {
+  @Test(.covers("MS-187", "BX-62.1"))
+  func `a deletion of what is gone already removes the row`() async throws {
     let org = InMemoryOrg()
     let (device, ids) = try await device(org, "a")
     try await device.delete(ids[0])
@@ -168,7 +176,8 @@ import Testing
     #expect(try await device.rows().isEmpty)
   }
 
-  @Test func `MS-188 a refused record keeps the server's whole answer, the others go up`()
+  @Test(.covers("MS-188"))
+  func `a refused record keeps the server's whole answer, the others go up`()
     async throws
   {
     let org = InMemoryOrg()
@@ -188,7 +197,8 @@ import Testing
     }
   }
 
-  @Test func `MS-189 MS-327 without a network the run fails and what was sent stays clean`()
+  @Test(.covers("MS-189", "MS-327"))
+  func `without a network the run fails and what was sent stays clean`()
     async throws
   {
     let org = InMemoryOrg()
@@ -205,7 +215,8 @@ import Testing
     #expect(org.records("Account").count == 3)
   }
 
-  @Test func `MS-191 MS-308 an unknown object type is a refusal, also of a create`() async throws {
+  @Test(.covers("MS-191", "MS-308"))
+  func `an unknown object type is a refusal, also of a create`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create([["Name": "a"]])
@@ -218,7 +229,8 @@ import Testing
     #expect(row[SyncKeys.lastError]?.string?.contains("NOT_FOUND") == true)
   }
 
-  @Test func `MS-195 a create whose answer was lost is found and not repeated`() async throws {
+  @Test(.covers("MS-195"))
+  func `a create whose answer was lost is found and not repeated`() async throws {
     let org = InMemoryOrg()
     org.setClock(SalesforceDateNow.milliseconds)
     let device = try await Device.open(org)
@@ -231,7 +243,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-199 the date of each record is asked for, two requests in all`() async throws {
+  @Test(.covers("MS-199"))
+  func `the date of each record is asked for, two requests in all`() async throws {
     let org = InMemoryOrg()
     let (device, ids) = try await device(org, "a", "b")
     try await device.edit(ids[0], ["Name": "a2"])
@@ -248,7 +261,8 @@ import Testing
     #expect(org.record("Account", ids[1])?["Name"] == "there")
   }
 
-  @Test func `MS-204 a change between check and write is a conflict and not lost`() async throws {
+  @Test(.covers("MS-204"))
+  func `a change between check and write is a conflict and not lost`() async throws {
     let org = InMemoryOrg()
     let (device, ids) = try await device(org, "a")
     try await device.edit(ids[0], ["Name": "here"])
@@ -268,7 +282,8 @@ import Testing
     #expect(try await device.manager.outcomeCounts(forId: run.state.id).skipped == 1)
   }
 
-  @Test func `MS-204 a date with milliseconds does not refuse its own record`() async throws {
+  @Test(.covers("MS-204"))
+  func `a date with milliseconds does not refuse its own record`() async throws {
     let org = InMemoryOrg()
     let (device, ids) = try await device(org, "a")
     try await device.edit(
@@ -279,7 +294,8 @@ import Testing
     #expect(org.record("Account", ids[0])?["Name"] == "here")
   }
 
-  @Test func `MS-262 MS-266 the stored form names the platform's class and reads back equal`()
+  @Test(.covers("MS-262", "MS-266"))
+  func `the stored form names the platform's class and reads back equal`()
     throws
   {
     let target = BasicSyncUpTarget(

@@ -4,6 +4,7 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct BatchSyncUpTargetTests {
   private func up(
@@ -19,7 +20,8 @@ import Testing
     try JSONValue(parsing: request.body)["compositeRequest"]?.array ?? []
   }
 
-  @Test func `MS-223 a batch is one composite request in the order of the soup`() async throws {
+  @Test(.covers("MS-223"))
+  func `a batch is one composite request in the order of the soup`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let ids = ["a", "b"].map { org.create("Account", ["Name": .string($0)]) }
@@ -60,8 +62,8 @@ import Testing
         == Set(org.records("Account").compactMap { $0["Id"]?.string }))
   }
 
-  @Test
-  func `MS-184 what went with an upsert whose id cannot be asked for is not sent again`()
+  @Test(.covers("MS-184"))
+  func `what went with an upsert whose id cannot be asked for is not sent again`()
     async throws
   {
     let org = InMemoryOrg()
@@ -89,8 +91,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test(arguments: [(1, 1), (25, 1), (26, 2), (500, 20)])
-  func `MS-331 a batch has at most 25 records`(count: Int, requests: Int) async throws {
+  @Test(.covers("MS-331"), arguments: [(1, 1), (25, 1), (26, 2), (500, 20)])
+  func `a batch has at most 25 records`(count: Int, requests: Int) async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create((0..<count).map { ["Name": .string("\($0)")] })
@@ -101,7 +103,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-227 dates are asked for in bulk before anything is sent`() async throws {
+  @Test(.covers("MS-227"))
+  func `dates are asked for in bulk before anything is sent`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let ids = (0..<30).map { org.create("Account", ["Name": .string("\($0)")]) }
@@ -117,7 +120,8 @@ import Testing
     #expect(try await device.dirtyRows().count == 1)
   }
 
-  @Test func `MS-217 MS-333 BX-62.1 only what is gone is sent a second time`() async throws {
+  @Test(.covers("MS-217", "MS-333", "BX-62.1"))
+  func `only what is gone is sent a second time`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let ids = (0..<4).map { org.create("Account", ["Name": .string("\($0)")]) }
@@ -133,7 +137,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-218 MS-225 rows with equal or unfit ids do not mix up their answers`()
+  @Test(.covers("MS-218", "MS-225"))
+  func `rows with equal or unfit ids do not mix up their answers`()
     async throws
   {
     let org = InMemoryOrg()
@@ -153,7 +158,8 @@ import Testing
     #expect(dirty.first?[SyncKeys.lastError]?.string?.contains("REQUIRED_FIELD") == true)
   }
 
-  @Test func `MS-221 a record that the answer does not name stays dirty`() async throws {
+  @Test(.covers("MS-221"))
+  func `a record that the answer does not name stays dirty`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create([["Id": "local_1", "Name": "a"], ["Id": "local_2", "Name": "b"]])
@@ -172,8 +178,8 @@ import Testing
         == [.unanswered, .succeeded])
   }
 
-  @Test(arguments: [#"{"compositeResponse":5}"#, "[]", #"{"a":1}"#])
-  func `MS-313 an answer of another form fails the run`(body: String) async throws {
+  @Test(.covers("MS-313"), arguments: [#"{"compositeResponse":5}"#, "[]", #"{"a":1}"#])
+  func `an answer of another form fails the run`(body: String) async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create([["Name": "a"]])
@@ -183,7 +189,8 @@ import Testing
     #expect(try await device.dirtyRows().count == 1)
   }
 
-  @Test func `MS-195 creates whose answers were lost are found and not repeated`() async throws {
+  @Test(.covers("MS-195"))
+  func `creates whose answers were lost are found and not repeated`() async throws {
     let org = InMemoryOrg()
     org.setClock(SalesforceDateNow.milliseconds)
     let device = try await Device.open(org)
@@ -196,14 +203,17 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test(arguments: [(nil, 25), (0, 25), (26, 25), (10, 10)] as [(Int64?, Int)])
-  func `MS-214 MS-222 the batch size is at most 25`(given: Int64?, expected: Int) throws {
+  @Test(
+    .covers("MS-214", "MS-222"),
+    arguments: [(nil, 25), (0, 25), (26, 25), (10, 10)] as [(Int64?, Int)])
+  func `the batch size is at most 25`(given: Int64?, expected: Int) throws {
     var configuration: JSONObject = [:]
     configuration["maxBatchSize"] = given.map { .integer($0) }
     #expect(try BatchSyncUpTarget(configuration: configuration).maxBatchSize == expected)
   }
 
-  @Test func `MS-258 MS-266 the stored form names the platform's class and reads back equal`()
+  @Test(.covers("MS-258", "MS-266"))
+  func `the stored form names the platform's class and reads back equal`()
     throws
   {
     let target = BatchSyncUpTarget(

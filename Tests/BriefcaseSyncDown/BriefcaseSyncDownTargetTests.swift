@@ -4,6 +4,7 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct BriefcaseSyncDownTargetTests {
   private static let contacts = "contacts"
@@ -32,8 +33,8 @@ import Testing
     return (device, org, accounts, contacts)
   }
 
-  @Test
-  func `MS-166 what a rule leaves out that could not be applied is not gone`()
+  @Test(.covers("MS-166"))
+  func `what a rule leaves out that could not be applied is not gone`()
     async throws
   {
     let (device, org, _, _) = try await device(accounts: 2, contacts: 1)
@@ -51,8 +52,8 @@ import Testing
     #expect(again.status == .done && again.maxTimeStamp == sync.maxTimeStamp)
   }
 
-  @Test(arguments: ["", "1"])
-  func `MS-168 a page of ids that leads to itself or nowhere ends the run`(token: String)
+  @Test(.covers("MS-168"), arguments: ["", "1"])
+  func `a page of ids that leads to itself or nowhere ends the run`(token: String)
     async throws
   {
     let (device, org, _, _) = try await device(accounts: 2, contacts: 0)
@@ -70,8 +71,8 @@ import Testing
     #expect(org.requests.count == (token.isEmpty ? 1 : 2))
   }
 
-  @Test(arguments: [(12, 0, 500, 1), (12, 0, 2, 6), (12, 12, 3, 8)])
-  func `MS-175 slices of the page are the engine's pages`(
+  @Test(.covers("MS-175"), arguments: [(12, 0, 500, 1), (12, 0, 2, 6), (12, 12, 3, 8)])
+  func `slices of the page are the engine's pages`(
     accounts: Int, contacts: Int, count: Int, pages: Int
   ) async throws {
     let (device, org, _, _) = try await device(accounts: accounts, contacts: contacts)
@@ -86,8 +87,8 @@ import Testing
     #expect(try await device.rows(in: Self.contacts).count == contacts)
   }
 
-  @Test
-  func `MS-166 MS-171 MS-165 MS-167 BX-60 ids are asked for, then their records, type by type`()
+  @Test(.covers("MS-166", "MS-171", "MS-165", "MS-167", "BX-60"))
+  func `ids are asked for, then their records, type by type`()
     async throws
   {
     let (device, org, accounts, contacts) = try await device(accounts: 2, contacts: 1)
@@ -110,9 +111,8 @@ import Testing
     #expect(state.maxTimeStamp > 0)
   }
 
-  @Test
-  func
-    `MS-169 MS-165 MS-168 following pages carry token and timestamp, empty ones are not the end`()
+  @Test(.covers("MS-169", "MS-165", "MS-168"))
+  func `following pages carry token and timestamp, empty ones are not the end`()
     async throws
   {
     let (device, org, accounts, _) = try await device(accounts: 5, contacts: 0, pageSize: 2)
@@ -159,7 +159,8 @@ import Testing
     #expect(names == ["listed, and changed again", "not listed", "2"])
   }
 
-  @Test func `BX-60 a record that changes between two pages of ids comes next time`() async throws {
+  @Test(.covers("BX-60"))
+  func `a record that changes between two pages of ids comes next time`() async throws {
     let (device, org, ids, _) = try await device(accounts: 3, contacts: 0, pageSize: 1)
     let sync = try await device.manager.syncDown(
       target: target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
@@ -185,7 +186,8 @@ import Testing
     #expect(org.requests.count == 1)
   }
 
-  @Test func `MS-173 the watermark is the date in each object's own field`() async throws {
+  @Test(.covers("MS-173"))
+  func `the watermark is the date in each object's own field`() async throws {
     let org = InMemoryOrg()
     let id = org.create(
       "Account", ["Name": "a", "Stamp__c": "2020-01-01T00:00:00.000+0000"])
@@ -222,7 +224,8 @@ import Testing
     #expect(try await device.rows(in: Self.contacts).count == contacts.count)
   }
 
-  @Test func `MS-170 a record that is gone meanwhile is skipped`() async throws {
+  @Test(.covers("MS-170"))
+  func `a record that is gone meanwhile is skipped`() async throws {
     let (device, org, accounts, _) = try await device(accounts: 3, contacts: 0)
     org.intervene { _, request in
       if request.line.hasPrefix("POST") { org.delete("Account", accounts[1]) }
@@ -234,7 +237,8 @@ import Testing
     #expect(try await device.rows().count == 2)
   }
 
-  @Test func `MS-172 edits in every soup are left alone`() async throws {
+  @Test(.covers("MS-172"))
+  func `edits in every soup are left alone`() async throws {
     let (device, org, accounts, contacts) = try await device(accounts: 2, contacts: 2)
     let run = try await device.manager.syncDown(
       target: target(), options: SyncOptions(mergeMode: .leaveIfChanged), soupName: Device.soup)
@@ -249,7 +253,8 @@ import Testing
       try await device.rows(in: Self.contacts).map { $0["LastName"]?.string } == ["there", "here"])
   }
 
-  @Test func `MS-174 ghosts are cleaned in every soup, also when a type has gone altogether`()
+  @Test(.covers("MS-174"))
+  func `ghosts are cleaned in every soup, also when a type has gone altogether`()
     async throws
   {
     let (device, org, accounts, contacts) = try await device(
@@ -269,8 +274,8 @@ import Testing
     #expect(contacts.count == 2)
   }
 
-  @Test
-  func `MS-163 MS-164 MS-266 the stored form reads back equal, of two infos the later counts`()
+  @Test(.covers("MS-163", "MS-164", "MS-266"))
+  func `the stored form reads back equal, of two infos the later counts`()
     throws
   {
     let target = target(100)
@@ -298,12 +303,13 @@ import Testing
   }
 
   @Test(
+    .covers("MS-267"),
     arguments: [
       ([:], "'infos'"), (["infos": [5]], "Entry 0"),
       (["infos": [["sobjectType": "A", "fieldlist": []]]], "'soupName'"),
       (["infos": [["soupName": "a", "fieldlist": []]]], "'sobjectType'"),
     ] as [(JSONObject, String)])
-  func `MS-267 a target without its keys cannot be made`(configuration: JSONObject, key: String) {
+  func `a target without its keys cannot be made`(configuration: JSONObject, key: String) {
     #expect {
       try BriefcaseSyncDownTarget(configuration: configuration)
     } throws: {
@@ -311,7 +317,8 @@ import Testing
     }
   }
 
-  @Test func `MS-62 a soup that is missing fails the run before any request`() async throws {
+  @Test(.covers("MS-62"))
+  func `a soup that is missing fails the run before any request`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let run = try await device.manager.syncDown(

@@ -11,7 +11,8 @@ import Testing
 
 /// Can somebody log in in every way, switch between users and log out, with the command line alone?
 @Suite struct AccountStoryTests {
-  @Test func `CO-34 BX-6.1 login with a signing key, which the org checks`() async throws {
+  @Test(.covers("CO-34", "BX-6.1"))
+  func `login with a signing key, which the org checks`() async throws {
     let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
     var options = MockOrgOptions()
     options.clientKeys = [options.clientId: key.publicKey.pemRepresentation]
@@ -45,7 +46,8 @@ import Testing
     }
   }
 
-  @Test func `CO-83.1 CO-85 CO-86.1 HT-75.2 accounts, switch and logout of one and of all`()
+  @Test(.covers("CO-83.1", "CO-85", "CO-86.1", "HT-75.2"))
+  func `accounts, switch and logout of one and of all`()
     async throws
   {
     var options = MockOrgOptions()
@@ -80,8 +82,8 @@ import Testing
     }
   }
 
-  @Test func `CO-84 a logout tells how many records are not synced, and needs force`() async throws
-  {
+  @Test(.covers("CO-84"))
+  func `a logout tells how many records are not synced, and needs force`() async throws {
     try await withMockOrg { _, server in
       let tool = try Tool()
       try await tool.logIn(to: server)
@@ -105,7 +107,8 @@ import Testing
     }
   }
 
-  @Test func `CO-44.4 a login whose last address is pasted goes wrong with words`() async throws {
+  @Test(.covers("CO-44.4"))
+  func `a login whose last address is pasted goes wrong with words`() async throws {
     try await withMockOrg { _, server in
       let tool = try Tool()
       let result = try await tool.run(
@@ -117,7 +120,8 @@ import Testing
       #expect(result.errors.contains("given up"))
     }
   }
-  @Test func `CO-44.4 HT-73.1 without a browser the address is shown, and the login goes on`()
+  @Test(.covers("CO-44.4", "HT-73.1"))
+  func `without a browser the address is shown, and the login goes on`()
     async throws
   {
     try await withMockOrg { _, server in

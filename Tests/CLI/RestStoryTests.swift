@@ -2,6 +2,7 @@ import Foundation
 import SalesforceMockOrg
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 /// Can somebody send any request, and move files, with nothing but the command line?
 @Suite struct RestStoryTests {
@@ -13,7 +14,8 @@ import Testing
     }
   }
 
-  @Test func `CO-136 CO-137 a file goes up as a form and comes back into a file`() async throws {
+  @Test(.covers("CO-136", "CO-137"))
+  func `a file goes up as a form and comes back into a file`() async throws {
     try await withTool { tool in
       let text = String(repeating: "line of a plan\n", count: 100_000)
       let file = try tool.file("a \"plan\".txt", text)

@@ -1,6 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 #if canImport(Glibc)
   import Glibc
@@ -132,7 +133,8 @@ import Testing
     #expect(wrong.errors.contains("nails"))
   }
 
-  @Test func `SS-62 SS-109 what is not there cannot be removed, and that is said`() async throws {
+  @Test(.covers("SS-62", "SS-109"))
+  func `what is not there cannot be removed, and that is said`() async throws {
     let tool = try await toolWithSoup()
     let soup = try await tool("soup", "remove", "nope", "--global")
     #expect(soup.status == 0)

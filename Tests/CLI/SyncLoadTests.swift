@@ -2,6 +2,7 @@ import Foundation
 import SalesforceMockOrg
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 /// Does the command line make the syncs of a file, and say what is wrong with one?
 @Suite struct SyncLoadTests {
@@ -11,7 +12,8 @@ import Testing
        "target": {"type": "soql", "query": "SELECT Name FROM Account"}}]}
     """
 
-  @Test func `BX-71.1 a file is checked without a login, problems have line and column`()
+  @Test(.covers("BX-71.1"))
+  func `a file is checked without a login, problems have line and column`()
     async throws
   {
     let tool = try Tool()
@@ -44,7 +46,8 @@ import Testing
       try await tool.failure("sync", "load", file, "--check")["code"] == "unknownMergeMode")
   }
 
-  @Test func `MS-271 a file makes syncs once, which run by name`() async throws {
+  @Test(.covers("MS-271"))
+  func `a file makes syncs once, which run by name`() async throws {
     try await withMockOrg { org, server in
       let tool = try Tool()
       _ = try await tool.json(

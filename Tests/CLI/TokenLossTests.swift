@@ -57,8 +57,8 @@ import Testing
     }
   }
 
-  @Test
-  func `CO-31 CO-98 BX-4 no account is locked out by processes that are killed as they refresh`()
+  @Test(.covers("CO-31", "CO-98", "BX-4"))
+  func `no account is locked out by processes that are killed as they refresh`()
     async throws
   {
     try await withSession(forgiving: true) { org, tool, server in
@@ -94,8 +94,8 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)), arguments: [true, false])
-  func `CO-31 BX-4 who is killed between the rotation and its answer needs a server with mercy`(
+  @Test(.covers("CO-31", "BX-4"), .timeLimit(.minutes(2)), arguments: [true, false])
+  func `who is killed between the rotation and its answer needs a server with mercy`(
     forgives: Bool
   ) async throws {
     try await withSession(forgiving: forgives) { org, tool, server in
@@ -120,8 +120,8 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
-  func `CO-31 BX-4 who is killed after the first write needs no server's mercy`() async throws {
+  @Test(.covers("CO-31", "BX-4"), .timeLimit(.minutes(2)))
+  func `who is killed after the first write needs no server's mercy`() async throws {
     try await withSession(forgiving: false) { org, tool, _ in
       let store = tool.state.appending(path: FileSecretStore.fileName)
       for round in 0..<Self.rounds {
@@ -144,8 +144,8 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
-  func `CO-31 BX-4 no account is locked out by a kill at any instant after the answer`()
+  @Test(.covers("CO-31", "BX-4"), .timeLimit(.minutes(2)))
+  func `no account is locked out by a kill at any instant after the answer`()
     async throws
   {
     try await withSession(forgiving: true) { org, tool, _ in

@@ -4,6 +4,7 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct CollectionSyncUpTargetTests {
   private func run(
@@ -27,9 +28,8 @@ import Testing
     return .object(row)
   }
 
-  @Test
-  func `MS-229 MS-230 MS-231 MS-364 kinds go up in order and attributes stand first`() async throws
-  {
+  @Test(.covers("MS-229", "MS-230", "MS-231", "MS-364"))
+  func `kinds go up in order and attributes stand first`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.store.upsert(
@@ -64,7 +64,8 @@ import Testing
     #expect(org.requests[0].headers["Content-Type"] == "application/json")
   }
 
-  @Test func `MS-232 MS-233 types are grouped inside a request, upserts have one each`()
+  @Test(.covers("MS-232", "MS-233"))
+  func `types are grouped inside a request, upserts have one each`()
     async throws
   {
     let org = InMemoryOrg()
@@ -89,7 +90,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-233 more than ten types are sent in several requests`() async throws {
+  @Test(.covers("MS-233"))
+  func `more than ten types are sent in several requests`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.store.upsert(
@@ -100,7 +102,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `BX-59.1 BX-64 MS-200 dates are asked in bulk, not for records made here`()
+  @Test(.covers("BX-59.1", "BX-64", "MS-200"))
+  func `dates are asked in bulk, not for records made here`()
     async throws
   {
     let org = InMemoryOrg()
@@ -120,15 +123,17 @@ import Testing
   }
 
   @Test(
+    .covers("MS-214", "MS-228"),
     arguments: [(nil, 200), (0, 200), (-1, 200), (200, 200), (201, 200), (25, 25)]
       as [(Int64?, Int)])
-  func `MS-214 MS-228 the batch size is at most 200`(given: Int64?, expected: Int) throws {
+  func `the batch size is at most 200`(given: Int64?, expected: Int) throws {
     var configuration: JSONObject = [:]
     configuration["maxBatchSize"] = given.map { .integer($0) }
     #expect(try CollectionSyncUpTarget(configuration: configuration).maxBatchSize == expected)
   }
 
-  @Test func `MS-258 MS-259 MS-266 the stored form names class and lists, and reads back equal`()
+  @Test(.covers("MS-258", "MS-259", "MS-266"))
+  func `the stored form names class and lists, and reads back equal`()
     throws
   {
     let target = CollectionSyncUpTarget(
@@ -144,8 +149,8 @@ import Testing
     #expect(try CollectionSyncUpTarget(configuration: target.json) == target)
   }
 
-  @Test(arguments: ["createFieldlist", "updateFieldlist"])
-  func `MS-267 a field list that is none is refused by its key`(key: String) {
+  @Test(.covers("MS-267"), arguments: ["createFieldlist", "updateFieldlist"])
+  func `a field list that is none is refused by its key`(key: String) {
     #expect {
       try CollectionSyncUpTarget(configuration: [key: [1]])
     } throws: { error in
@@ -153,7 +158,8 @@ import Testing
     }
   }
 
-  @Test func `MS-236 a lookup that points nowhere is tried once more and then refused`()
+  @Test(.covers("MS-236"))
+  func `a lookup that points nowhere is tried once more and then refused`()
     async throws
   {
     let org = InMemoryOrg()

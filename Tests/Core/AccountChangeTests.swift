@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// What does a change of an account, or a refresh, do and leave when the disk or another process is in its way?
 @Suite struct AccountChangeTests {
@@ -129,7 +130,8 @@ import Testing
     return manager
   }
 
-  @Test func `CO-98 tokens that are not on disk yet do not undo a logout that is noted there`()
+  @Test(.covers("CO-98"))
+  func `tokens that are not on disk yet do not undo a logout that is noted there`()
     async throws
   {
     let persister = FailingPersister()

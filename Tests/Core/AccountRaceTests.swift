@@ -52,7 +52,8 @@ import Testing
   //                               logs out
   // gets them, writes them
   //                               removes them, and ends them
-  @Test func `CO-84.4 CO-98 a logout ends the tokens that a refresh elsewhere brings meanwhile`()
+  @Test(.covers("CO-84.4", "CO-98"))
+  func `a logout ends the tokens that a refresh elsewhere brings meanwhile`()
     async throws
   {
     try await directory.save(org.account())
@@ -73,8 +74,8 @@ import Testing
     try await expectNothing(revoked: ["refresh-2"])
   }
 
-  @Test func `CO-84.4 CO-98 a logout ends the login that another process made since`() async throws
-  {
+  @Test(.covers("CO-84.4", "CO-98"))
+  func `a logout ends the login that another process made since`() async throws {
     try await directory.save(org.account())
     let command = try await manager()
     let daemon = try await manager()
@@ -84,7 +85,8 @@ import Testing
     try await expectNothing(revoked: ["refresh-1", "refresh-9"])
   }
 
-  @Test func `CO-79.2 CO-98 a login ends the tokens of the login that another process made since`()
+  @Test(.covers("CO-79.2", "CO-98"))
+  func `a login ends the tokens of the login that another process made since`()
     async throws
   {
     try await directory.save(org.account())
@@ -102,7 +104,8 @@ import Testing
   //                               begins to erase
   // has its turn, and is refused
   //                               has its turn
-  @Test func `CO-84.4 a login that waits while a logout begins is refused`() async throws {
+  @Test(.covers("CO-84.4"))
+  func `a login that waits while a logout begins is refused`() async throws {
     let persister = FailingPersister()
     try await persister.save(org.account())
     let manager = try await manager(persister)
@@ -131,7 +134,8 @@ import Testing
     #expect(try await persister.fetchAll().accounts.isEmpty)
   }
 
-  @Test func `CO-84.4 tokens that could not be written do not undo a logout elsewhere`()
+  @Test(.covers("CO-84.4"))
+  func `tokens that could not be written do not undo a logout elsewhere`()
     async throws
   {
     let persister = FailingPersister()
@@ -158,7 +162,8 @@ import Testing
         userId: "00500000000000\(number)", organizationId: "00D000000000001EAA"))
   }
 
-  @Test func `CO-81.1 CO-98 who switches back after another process switched is heard`()
+  @Test(.covers("CO-81.1", "CO-98"))
+  func `who switches back after another process switched is heard`()
     async throws
   {
     let first = account(1), second = account(2)
@@ -171,7 +176,8 @@ import Testing
     #expect(try await directory.fetchAll().current == first.identity)
   }
 
-  @Test func `CO-84.4 CO-98 a logout leaves whom another process made the current user`()
+  @Test(.covers("CO-84.4", "CO-98"))
+  func `a logout leaves whom another process made the current user`()
     async throws
   {
     let first = account(1), second = account(2)
@@ -184,8 +190,8 @@ import Testing
     #expect(await here.current?.identity == second.identity)
   }
 
-  @Test(.ownThreads)
-  func `CO-81.1 CO-98 all who switch at the same time are served, and one of them last`()
+  @Test(.covers("CO-81.1", "CO-98"), .ownThreads)
+  func `all who switch at the same time are served, and one of them last`()
     async throws
   {
     let directory = directory
@@ -208,7 +214,8 @@ import Testing
 
   // MARK: - Locks that do not come
 
-  @Test func `CO-98 a lock that is held for too long is told, and names its file`() async throws {
+  @Test(.covers("CO-98"))
+  func `a lock that is held for too long is told, and names its file`() async throws {
     try await directory.save(org.account())
     let manager = try await manager(
       EncryptedAccountDirectory(root: folder.url, secrets: secrets, patience: .zero))

@@ -10,7 +10,8 @@ import Testing
 @Suite struct AccountTests: AccountFolderSuite {
   let secrets = InMemorySecretStore()
 
-  @Test func `CO-76.1 CO-81.1 CO-94.1 HT-89.1 accounts and the current user survive a restart`()
+  @Test(.covers("CO-76.1", "CO-81.1", "CO-94.1", "HT-89.1"))
+  func `accounts and the current user survive a restart`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -28,7 +29,8 @@ import Testing
     #expect(try await manager(folder.url).current == nil)
   }
 
-  @Test func `CO-61.2 CO-94.1 BX-33.2 no file shows a token, a name or an address`() async throws {
+  @Test(.covers("CO-61.2", "CO-94.1", "BX-33.2"))
+  func `no file shows a token, a name or an address`() async throws {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))
     let files = try files(folder.url)
@@ -52,7 +54,7 @@ import Testing
     for secret in ["access 005", "refresh 005", "sid 005"] { #expect(!document.contains(secret)) }
   }
 
-  @Test(.ownThreads) func `CO-98 what other processes remove meanwhile stops no start`()
+  @Test(.covers("CO-98"), .ownThreads) func `what other processes remove meanwhile stops no start`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -68,8 +70,8 @@ import Testing
     try await others
   }
 
-  @Test
-  func `CO-96 a deleted account leaves no file and no secret, and deleting twice is no error`()
+  @Test(.covers("CO-96"))
+  func `a deleted account leaves no file and no secret, and deleting twice is no error`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -83,7 +85,8 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
   }
 
-  @Test func `CO-84 a file that cannot be removed keeps its secrets, which a logout is to end`()
+  @Test(.covers("CO-84"))
+  func `a file that cannot be removed keeps its secrets, which a logout is to end`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -100,8 +103,8 @@ import Testing
     #expect(Set(try secrets.list()) == before)
   }
 
-  @Test func `CO-61.3 a secret that the session has no more leaves the secret store`() async throws
-  {
+  @Test(.covers("CO-61.3"))
+  func `a secret that the session has no more leaves the secret store`() async throws {
     let folder = try TemporaryFolder()
     var account = account("005000000000001AAA")
     try await persister(folder.url).save(account)
@@ -111,7 +114,8 @@ import Testing
     #expect(try secrets.list().count == before - 1)
   }
 
-  @Test func `CO-87 what others keep in the user's folder stays`() async throws {
+  @Test(.covers("CO-87"))
+  func `what others keep in the user's folder stays`() async throws {
     let folder = try TemporaryFolder()
     let persister = persister(folder.url)
     let account = account("005000000000001AAA")
@@ -122,7 +126,8 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: other.path))
   }
 
-  @Test func `CO-94 CO-60.3 a login again under a new identifier removes the former secrets`()
+  @Test(.covers("CO-94", "CO-60.3"))
+  func `a login again under a new identifier removes the former secrets`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -135,8 +140,8 @@ import Testing
     #expect(owners == [second.credentials.identifier])
   }
 
-  @Test func `CO-98 HT-79.1 another process's tokens are taken instead of a refresh`() async throws
-  {
+  @Test(.covers("CO-98", "HT-79.1"))
+  func `another process's tokens are taken instead of a refresh`() async throws {
     let folder = try TemporaryFolder()
     let org = TestOrg()
     org.state.withLock { $0.rotates = true }
@@ -158,7 +163,8 @@ import Testing
       try await persister.fetch(TestOrg.identity)?.credentials.refreshToken == "refresh-3")
   }
 
-  @Test func `CO-98 reading the accounts again shows what another process did`() async throws {
+  @Test(.covers("CO-98"))
+  func `reading the accounts again shows what another process did`() async throws {
     let folder = try TemporaryFolder()
     let here = try await manager(folder.url)
     let there = try await manager(folder.url)
@@ -174,7 +180,8 @@ import Testing
     #expect(await here.current == nil)
   }
 
-  @Test func `CO-98 one at a time holds an account's lock`() async throws {
+  @Test(.covers("CO-98"))
+  func `one at a time holds an account's lock`() async throws {
     let folder = try TemporaryFolder()
     let persister = persister(folder.url)
     let crowd = Crowd()
@@ -193,7 +200,8 @@ import Testing
     #expect(crowd.most == 1)
   }
 
-  @Test func `CO-77 both forms of an id are one user, in sets too`() {
+  @Test(.covers("CO-77"))
+  func `both forms of an id are one user, in sets too`() {
     let short = UserAccountIdentity(userId: "005B0000001AbCd", organizationId: "00DB00000000abc")
     let long = UserAccountIdentity(
       userId: SalesforceId.longForm(of: "005B0000001AbCd") ?? "",
@@ -208,7 +216,8 @@ import Testing
         < UserAccountIdentity(userId: "1", organizationId: "2"))
   }
 
-  @Test func `CO-80 HT-75.1 accounts are found by org, host and login domain`() async throws {
+  @Test(.covers("CO-80", "HT-75.1"))
+  func `accounts are found by org, host and login domain`() async throws {
     let org = TestOrg()
     let here = account("005000000000001AAA")
     var there = account("005000000000002AAA", org: "00D000000000002EAA")
@@ -222,8 +231,8 @@ import Testing
     #expect(await manager.accounts(inOrganization: "00D0").isEmpty)
   }
 
-  @Test
-  func `CO-81.2 CO-83.1 CO-8.1 only a known account becomes current, and switching is told once`()
+  @Test(.covers("CO-81.2", "CO-83.1", "CO-8.1"))
+  func `only a known account becomes current, and switching is told once`()
     async throws
   {
     let first = account("005000000000001AAA"), second = account("005000000000002AAA")
@@ -250,15 +259,18 @@ import Testing
       ])
   }
 
-  @Test(arguments: [
-    ("00D000000000001EAA", "00D000000000001EAA"), ("00D000000000001", "00D000000000001EAA"),
-    (#"a/b\c?d%e*f|g"h<i>j:k@l"#, "a_b_c_d_e_f_g_h_i_j_k_l"), ("..", "_.."), ("", "_"),
-  ])
-  func `CO-88 parts of paths are safe`(id: String, part: String) {
+  @Test(
+    .covers("CO-88"),
+    arguments: [
+      ("00D000000000001EAA", "00D000000000001EAA"), ("00D000000000001", "00D000000000001EAA"),
+      (#"a/b\c?d%e*f|g"h<i>j:k@l"#, "a_b_c_d_e_f_g_h_i_j_k_l"), ("..", "_.."), ("", "_"),
+    ])
+  func `parts of paths are safe`(id: String, part: String) {
     #expect(UserFolders.part(id) == part)
   }
 
-  @Test func `CO-88 a community has a folder of its own`() {
+  @Test(.covers("CO-88"))
+  func `a community has a folder of its own`() {
     let folders = UserFolders(root: URL(filePath: "/root"))
     var account = account("005000000000001AAA")
     #expect(
@@ -270,7 +282,8 @@ import Testing
     }
   }
 
-  @Test func `CO-11.1 an installation keeps its name, and every folder has its own`() throws {
+  @Test(.covers("CO-11.1"))
+  func `an installation keeps its name, and every folder has its own`() throws {
     let folder = try TemporaryFolder(), other = try TemporaryFolder()
     let id = try InstallationId.load(in: folder.url)
     #expect(UUID(uuidString: id) != nil)
@@ -284,7 +297,8 @@ import Testing
     #expect(try InstallationId.load(in: empty.url) == name)
   }
 
-  @Test func `CO-78 legal changes of the login state`() {
+  @Test(.covers("CO-78"))
+  func `legal changes of the login state`() {
     let states: [UserAccount.LoginState] = [.notLoggedIn, .loggedIn, .loggingOut]
     #expect(states.map { $0.allows(.loggedIn) } == [true, true, false])
     #expect(states.map { $0.allows(.loggingOut) } == [true, true, false])

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-31, CO-79: which value of an account is on disk in the end, when writes are slow or fail?
 @Suite struct AccountWriteTests {
@@ -34,7 +35,8 @@ import Testing
   //   (slow)                      has newer tokens, writes them
   //   lands
   //                               lands
-  @Test func `CO-31 an older token never lands after a newer one`() async throws {
+  @Test(.covers("CO-31"))
+  func `an older token never lands after a newer one`() async throws {
     let persister = FailingPersister()
     let manager = try await manager(persister)
     let gate = Gate()
@@ -56,7 +58,8 @@ import Testing
       await manager.account(for: TestOrg.identity)?.credentials.refreshToken == "refresh-new")
   }
 
-  @Test func `CO-84.4 a write that is under way does not bring a logged out account back`()
+  @Test(.covers("CO-84.4"))
+  func `a write that is under way does not bring a logged out account back`()
     async throws
   {
     let persister = FailingPersister()
@@ -72,7 +75,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-31 tokens that failed to be written give way to a login elsewhere`() async throws {
+  @Test(.covers("CO-31"))
+  func `tokens that failed to be written give way to a login elsewhere`() async throws {
     let persister = FailingPersister()
     let manager = try await manager(persister)
     // Another process: a new login, with an identifier of its own.
@@ -83,7 +87,8 @@ import Testing
     #expect(try await persister.fetch(TestOrg.identity)?.credentials == elsewhere.credentials)
   }
 
-  @Test func `CO-31 a refresh of tokens that failed to be written sees a login elsewhere first`()
+  @Test(.covers("CO-31"))
+  func `a refresh of tokens that failed to be written sees a login elsewhere first`()
     async throws
   {
     let persister = FailingPersister()
@@ -94,7 +99,8 @@ import Testing
     #expect(try await persister.fetch(TestOrg.identity)?.credentials == elsewhere.credentials)
   }
 
-  @Test func `CO-31 CO-98 reading the accounts again keeps tokens that are not on disk yet`()
+  @Test(.covers("CO-31", "CO-98"))
+  func `reading the accounts again keeps tokens that are not on disk yet`()
     async throws
   {
     let persister = FailingPersister()
@@ -105,7 +111,8 @@ import Testing
     #expect(try await persister.fetch(TestOrg.identity)?.credentials == account.credentials)
   }
 
-  @Test func `CO-84.4 a logout with unwritten tokens ends the login that was made elsewhere`()
+  @Test(.covers("CO-84.4"))
+  func `a logout with unwritten tokens ends the login that was made elsewhere`()
     async throws
   {
     let org = TestOrg()
@@ -121,7 +128,8 @@ import Testing
     #expect(org.state.withLock { $0.revocations } == ["refresh-9"])
   }
 
-  @Test func `CO-79.1 CO-8.1 a login that cannot become current is taken back`() async throws {
+  @Test(.covers("CO-79.1", "CO-8.1"))
+  func `a login that cannot become current is taken back`() async throws {
     let persister = FailingPersister()
     let org = TestOrg()
     let manager = try await UserAccountManager(persister: persister, transport: org.transport())

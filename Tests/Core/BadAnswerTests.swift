@@ -68,8 +68,8 @@ import TestSupport
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `CO-119 CO-125.2 a server that falls silent is timed out`(way: Way) async throws {
+  @Test(.covers("CO-119", "CO-125.2"), arguments: Way.allCases)
+  func `a server that falls silent is timed out`(way: Way) async throws {
     let server = try SocketServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n{")
       connection.waitForClose()
@@ -81,8 +81,8 @@ import TestSupport
   }
 
   // Only with time to spare: a machine that is too busy makes the server look silent.
-  @Test(.enabled(if: Effort.factor > 1))
-  func `CO-119 a server that is slow and not silent is heard to the end`() async throws {
+  @Test(.covers("CO-119"), .enabled(if: Effort.factor > 1))
+  func `a server that is slow and not silent is heard to the end`() async throws {
     let timeout = Duration.seconds(3)
     let server = try SocketServer { request, connection in
       guard request.path.hasSuffix("/limits") else {
@@ -108,8 +108,8 @@ import TestSupport
     #expect(await code { _ = try answer.json() } == .malformedResponse)
   }
 
-  @Test(arguments: Way.allCases)
-  func `CO-125.3 an answer that is cut is truncated`(way: Way) async throws {
+  @Test(.covers("CO-125.3"), arguments: Way.allCases)
+  func `an answer that is cut is truncated`(way: Way) async throws {
     for answer in [
       "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"records\":[",
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n5\r\n[1",
@@ -133,8 +133,8 @@ import TestSupport
     ("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", #"{"records":[{"Id":"1"},"#),
   ]
 
-  @Test(arguments: Way.allCases, 0..<3)
-  func `CO-125.3 an answer that is too long or has no end is refused, and its connection closed`(
+  @Test(.covers("CO-125.3"), arguments: Way.allCases, 0..<3)
+  func `an answer that is too long or has no end is refused, and its connection closed`(
     way: Way, kind: Int
   ) async throws {
     let closed = Gate()
@@ -153,8 +153,8 @@ import TestSupport
     try await closed.wait()
   }
 
-  @Test(arguments: Way.allCases)
-  func `CO-125.3 a small answer that unpacks to a huge one is refused`(way: Way) async throws {
+  @Test(.covers("CO-125.3"), arguments: Way.allCases)
+  func `a small answer that unpacks to a huge one is refused`(way: Way) async throws {
     let bomb = Self.zeros(megabytes: 10)
     #expect(bomb.count < 70_000)
     let server = try SocketServer { _, connection in
@@ -193,7 +193,8 @@ import TestSupport
     return bytes + [UInt8](repeating: 0, count: 8)
   }
 
-  @Test func `CO-125.3 header fields without end are a typed error`() async throws {
+  @Test(.covers("CO-125.3"))
+  func `header fields without end are a typed error`() async throws {
     let server = try SocketServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\n")
       let field = Array("X-Filler: \(String(repeating: "y", count: 4000))\r\n".utf8)
@@ -206,7 +207,8 @@ import TestSupport
     #expect(code == .unreachable || code == .malformedResponse || code == .truncated)
   }
 
-  @Test func `CO-125.3 a refusal without end is the refusal, from as much of it as counts`()
+  @Test(.covers("CO-125.3"))
+  func `a refusal without end is the refusal, from as much of it as counts`()
     async throws
   {
     let server = try SocketServer { _, connection in
@@ -226,21 +228,23 @@ import TestSupport
     #expect((error?.body.count ?? 0) <= 1 << 20)
   }
 
-  @Test(arguments: [
-    ("", RestError.Code.emptyResponse),
-    ("<html>login</html>", .malformedResponse), ("{", .malformedResponse),
-    (#"{"totalSize":NaN}"#, .malformedResponse), ("\u{0}", .malformedResponse),
-    (String(repeating: "[", count: 90_000), .malformedResponse),
-    ("[]", .malformedResponse), ("null", .malformedResponse), ("17", .malformedResponse),
-    (#"{"totalSize":"1","records":[]}"#, .malformedResponse),
-    (#"{"totalSize":1.5,"records":[]}"#, .malformedResponse),
-    (#"{"totalSize":9223372036854775808,"records":[]}"#, .malformedResponse),
-    (#"{"totalSize":1,"records":{}}"#, .malformedResponse),
-    (#"{"totalSize":1,"records":[{"Id":null}]}"#, .malformedResponse),
-    (#"{"totalSize":1,"records":[7]}"#, .malformedResponse),
-    (#"{"totalSize":1}"#, .malformedResponse),
-  ])
-  func `CO-126 what is no JSON, or JSON of another type, says so`(
+  @Test(
+    .covers("CO-126"),
+    arguments: [
+      ("", RestError.Code.emptyResponse),
+      ("<html>login</html>", .malformedResponse), ("{", .malformedResponse),
+      (#"{"totalSize":NaN}"#, .malformedResponse), ("\u{0}", .malformedResponse),
+      (String(repeating: "[", count: 90_000), .malformedResponse),
+      ("[]", .malformedResponse), ("null", .malformedResponse), ("17", .malformedResponse),
+      (#"{"totalSize":"1","records":[]}"#, .malformedResponse),
+      (#"{"totalSize":1.5,"records":[]}"#, .malformedResponse),
+      (#"{"totalSize":9223372036854775808,"records":[]}"#, .malformedResponse),
+      (#"{"totalSize":1,"records":{}}"#, .malformedResponse),
+      (#"{"totalSize":1,"records":[{"Id":null}]}"#, .malformedResponse),
+      (#"{"totalSize":1,"records":[7]}"#, .malformedResponse),
+      (#"{"totalSize":1}"#, .malformedResponse),
+    ])
+  func `what is no JSON, or JSON of another type, says so`(
     body: String, expected: RestError.Code
   ) async throws {
     let server = try SocketServer { _, connection in
@@ -252,7 +256,8 @@ import TestSupport
     #expect(await code { _ = try answer.decode(as: Page.self) } == expected)
   }
 
-  @Test func `CO-126 bytes that are no UTF-8 are no JSON`() async throws {
+  @Test(.covers("CO-126"))
+  func `bytes that are no UTF-8 are no JSON`() async throws {
     let server = try SocketServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
       connection.send(Array("{\"a\":\"".utf8) + [0xff] + Array("\"}".utf8))
@@ -263,11 +268,13 @@ import TestSupport
     #expect(await code { _ = try answer.json() } == .malformedResponse)
   }
 
-  @Test(arguments: [
-    "SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "\r\n\r\n\r\n",
-    "HTTP/9.9 200 OK\r\n\r\n",
-  ])
-  func `CO-125.3 what is not HTTP is a typed error`(answer: String) async throws {
+  @Test(
+    .covers("CO-125.3"),
+    arguments: [
+      "SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "\r\n\r\n\r\n",
+      "HTTP/9.9 200 OK\r\n\r\n",
+    ])
+  func `what is not HTTP is a typed error`(answer: String) async throws {
     let server = try SocketServer { _, connection in
       connection.send(answer)
       return false

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-49, BX-20: logins that begin with a scanned address.
 @Suite struct BridgeLoginTests {
@@ -21,7 +22,8 @@ import Testing
       + PercentEncoding.encode(JSONValue.object(json).text)
   }
 
-  @Test func `CO-49.1 BX-20.1 a scanned login is finished with the verifier that it brings`()
+  @Test(.covers("CO-49.1", "BX-20.1"))
+  func `a scanned login is finished with the verifier that it brings`()
     async throws
   {
     let stub = LoginServerStub([
@@ -44,7 +46,8 @@ import Testing
     #expect(account.credentials.loginServer.domain == "acme.my.salesforce.com")
   }
 
-  @Test func `CO-49.1 a state that the scanned login has must come back`() async throws {
+  @Test(.covers("CO-49.1"))
+  func `a state that the scanned login has must come back`() async throws {
     let stub = LoginServerStub()
     let manager = try await stub.manager(stub.transport())
     let bridge = try BridgeLogin(scanned: address(verifier: nil, state: "s1"))
@@ -58,7 +61,8 @@ import Testing
     }
   }
 
-  @Test func `CO-49.1 another app's login, and what is none, is refused`() async throws {
+  @Test(.covers("CO-49.1"))
+  func `another app's login, and what is none, is refused`() async throws {
     let stub = LoginServerStub()
     let manager = try await stub.manager(stub.transport())
     let error = await #expect(throws: OAuthError.self) {

@@ -4,6 +4,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-106, CO-107, CO-109: users of communities.
 @Suite struct CommunityTests {
@@ -27,9 +28,8 @@ import Testing
     return stub
   }
 
-  @Test
-  func
-    `CO-106 CO-107.1 CO-109 CO-76.2 CO-58 a member's requests and refreshes go to the community`()
+  @Test(.covers("CO-106", "CO-107.1", "CO-109", "CO-76.2", "CO-58"))
+  func `a member's requests and refreshes go to the community`()
     async throws
   {
     let stub = stub()
@@ -54,7 +54,8 @@ import Testing
       })
   }
 
-  @Test func `CO-107.2 the id that stands for no community is none`() async throws {
+  @Test(.covers("CO-107.2"))
+  func `the id that stands for no community is none`() async throws {
     let stub = stub(id: "000000000000000AAA")
     let manager = try await stub.manager(stub.transport())
     let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
@@ -62,7 +63,8 @@ import Testing
     #expect(account.apiURL?.host() == "acme.my.salesforce.com")
   }
 
-  @Test func `CO-107.3 CO-111.1 a refresh that moves a user to a community is told`() async throws {
+  @Test(.covers("CO-107.3", "CO-111.1"))
+  func `a refresh that moves a user to a community is told`() async throws {
     let stub = stub()
     let manager = try await stub.manager(stub.transport(), [TestOrg().account()])
     try await manager.confirmMove(of: TestOrg.identity, to: try LoginServer(Self.site))
@@ -74,7 +76,8 @@ import Testing
     #expect(changes.first?.contains(.communityId) == true)
   }
 
-  @Test func `CO-86.1 CO-110.1 the last account of an org tells so when it goes`() async throws {
+  @Test(.covers("CO-86.1", "CO-110.1"))
+  func `the last account of an org tells so when it goes`() async throws {
     let stub = LoginServerStub()
     let first = TestOrg().account(), org = first.organizationId
     let second = TestOrg().account(

@@ -2,10 +2,12 @@ import HTTPTypes
 import SalesforceSDKCommon
 import SalesforceSDKCore
 import Testing
+import TestSupport
 
 /// CO-132: composite, batch and tree, there and back.
 @Suite struct CompositeTests {
-  @Test func `CO-132 steps keep their order, their header fields and their references`() throws {
+  @Test(.covers("CO-132"))
+  func `steps keep their order, their header fields and their references`() throws {
     var conditional = RestRequest.update(
       object: "Account", id: "@{ref1.id}", fields: ["A": "@{ref1.x}"])
     conditional.headers[.ifUnmodifiedSince] = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -34,7 +36,8 @@ import Testing
         + #""url":"/services/data/v60.0/sobjects/A/%40%7Bother.id%7D"}]}"#)
   }
 
-  @Test func `CO-132 a reference id that stands twice is refused here`() {
+  @Test(.covers("CO-132"))
+  func `a reference id that stands twice is refused here`() {
     let step = CompositeSubrequest(referenceId: "a", .limits())
     #expect {
       _ = try RestRequest.composite([step, step])
@@ -43,7 +46,8 @@ import Testing
     }
   }
 
-  @Test func `CO-132 a batch names its requests relative to the endpoint`() throws {
+  @Test(.covers("CO-132"))
+  func `a batch names its requests relative to the endpoint`() throws {
     let request = try RestRequest.compositeBatch(
       [.limits(), .update(object: "A", id: "1", fields: ["B": 2])], haltOnError: true)
     #expect(request.target() == "/services/data/v66.0/composite/batch")
@@ -53,7 +57,8 @@ import Testing
         + #"{"method":"PATCH","url":"v66.0/sobjects/A/1","richInput":{"B":2}}]}"#)
   }
 
-  @Test func `CO-132 a tree keeps children of any depth, grouped by relationship`() throws {
+  @Test(.covers("CO-132"))
+  func `a tree keeps children of any depth, grouped by relationship`() throws {
     let deep = TreeRecord(object: "Case", referenceId: "c1", fields: ["Subject": "S"])
     let request = try RestRequest.sObjectTree(
       object: "Account",
@@ -93,7 +98,8 @@ import Testing
     RestResponse(status: 200, body: Array(json.utf8))
   }
 
-  @Test func `CO-132 BX-52.1 a composite answer tells each step's outcome`() throws {
+  @Test(.covers("CO-132", "BX-52.1"))
+  func `a composite answer tells each step's outcome`() throws {
     let response = try CompositeResponse(
       answer(
         #"{"compositeResponse":[{"body":{"id":"1"},"httpHeaders":{"Location":"/x"},"#
@@ -108,7 +114,8 @@ import Testing
     #expect(response["d"] == nil)
   }
 
-  @Test func `CO-132 BX-52.1 a batch's answer tells each request's outcome`() throws {
+  @Test(.covers("CO-132", "BX-52.1"))
+  func `a batch's answer tells each request's outcome`() throws {
     let response = try BatchResponse(
       answer(
         #"{"hasErrors":true,"results":[{"statusCode":204,"result":null},"#
@@ -118,7 +125,8 @@ import Testing
     #expect(response.parts[0].body == nil)
   }
 
-  @Test func `CO-133.1 BX-37.1 a collection's answer tells each record's outcome`() throws {
+  @Test(.covers("CO-133.1", "BX-37.1"))
+  func `a collection's answer tells each record's outcome`() throws {
     let results = try CollectionResult.all(
       in: answer(
         #"[{"id":"1","success":true,"errors":[]},{"success":false,"errors":"#
@@ -131,8 +139,10 @@ import Testing
     #expect(results[2].created == true)
   }
 
-  @Test(arguments: ["{}", "[]", "null", "[1]", #"{"compositeResponse":[{}]}"#, "{", ""])
-  func `CO-132 an answer of another shape is a typed error`(json: String) {
+  @Test(
+    .covers("CO-132"),
+    arguments: ["{}", "[]", "null", "[1]", #"{"compositeResponse":[{}]}"#, "{", ""])
+  func `an answer of another shape is a typed error`(json: String) {
     func fails(_ read: () throws -> some Any) -> Bool {
       do {
         _ = try read()

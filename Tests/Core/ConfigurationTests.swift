@@ -18,7 +18,8 @@ import Testing
     return #expect(throws: BootConfigurationError.self) { try BootConfiguration(members) }
   }
 
-  @Test func `CO-2.1,3 BX-103.1 a boot configuration is read, with its defaults`() throws {
+  @Test(.covers("CO-2.1", "CO-2.3", "BX-103.1"))
+  func `a boot configuration is read, with its defaults`() throws {
     let least = try BootConfiguration(Self.least)
     #expect(least.app == ConnectedApp(clientId: "3MVG9", redirectURI: "a://b"))
     #expect(least.shouldAuthenticate && least.attemptsOfflineLoad && least.isLocal == nil)
@@ -35,7 +36,8 @@ import Testing
     #expect(whole.startPage == "index.html" && whole.errorPage == "error.html")
   }
 
-  @Test func `CO-2.2 BX-103.1 what is missing has its number`() {
+  @Test(.covers("CO-2.2", "BX-103.1"))
+  func `what is missing has its number`() {
     #expect(error { $0["remoteAccessConsumerKey"] = " " }?.code.number == 966)
     #expect(error { $0["oauthRedirectURI"] = nil }?.code.number == 967)
     #expect(BootConfigurationError.domain == "com.salesforce.mobilesdk.AppConfigErrorDomain")
@@ -47,7 +49,8 @@ import Testing
     }
   }
 
-  @Test func `CO-3.1 BX-103.1 the pages of hybrid apps are checked`() throws {
+  @Test(.covers("CO-3.1", "BX-103.1"))
+  func `the pages of hybrid apps are checked`() throws {
     #expect(
       error {
         $0["isLocal"] = true
@@ -69,7 +72,8 @@ import Testing
     #expect(try BootConfiguration(useless).unauthenticatedStartPage == "https://a.b")
   }
 
-  @Test func `CO-20 BX-89 steps of an upgrade run once, in order, and again after a failure`()
+  @Test(.covers("CO-20", "BX-89"))
+  func `steps of an upgrade run once, in order, and again after a failure`()
     async throws
   {
     struct Failure: Error {}
@@ -97,7 +101,8 @@ import Testing
   }
 
   #if DEBUG
-    @Test func `CO-21 CO-22 BX-34.1 test credentials make an account with one refresh`()
+    @Test(.covers("CO-21", "CO-22", "BX-34.1"))
+    func `test credentials make an account with one refresh`()
       async throws
     {
       let document = """
@@ -132,7 +137,8 @@ import Testing
     return account
   }
 
-  @Test func `CO-88 BX-31.1 BX-88.1 scopes name folders, files and keys by whole ids`() {
+  @Test(.covers("CO-88", "BX-31.1", "BX-88.1"))
+  func `scopes name folders, files and keys by whole ids`() {
     let folders = UserFolders(root: URL(filePath: "/r/"))
     let plain = account("005000000000001"), member = account("005000000000001", community: "0DB1")
     let scopes: [(UserFolders.Scope, String, String, String)] = [
@@ -166,7 +172,8 @@ import Testing
         == .community(plain))
   }
 
-  @Test func `CO-90 CO-87.1-2 BX-90 settings live as long as their owner`() async throws {
+  @Test(.covers("CO-90", "CO-87.1", "CO-87.2", "BX-90"))
+  func `settings live as long as their owner`() async throws {
     let temporary = try TemporaryFolder()
     let first = account("005000000000001", community: "0DB1"), second = account("005000000000002")
     let manager = try await TestOrg().manager([first, second])

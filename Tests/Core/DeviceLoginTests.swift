@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// Logins with a code that a person enters elsewhere.
 @Suite struct DeviceLoginTests {
@@ -28,7 +29,8 @@ import Testing
     ])
   }
 
-  @Test func `CO-24 a device shows a code, asks as often as it may, and gets its tokens`()
+  @Test(.covers("CO-24"))
+  func `a device shows a code, asks as often as it may, and gets its tokens`()
     async throws
   {
     let stub = stub([
@@ -59,7 +61,8 @@ import Testing
     #expect(clock.waits.withLock { $0 } == [.seconds(5), .seconds(5), .seconds(10), .seconds(10)])
   }
 
-  @Test func `CO-40 a person who refuses ends the login of the device`() async throws {
+  @Test(.covers("CO-40"))
+  func `a person who refuses ends the login of the device`() async throws {
     let stub = stub([LoginServerStub.refusal("access_denied")])
     let manager = try await stub.manager(stub.transport())
     let error = await #expect(throws: OAuthError.self) {
@@ -69,7 +72,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-40.3 a code that nobody enters times out`() async throws {
+  @Test(.covers("CO-40.3"))
+  func `a code that nobody enters times out`() async throws {
     let stub = stub([])
     let clock = PatientClock()
     let manager = try await stub.manager(stub.transport(), clock: clock)
@@ -80,7 +84,8 @@ import Testing
     #expect(clock.waits.withLock { $0.count } == 120)
   }
 
-  @Test func `CO-24 a server that fails or is busy for a moment ends no login`() async throws {
+  @Test(.covers("CO-24"))
+  func `a server that fails or is busy for a moment ends no login`() async throws {
     let failures = Mutex<[@Sendable () throws -> TransportResponse]>([
       { TransportResponse(status: 503) }, { TransportResponse(status: 429) },
       { throw TransportError(.timedOut, "silence") },
@@ -102,11 +107,12 @@ import Testing
   }
 
   @Test(
+    .covers("CO-24"),
     arguments: [
       (600, 9_000_000_000_000_000_000, 600, 599), (9_000_000_000_000_000_000, 5, 86_400, 5),
       (600, -4, 600, 1), (1, 5, 1, 1), (-1, 5, 1, 1), (.min, .min, 1, 1),
     ] as [(Int64, Int64, Int64, Int64)])
-  func `CO-24 times that a server cannot mean are bounded`(
+  func `times that a server cannot mean are bounded`(
     expires: Int64, interval: Int64, lifetime: Int64, pause: Int64
   ) throws {
     let code = try DeviceCode(

@@ -31,8 +31,8 @@ import TestSupport
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
   ]
 
-  @Test(arguments: Load.allCases, Way.allCases)
-  func `CO-125.3 a response without end is not read beyond the limit and a small window`(
+  @Test(.covers("CO-125.3"), arguments: Load.allCases, Way.allCases)
+  func `a response without end is not read beyond the limit and a small window`(
     load: Load, way: Way
   ) async throws {
     let loadEnds = Self.begin(load)

@@ -23,7 +23,8 @@ import TestSupport
       sourceLocation: sourceLocation)
   }
 
-  @Test func `CO-136 lists of files, in pages`() throws {
+  @Test(.covers("CO-136"))
+  func `lists of files, in pages`() throws {
     try checkGet(.ownedFilesList(), "\(root)/files/users/me")
     try checkGet(.ownedFilesList(userId: "005A", page: 2), "\(root)/files/users/005A?page=2")
     try checkGet(.filesInUsersGroups(page: 0), "\(root)/files/users/me/filter/groups")
@@ -35,7 +36,8 @@ import TestSupport
       "/services/data/v60.0/connect/files/users/a%2Fb/filter/sharedwithme?page=3")
   }
 
-  @Test func `CO-136 a file's details, contents, renditions and shares`() throws {
+  @Test(.covers("CO-136"))
+  func `a file's details, contents, renditions and shares`() throws {
     try checkGet(.fileDetails(id: "069A"), "\(root)/files/069A")
     try checkGet(.fileDetails(id: "069A", version: 2), "\(root)/files/069A?versionNumber=2")
     try checkGet(.batchFileDetails(ids: ["069A", "069B"]), "\(root)/files/batch/069A,069B")
@@ -53,7 +55,8 @@ import TestSupport
         == ["PDF", "FLASH", "SLIDE", "THUMB120BY90", "THUMB240BY180", "THUMB720BY480"])
   }
 
-  @Test func `CO-136 BX-53 a community stands in the path`() throws {
+  @Test(.covers("CO-136", "BX-53"))
+  func `a community stands in the path`() throws {
     try checkGet(
       .fileDetails(id: "069A", communityId: "0DB1"), "\(root)/communities/0DB1/files/069A")
     try checkGet(
@@ -61,7 +64,8 @@ import TestSupport
       "\(root)/communities/0DB1/files/users/me?page=1")
   }
 
-  @Test func `CO-136 shares are records`() throws {
+  @Test(.covers("CO-136"))
+  func `shares are records`() throws {
     let share = try RestRequest.addFileShare(fileId: "069A", entityId: "005B", type: .collaborator)
     #expect(share.method == .post)
     #expect(share.target() == "/services/data/v66.0/sobjects/ContentDocumentLink")
@@ -74,7 +78,8 @@ import TestSupport
     #expect(delete.target() == "/services/data/v66.0/sobjects/ContentDocumentLink/06AA")
   }
 
-  @Test func `CO-136 arguments that make no sense are refused before the network`() {
+  @Test(.covers("CO-136"))
+  func `arguments that make no sense are refused before the network`() {
     let calls: [() throws -> RestRequest] = [
       { try .fileDetails(id: "") }, { try .fileDetails(id: "a", version: 0) },
       { try .batchFileDetails(ids: []) }, { try .batchFileDetails(ids: ["a", ""]) },
@@ -98,7 +103,8 @@ import TestSupport
     }
   }
 
-  @Test func `CO-137 an upload is one form of two parts`() throws {
+  @Test(.covers("CO-137"))
+  func `an upload is one form of two parts`() throws {
     let request = RestRequest.uploadFile(
       UploadBody(Array("line\r\n--B".utf8)), name: "a \"b\"\r\n\\é.txt", title: "T",
       description: "D\"", mimeType: "text/plain", communityId: nil, apiVersion: nil,
@@ -125,7 +131,8 @@ import TestSupport
     #expect(request.upload?.length == Int64(body.utf8.count))
   }
 
-  @Test func `CO-137 no text of a part makes another header field`() throws {
+  @Test(.covers("CO-137"))
+  func `no text of a part makes another header field`() throws {
     var form = MultipartBody(boundary: "B")
     form.add("a\nb", text: "x", contentType: "text/plain; charset=\"UTF-8\"\r\nX-Evil: 1\r\n\r\n")
     #expect(
@@ -135,7 +142,8 @@ import TestSupport
     )
   }
 
-  @Test func `CO-137 without title and description there is no part for them`() throws {
+  @Test(.covers("CO-137"))
+  func `without title and description there is no part for them`() throws {
     let request = RestRequest.uploadFile(
       UploadBody([]), name: "n", title: nil, description: nil,
       mimeType: "application/octet-stream", communityId: "0DB1", apiVersion: "v60.0",
@@ -151,7 +159,8 @@ import TestSupport
     #expect(described.headers[.contentType] != request.headers[.contentType])
   }
 
-  @Test func `CO-136 BX-53 a picture of a user is uploaded`() throws {
+  @Test(.covers("CO-136", "BX-53"))
+  func `a picture of a user is uploaded`() throws {
     let request = try RestRequest.uploadProfilePhoto(
       userId: "005A", UploadBody([1, 2]), name: "me.png", mimeType: "image/png", communityId: nil,
       apiVersion: nil, form: MultipartBody(boundary: "B"))
@@ -164,7 +173,8 @@ import TestSupport
             .utf8) + [1, 2] + Array("\r\n--B--\r\n".utf8))
   }
 
-  @Test func `CO-137 a file is read when it is sent, as often as it is`() throws {
+  @Test(.covers("CO-137"))
+  func `a file is read when it is sent, as often as it is`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("data")
     let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -185,7 +195,8 @@ import TestSupport
     #expect(throws: TransportError.self) { try UploadBody(file: folder.url) }
   }
 
-  @Test func `CO-132 a file is no part of a composite request`() throws {
+  @Test(.covers("CO-132"))
+  func `a file is no part of a composite request`() throws {
     var request = RestRequest(method: .post, path: "/{v}/sobjects/Account")
     request.upload = UploadBody(Array("{}".utf8))
     #expect(throws: RestError.self) {

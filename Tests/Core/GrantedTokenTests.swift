@@ -39,7 +39,8 @@ import Testing
     }
   }
 
-  @Test func `CO-31 a rotated token that comes while the manager is closed is on disk after it`()
+  @Test(.covers("CO-31"))
+  func `a rotated token that comes while the manager is closed is on disk after it`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -100,7 +101,8 @@ import Testing
     #expect(try await manager.logOut(TestOrg.identity).isRevoked == true)
   }
 
-  @Test func `CO-59.1 CO-31.6 a token endpoint that does not finish its answer is given up`()
+  @Test(.covers("CO-59.1", "CO-31.6"))
+  func `a token endpoint that does not finish its answer is given up`()
     async throws
   {
     let org = TestOrg()
@@ -116,7 +118,8 @@ import Testing
     #expect(await manager.account(for: TestOrg.identity)?.loginState == .loggedIn)
   }
 
-  @Test func `CO-79.1 a login that is cancelled while its tokens come ends them`() async throws {
+  @Test(.covers("CO-79.1"))
+  func `a login that is cancelled while its tokens come ends them`() async throws {
     let org = TestOrg()
     let gate = Gate(), hasGranted = Gate()
     let manager = try await UserAccountManager(
@@ -131,7 +134,8 @@ import Testing
     #expect(org.state.withLock { $0.revocations } == ["refresh-1"])
   }
 
-  @Test func `CO-79.1 the tokens of a login that is refused here are ended`() async throws {
+  @Test(.covers("CO-79.1"))
+  func `the tokens of a login that is refused here are ended`() async throws {
     let revoked = Mutex<[String]>([])
     let stub = LoginServerStub([
       "/services/oauth2/revoke": { request in

@@ -4,6 +4,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-50, BX-7 to BX-10: logins without any page.
 @Suite struct HeadlessLoginTests {
@@ -33,7 +34,8 @@ import Testing
     HTTPField.Name(name).flatMap { request.headers[$0] }
   }
 
-  @Test func `CO-50 BX-7.1 a name and a password become an account`() async throws {
+  @Test(.covers("CO-50", "BX-7.1"))
+  func `a name and a password become an account`() async throws {
     let stub = stub()
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
@@ -62,16 +64,18 @@ import Testing
     for request in transport.requests { #expect(!"\(request)".contains("geheim12")) }
   }
 
-  @Test(arguments: [
-    ("jane", "geheim12", OAuthError.Code.invalidUsername),
-    ("jane@localhost", "geheim12", .invalidUsername), ("a b@c.de", "geheim12", .invalidUsername),
-    (HeadlessLoginTests.longName, "geheim12", .invalidUsername),
-    ("jane@example.com", "short1", .invalidPassword),
-    ("jane@example.com", "nodigits", .invalidPassword),
-    ("jane@example.com", "12345678", .invalidPassword),
-    ("jane@example.com", HeadlessLoginTests.longPassword, .invalidPassword),
-  ])
-  func `CO-50 BX-7.1 what breaks a rule is not sent`(
+  @Test(
+    .covers("CO-50", "BX-7.1"),
+    arguments: [
+      ("jane", "geheim12", OAuthError.Code.invalidUsername),
+      ("jane@localhost", "geheim12", .invalidUsername), ("a b@c.de", "geheim12", .invalidUsername),
+      (HeadlessLoginTests.longName, "geheim12", .invalidUsername),
+      ("jane@example.com", "short1", .invalidPassword),
+      ("jane@example.com", "nodigits", .invalidPassword),
+      ("jane@example.com", "12345678", .invalidPassword),
+      ("jane@example.com", HeadlessLoginTests.longPassword, .invalidPassword),
+    ])
+  func `what breaks a rule is not sent`(
     username: String, password: String, code: OAuthError.Code
   ) async throws {
     let stub = stub()
@@ -86,7 +90,8 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `BX-7.1 a refused password is told in the server's words`() async throws {
+  @Test(.covers("BX-7.1"))
+  func `a refused password is told in the server's words`() async throws {
     let stub = stub()
     stub.set("/shop/services/oauth2/authorize") { _ in
       LoginServerStub.refusal("invalid_grant", status: 401)
@@ -109,7 +114,8 @@ import Testing
     #expect(bare?.code == .accessDenied)
   }
 
-  @Test func `CO-50 BX-8 a one-time code takes the place of the password`() async throws {
+  @Test(.covers("CO-50", "BX-8"))
+  func `a one-time code takes the place of the password`() async throws {
     let stub = stub()
     stub.set("/shop/services/auth/headless/init/passwordless/login") { _ in
       TransportResponse(json: #"{"status":"success","identifier":"ident-1"}"#)
@@ -135,7 +141,8 @@ import Testing
     #expect(await manager.accounts.count == 1)
   }
 
-  @Test func `CO-50 BX-9 a person registers, with further data, and is logged in by the code`()
+  @Test(.covers("CO-50", "BX-9"))
+  func `a person registers, with further data, and is logged in by the code`()
     async throws
   {
     let stub = stub()
@@ -169,7 +176,8 @@ import Testing
     #expect(!shown.contains("geheim12"))
   }
 
-  @Test func `CO-50 BX-10 a forgotten password is replaced with a one-time code`() async throws {
+  @Test(.covers("CO-50", "BX-10"))
+  func `a forgotten password is replaced with a one-time code`() async throws {
     let stub = stub()
     stub.set("/shop/services/auth/headless/forgot_password") { _ in TransportResponse(status: 200) }
     let transport = stub.transport()

@@ -14,7 +14,8 @@ import TestSupport
     #expect(throws: EncryptionError.self, sourceLocation: sourceLocation, performing: call)?.code
   }
 
-  @Test func `CO-145 a key is made once, kept, and removed only on demand`() throws {
+  @Test(.covers("CO-145"))
+  func `a key is made once, kept, and removed only on demand`() throws {
     let secrets = InMemorySecretStore()
     let keys = KeyGenerator(secrets)
     let key = try keys.encryptionKey(.keyValueStores)
@@ -38,7 +39,8 @@ import TestSupport
       ])
   }
 
-  @Test func `CO-145 of many who ask at once all get the same key`() async throws {
+  @Test(.covers("CO-145"))
+  func `of many who ask at once all get the same key`() async throws {
     let secrets = InMemorySecretStore()
     let found = await withTaskGroup(of: [UInt8]?.self) { group in
       for _ in 0..<50 {
@@ -50,8 +52,8 @@ import TestSupport
     #expect(found.first != .some(nil))
   }
 
-  @Test
-  func `CO-145 BX-79.1 ruling 1: a key that cannot be read is an error and is never replaced`()
+  @Test(.covers("CO-145", "BX-79.1"))
+  func `ruling 1: a key that cannot be read is an error and is never replaced`()
     throws
   {
     let secrets = InMemorySecretStore()
@@ -64,8 +66,8 @@ import TestSupport
     #expect(code { try KeyGenerator(secrets).removeEncryptionKey(KeyLabel("x")) } == .keyLocked)
   }
 
-  @Test
-  func `CO-144.1,3 BX-79.2 HT-78.1 keys lie sealed by the master key, and another one opens none`()
+  @Test(.covers("CO-144.1", "CO-144.3", "BX-79.2", "HT-78.1"))
+  func `keys lie sealed by the master key, and another one opens none`()
     throws
   {
     let folder = try TemporaryFolder()
@@ -82,8 +84,8 @@ import TestSupport
     #expect(try again.encryptionKey(.userPhotos) == key)
   }
 
-  @Test
-  func `CO-149 CO-153 BX-79.2 BX-98 keys may come from the host program, and be known in tests`()
+  @Test(.covers("CO-149", "CO-153", "BX-79.2", "BX-98"))
+  func `keys may come from the host program, and be known in tests`()
     throws
   {
     struct Fixed: EncryptionKeyProvider {
@@ -100,7 +102,8 @@ import TestSupport
     #expect(EncryptionKey([1]) == nil)
   }
 
-  @Test func `CO-152.1 no description, dump or error shows a key`() throws {
+  @Test(.covers("CO-152.1"))
+  func `no description, dump or error shows a key`() throws {
     let key = EncryptionKey.random()
     var dumped = ""
     dump(key, to: &dumped)
@@ -111,7 +114,8 @@ import TestSupport
     }
   }
 
-  @Test func `CO-146 BX-79.1 data is sealed with a nonce of its own, and opens as a whole or not`()
+  @Test(.covers("CO-146", "BX-79.1"))
+  func `data is sealed with a nonce of its own, and opens as a whole or not`()
     throws
   {
     let key = EncryptionKey.random()
@@ -173,7 +177,8 @@ import TestSupport
     return plain + (try stream.finish())
   }
 
-  @Test func `CO-147 BX-79.1 a stream opens as it was sealed, however it is cut into pieces`()
+  @Test(.covers("CO-147", "BX-79.1"))
+  func `a stream opens as it was sealed, however it is cut into pieces`()
     throws
   {
     let key = EncryptionKey.random()
@@ -187,7 +192,8 @@ import TestSupport
     }
   }
 
-  @Test func `CO-147 chunks that are missing, moved, doubled or foreign are noticed`() throws {
+  @Test(.covers("CO-147"))
+  func `chunks that are missing, moved, doubled or foreign are noticed`() throws {
     let key = EncryptionKey.random()
     let plain = (0..<2000).map { UInt8(truncatingIfNeeded: $0) }
     let sealed = try seal(plain, key)
@@ -220,7 +226,8 @@ import TestSupport
     }
   }
 
-  @Test func `CO-147 the older form of streams can still be read`() throws {
+  @Test(.covers("CO-147"))
+  func `the older form of streams can still be read`() throws {
     let key = EncryptionKey.random()
     for size in [0, 100, 512, 1300] {
       let plain = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
@@ -238,7 +245,8 @@ import TestSupport
     }
   }
 
-  @Test func `CO-148.1 hashes, encodings and random bytes`() {
+  @Test(.covers("CO-148.1"))
+  func `hashes, encodings and random bytes`() {
     #expect(
       Digests.sha256Hex("abc")
         == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")

@@ -29,7 +29,8 @@ import TestSupport
 
   private var values: [String] { get throws { try names.filter { $0.hasSuffix("_value") } } }
 
-  @Test func `CO-150 SS-241.1 values are kept, read, listed, counted and removed`() throws {
+  @Test(.covers("CO-150", "SS-241.1"))
+  func `values are kept, read, listed, counted and removed`() throws {
     let store = try store()
     #expect(store.storeVersion == 2)
     #expect(try store.isEmpty())
@@ -58,7 +59,8 @@ import TestSupport
     #expect(try self.store().readValue(forKey: "y") == "x")
   }
 
-  @Test func `CO-150 SS-241.2 an empty key is refused and nothing is stored`() throws {
+  @Test(.covers("CO-150", "SS-241.2"))
+  func `an empty key is refused and nothing is stored`() throws {
     let store = try store()
     #expect(code { try store.saveValue("x", forKey: "") } == .emptyKey)
     #expect(code { _ = try store.readValue(forKey: "") } == .emptyKey)
@@ -67,7 +69,8 @@ import TestSupport
     #expect(try store.isEmpty())
   }
 
-  @Test func `CO-150 no name of a file and no byte in one tells a key or a value`() throws {
+  @Test(.covers("CO-150"))
+  func `no name of a file and no byte in one tells a key or a value`() throws {
     try store().saveValue("the secret value", forKey: "the secret key")
     for name in try names {
       #expect(!name.contains("secret"))
@@ -82,7 +85,8 @@ import TestSupport
     #expect(Set(there).isDisjoint(with: try values))
   }
 
-  @Test func `SS-241.1 a value of 5 MB is written and read in pieces`() async throws {
+  @Test(.covers("SS-241.1"))
+  func `a value of 5 MB is written and read in pieces`() async throws {
     let store = try store()
     let piece = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     let pieces = AsyncStream { continuation in
@@ -112,7 +116,8 @@ import TestSupport
     #expect(try store.readData(forKey: "file") == piece)
   }
 
-  @Test func `CO-150 a stream that breaks off leaves the former value`() async throws {
+  @Test(.covers("CO-150"))
+  func `a stream that breaks off leaves the former value`() async throws {
     struct Broken: Error {}
     let store = try store()
     try store.saveValue("old", forKey: "a")
@@ -125,7 +130,8 @@ import TestSupport
     #expect(try names.count == 4)
   }
 
-  @Test func `CO-150 a reader keeps the value it began to read`() async throws {
+  @Test(.covers("CO-150"))
+  func `a reader keeps the value it began to read`() async throws {
     let store = try store()
     let old = [UInt8](repeating: 1, count: 300_000)
     try store.saveData(old, forKey: "a")
@@ -137,7 +143,8 @@ import TestSupport
     #expect(try store.readData(forKey: "a") == [2])
   }
 
-  @Test func `CO-150 what a killed process leaves between its writes is old or new, never half`()
+  @Test(.covers("CO-150"))
+  func `what a killed process leaves between its writes is old or new, never half`()
     throws
   {
     let store = try store()
@@ -174,8 +181,8 @@ import TestSupport
     }
   }
 
-  @Test func `CO-150 values that stand in each other's place, or were changed, do not open`() throws
-  {
+  @Test(.covers("CO-150"))
+  func `values that stand in each other's place, or were changed, do not open`() throws {
     let store = try store()
     try store.saveValue("one", forKey: "a")
     try store.saveValue("two", forKey: "b")
@@ -194,7 +201,8 @@ import TestSupport
     #expect(try store.removeValue(forKey: "a"))
   }
 
-  @Test func `SS-241.5 a key that cannot be read is left out, and removed with the rest`() throws {
+  @Test(.covers("SS-241.5"))
+  func `a key that cannot be read is left out, and removed with the rest`() throws {
     let store = try store()
     try store.saveValue("one", forKey: "a")
     try store.saveValue("two", forKey: "b")
@@ -208,7 +216,8 @@ import TestSupport
     #expect(try names == ["lock", "version"])
   }
 
-  @Test func `CO-150 ruling 1: another key, or none, is told and changes nothing`() throws {
+  @Test(.covers("CO-150"))
+  func `ruling 1: another key, or none, is told and changes nothing`() throws {
     try store().saveValue("x", forKey: "a")
     let before = try names
     #expect(code { _ = try store(.random()) } == .wrongKey)
@@ -225,7 +234,8 @@ import TestSupport
     #expect(try store().readValue(forKey: "a") == "x")
   }
 
-  @Test func `CO-151.1 SS-241.7 BX-98 another key for the store leaves the values untouched`()
+  @Test(.covers("CO-151.1", "SS-241.7", "BX-98"))
+  func `another key for the store leaves the values untouched`()
     throws
   {
     let store = try store()
@@ -241,7 +251,8 @@ import TestSupport
     #expect(try self.store(new).readValue(forKey: "a") == "x")
   }
 
-  @Test func `CO-150 SS-241.4 a store of version 1 has values and no list of keys`() throws {
+  @Test(.covers("CO-150", "SS-241.4"))
+  func `a store of version 1 has values and no list of keys`() throws {
     var sealed = EncryptStream(
       key: key, context: Array(Digests.sha256Hex("a").utf8))
     let bytes = try sealed.update(Array("old".utf8)) + sealed.finish()
@@ -261,7 +272,8 @@ import TestSupport
     #expect(try store.isEmpty())
   }
 
-  @Test func `SS-241.6 after the folder was removed all is absent and saving says so`() throws {
+  @Test(.covers("SS-241.6"))
+  func `after the folder was removed all is absent and saving says so`() throws {
     let store = try store()
     try store.saveValue("x", forKey: "a")
     try FileManager.default.removeItem(at: place)
@@ -276,7 +288,8 @@ import TestSupport
     #expect(!FileManager.default.fileExists(atPath: place.path))
   }
 
-  @Test func `CO-198.2 BX-75 many tasks at once leave each value whole and listed`() async throws {
+  @Test(.covers("CO-198.2", "BX-75"))
+  func `many tasks at once leave each value whole and listed`() async throws {
     let store = try store()
     let other = try self.store()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -309,8 +322,8 @@ import TestSupport
       accounts: accounts)
   }
 
-  @Test
-  func `CO-150 BX-75 SS-241.9 stores belong to a user or to the app, and are named`() async throws {
+  @Test(.covers("CO-150", "BX-75", "SS-241.9"))
+  func `stores belong to a user or to the app, and are named`() async throws {
     let jane = TestOrg().account()
     let joe = TestOrg().account(
       identity: UserAccountIdentity(
@@ -347,9 +360,8 @@ import TestSupport
     _ = try stores.globalStore(named: String(repeating: "a", count: 96))
   }
 
-  @Test
-  func
-    `CO-150 CO-87.1 SS-241.10 a logout removes the user's stores, in all communities, and no others`()
+  @Test(.covers("CO-150", "CO-87.1", "SS-241.10"))
+  func `a logout removes the user's stores, in all communities, and no others`()
     async throws
   {
     let org = TestOrg()
@@ -376,7 +388,8 @@ import TestSupport
     #expect(try stores.globalStoreNames() == ["s"])
   }
 
-  @Test func `SS-241.8 a cache in memory keeps what was used last, up to its size`() throws {
+  @Test(.covers("SS-241.8"))
+  func `a cache in memory keeps what was used last, up to its size`() throws {
     let store = try store()
     // Room for two entries of a key of one byte and five bytes of value.
     let entry = MemCachedKeyValueStore.entryBytes + 1
@@ -406,7 +419,8 @@ import TestSupport
     #expect(try store.isEmpty())
   }
 
-  @Test func `SS-241.8 empty values make room for others too`() throws {
+  @Test(.covers("SS-241.8"))
+  func `empty values make room for others too`() throws {
     let store = try store()
     let cache = MemCachedKeyValueStore(store, maxBytes: 1000)
     for number in 0..<40 {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-43, CO-46, CO-44, CO-4: what is found out before the login page is shown.
 @Suite struct LoginDiscoveryTests {
@@ -15,7 +16,8 @@ import Testing
     "LoginPage":{"LoginPageUrl":"https://acme.my.salesforce.com/login"}}
     """
 
-  @Test func `CO-43.1,4 BX-19 CO-36.2 the org's configuration is read whole`() throws {
+  @Test(.covers("CO-43.1", "CO-43.4", "BX-19", "CO-36.2"))
+  func `the org's configuration is read whole`() throws {
     let whole = try OrgAuthConfiguration(parsing: Array(Self.configuration.utf8))
     #expect(whole.usesSystemBrowser && whole.sharesBrowserSession)
     #expect(
@@ -47,9 +49,8 @@ import Testing
     return (shown.withLock { $0 }, transport.requests.map { $0.url.path() })
   }
 
-  @Test
-  func
-    `CO-43.2 CO-26 CO-13.4 an org that shares the browser's session is not asked for the password`()
+  @Test(.covers("CO-43.2", "CO-26", "CO-13.4"))
+  func `an org that shares the browser's session is not asked for the password`()
     async throws
   {
     let path = "/.well-known/auth-configuration"
@@ -68,8 +69,8 @@ import Testing
     #expect(!general.asked.contains(path))
   }
 
-  @Test(arguments: [(404, ""), (500, "{}"), (200, "<html>"), (200, "[]")])
-  func `CO-43.3 a configuration that cannot be had is left out`(status: Int, body: String)
+  @Test(.covers("CO-43.3"), arguments: [(404, ""), (500, "{}"), (200, "<html>"), (200, "[]")])
+  func `a configuration that cannot be had is left out`(status: Int, body: String)
     async throws
   {
     let stub = LoginServerStub([
@@ -81,7 +82,8 @@ import Testing
     #expect(shown.page.contains("prompt=login"))
   }
 
-  @Test func `CO-46.1 BX-17 the discovery page and what it finds`() throws {
+  @Test(.covers("CO-46.1", "BX-17"))
+  func `the discovery page and what it finds`() throws {
     let discovery = MyDomainDiscovery(server: .welcome, clientId: "a&b", clientVersion: "1")
     #expect(
       discovery.url.absoluteString
@@ -99,9 +101,8 @@ import Testing
     #expect(LoginServer.welcome.isDiscovery && !LoginServer.production.isDiscovery)
   }
 
-  @Test
-  func
-    `CO-46.2 CO-51 CO-102.1 BX-17 a login that begins with discovery goes on at the org it found`()
+  @Test(.covers("CO-46.2", "CO-51", "CO-102.1", "BX-17"))
+  func `a login that begins with discovery goes on at the org it found`()
     async throws
   {
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.tokens() }])
@@ -132,7 +133,8 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test func `CO-44.4 CO-40.3 HT-73.1 the last address, or the code alone, can be pasted`()
+  @Test(.covers("CO-44.4", "CO-40.3", "HT-73.1"))
+  func `the last address, or the code alone, can be pasted`()
     async throws
   {
     let attempt = AuthorizationAttempt(app: TestOrg.app, server: .production)
@@ -154,8 +156,8 @@ import Testing
     #expect(error?.code.effect == .silent)
   }
 
-  @Test
-  func `CO-4.1-2 BX-14 BX-35.1 the app is chosen for each login, an override until one succeeds`()
+  @Test(.covers("CO-4.1", "CO-4.2", "BX-14", "BX-35.1"))
+  func `the app is chosen for each login, an override until one succeeds`()
     async throws
   {
     let other = ConnectedApp(clientId: "other", redirectURI: "a://b")

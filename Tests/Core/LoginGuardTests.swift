@@ -23,8 +23,8 @@ import Testing
   // a logout                      a login
   // is decided, closes the data
   //                               is refused: the disk says nothing of the logout yet
-  @Test func `CO-84 a login is refused as soon as a logout closes the account's data`() async throws
-  {
+  @Test(.covers("CO-84"))
+  func `a login is refused as soon as a logout closes the account's data`() async throws {
     let manager = try await org.manager()
     let keeper = ClosingKeeper()
     manager.register(keeper)
@@ -40,8 +40,8 @@ import Testing
   // a process                     another process
   //                               notes that the user is being logged out
   // logs the user in: refused
-  @Test func `CO-84 CO-98 a login is refused while another process logs the user out`() async throws
-  {
+  @Test(.covers("CO-84", "CO-98"))
+  func `a login is refused while another process logs the user out`() async throws {
     let persister = InMemoryAccountPersister()
     try await persister.save(org.account())
     let manager = try await UserAccountManager(
@@ -54,7 +54,8 @@ import Testing
     #expect(try await persister.fetch(TestOrg.identity) == leaving)
   }
 
-  @Test func `CO-84 a login finishes the logout whose process ended on the way`() async throws {
+  @Test(.covers("CO-84"))
+  func `a login finishes the logout whose process ended on the way`() async throws {
     let persister = InMemoryAccountPersister()
     var leaving = org.account()
     leaving.loginState = .loggingOut
@@ -67,7 +68,8 @@ import Testing
     #expect(org.state.withLock { $0.revocations } == ["refresh-1"])
   }
 
-  @Test func `CO-73 a login that is cancelled while it learns who the user is keeps nobody`()
+  @Test(.covers("CO-73"))
+  func `a login that is cancelled while it learns who the user is keeps nobody`()
     async throws
   {
     let stub = LoginServerStub([
@@ -123,7 +125,8 @@ import Testing
     #expect(error?.code == .unknownAccount)
   }
 
-  @Test func `BX-8 a one-time code without an identifier is no answer`() async throws {
+  @Test(.covers("BX-8"))
+  func `a one-time code without an identifier is no answer`() async throws {
     let site = "https://acme.my.site.com/shop"
     let stub = LoginServerStub([
       "/shop/services/auth/headless/init/passwordless/login": { _ in

@@ -9,7 +9,8 @@ import Testing
 @Suite struct LoginHostTests {
   private func server(_ address: String) throws -> LoginServer { try LoginServer(address) }
 
-  @Test func `CO-100.1 production and sandbox come first and stay`() throws {
+  @Test(.covers("CO-100.1"))
+  func `production and sandbox come first and stay`() throws {
     var list = LoginHostList()
     #expect(list.hosts.map(\.name) == ["Production", "Sandbox"])
     #expect(list.hosts.map(\.server.domain) == ["login.salesforce.com", "test.salesforce.com"])
@@ -20,8 +21,8 @@ import Testing
     #expect(host.name == "acme.my.salesforce.com")
   }
 
-  @Test func `CO-101.1 BX-28.2 an app's own come first, managed ones can be all there are`() throws
-  {
+  @Test(.covers("CO-101.1", "BX-28.2"))
+  func `an app's own come first, managed ones can be all there are`() throws {
     let own = LoginHost(name: "Own", server: try server("own.my.salesforce.com"))
     let managed = LoginHost(name: "Managed", server: try server("m.my.salesforce.com"))
     #expect(
@@ -37,7 +38,8 @@ import Testing
     #expect(LoginHostList(showsBuiltIn: false).selected == .production)
   }
 
-  @Test func `CO-101.2 a file of the app's names its servers`() throws {
+  @Test(.covers("CO-101.2"))
+  func `a file of the app's names its servers`() throws {
     let list = try LoginHost.list(
       parsing: Array(#"[{"name":"A","url":"https://a.my.salesforce.com"},{"url":"b.c"}]"#.utf8))
     #expect(list.map(\.name) == ["A", "b.c"])
@@ -47,7 +49,8 @@ import Testing
     }
   }
 
-  @Test func `CO-102.1 CO-103 HT-75.1 added ones are chosen, moved, replaced and removed`() throws {
+  @Test(.covers("CO-102.1", "CO-103", "HT-75.1"))
+  func `added ones are chosen, moved, replaced and removed`() throws {
     var list = LoginHostList()
     let a = LoginHost(name: "A", server: try server("a.b")), b = try server("b.b")
     list.add(a)
@@ -75,24 +78,28 @@ import Testing
     #expect(list.selected == .production)
   }
 
-  @Test(arguments: [
-    (" acme.my.salesforce.com/ ", "https://acme.my.salesforce.com"),
-    ("http://acme.my.salesforce.com", "https://acme.my.salesforce.com"),
-    ("https://acme.force.com/fineapps", "https://acme.force.com/fineapps"),
-    ("http://127.0.0.1:8080", "http://127.0.0.1:8080"), ("localhost:80", "https://localhost:80"),
-  ])
-  func `CO-104 BX-30 CO-106 CO-58 typed addresses are made whole`(typed: String, url: String) throws
-  {
+  @Test(
+    .covers("CO-104", "BX-30", "CO-106", "CO-58"),
+    arguments: [
+      (" acme.my.salesforce.com/ ", "https://acme.my.salesforce.com"),
+      ("http://acme.my.salesforce.com", "https://acme.my.salesforce.com"),
+      ("https://acme.force.com/fineapps", "https://acme.force.com/fineapps"),
+      ("http://127.0.0.1:8080", "http://127.0.0.1:8080"), ("localhost:80", "https://localhost:80"),
+    ])
+  func `typed addresses are made whole`(typed: String, url: String) throws {
     #expect(try LoginHost(typed: typed).server.url.absoluteString == url)
   }
 
-  @Test(arguments: ["", "acme", "acme.", ".com", "a b.c", "ftp://a.b", "https://", "a.b?c=d"])
-  func `CO-104 BX-30 what is no address is refused`(typed: String) {
+  @Test(
+    .covers("CO-104", "BX-30"),
+    arguments: ["", "acme", "acme.", ".com", "a b.c", "ftp://a.b", "https://", "a.b?c=d"])
+  func `what is no address is refused`(typed: String) {
     let error = #expect(throws: OAuthError.self) { try LoginHost(typed: typed) }
     #expect(error?.number == 685)
   }
 
-  @Test func `CO-102.1 BX-28.2 the choice survives a restart and is told`() async throws {
+  @Test(.covers("CO-102.1", "BX-28.2"))
+  func `the choice survives a restart and is told`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.file("hosts.json")
     let hosts = try LoginHosts(in: file)
@@ -113,7 +120,8 @@ import Testing
     #expect(try LoginHosts(in: file).selected.name == "Acme")
   }
 
-  @Test func `CO-102 an update that changes nothing writes nothing`() throws {
+  @Test(.covers("CO-102"))
+  func `an update that changes nothing writes nothing`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("hosts.json")
     let hosts = try LoginHosts(in: file)
@@ -123,7 +131,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: file.path))
   }
 
-  @Test func `CO-102.1 two processes that add servers lose none`() throws {
+  @Test(.covers("CO-102.1"))
+  func `two processes that add servers lose none`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("hosts.json")
     let here = try LoginHosts(in: file), there = try LoginHosts(in: file)
@@ -148,7 +157,8 @@ import Testing
     #expect(names.count == 1 && names[0].hasPrefix("hosts.json.unreadable-"))
   }
 
-  @Test func `CO-81.3 the current user's server is the chosen one`() async throws {
+  @Test(.covers("CO-81.3"))
+  func `the current user's server is the chosen one`() async throws {
     let hosts = try LoginHosts()
     var account = TestOrg().account()
     account.credentials.loginServer = .sandbox

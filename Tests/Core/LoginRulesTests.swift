@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// What a login checks, keeps and tells besides its tokens.
 @Suite struct LoginRulesTests {
@@ -18,7 +19,8 @@ import Testing
 
   private static let identityPath = "/id/00D000000000001EAA/005000000000001AAA"
 
-  @Test func `CO-53 BX-24 CO-13.2 users for integrations are refused on wish`() async throws {
+  @Test(.covers("CO-53", "BX-24", "CO-13.2"))
+  func `users for integrations are refused on wish`() async throws {
     let stub = stub()
     stub.set("/services/oauth2/userinfo") { request in
       #expect(request.url.host() == "acme.my.salesforce.com")
@@ -45,8 +47,8 @@ import Testing
     try await manager.logIn(app: TestOrg.app, presenter: presenter)
   }
 
-  @Test(arguments: ["true", #""true""#])
-  func `CO-18 BX-28.1 an org can demand a managed device`(value: String) async throws {
+  @Test(.covers("CO-18", "BX-28.1"), arguments: ["true", #""true""#])
+  func `an org can demand a managed device`(value: String) async throws {
     let stub = stub()
     stub.set(Self.identityPath) { _ in
       TransportResponse(
@@ -68,7 +70,8 @@ import Testing
     #expect(account.profile.customAttributes?["region"] == "north")
   }
 
-  @Test func `CO-19 further members are kept, and further parameters sent with each refresh`()
+  @Test(.covers("CO-19"))
+  func `further members are kept, and further parameters sent with each refresh`()
     async throws
   {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -93,7 +96,8 @@ import Testing
     #expect(stored?.credentials.additionalFields == ["shard": "7"])
   }
 
-  @Test func `CO-69.1 BX-11.2 what the identity call lacks is told at once`() async throws {
+  @Test(.covers("CO-69.1", "BX-11.2"))
+  func `what the identity call lacks is told at once`() async throws {
     var credentials = TestOrg().account(accessToken: nil).credentials
     credentials.scopes = ["api"]
     let transport = LoginServerStub().transport()
@@ -109,12 +113,13 @@ import Testing
   }
 
   @Test(
+    .covers("CO-70"),
     arguments: [
       (403, "Bad_OAuth_Token", 769, "Bad_OAuth_Token"), (404, "Inactive", 769, "Inactive"),
       (406, "Invalid_Version", 769, "Invalid_Version"), (200, "", 767, nil), (200, "[]", 768, nil),
       (302, "<html>", 769, nil),
     ] as [(Int, String, Int, String?)])
-  func `CO-70 what the identity service answers is told with its cause`(
+  func `what the identity service answers is told with its cause`(
     status: Int, body: String, number: Int, cause: String?
   ) async throws {
     let stub = stub()
@@ -128,7 +133,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-70 a token that the identity service refuses is refreshed once, and no more`()
+  @Test(.covers("CO-70"))
+  func `a token that the identity service refuses is refreshed once, and no more`()
     async throws
   {
     let stub = stub(["refresh_token": "r"])
@@ -157,7 +163,8 @@ import Testing
     #expect(transport.requests.last?.url.path() == "/services/oauth2/revoke")
   }
 
-  @Test func `CO-71 a login can be kept without a profile, on wish`() async throws {
+  @Test(.covers("CO-71"))
+  func `a login can be kept without a profile, on wish`() async throws {
     let stub = stub()
     stub.set(Self.identityPath) { _ in TransportResponse(status: 500) }
     var options = UserAccountManager.Options()
@@ -170,7 +177,8 @@ import Testing
     #expect(try await manager.refreshProfile(of: account.identity).username == "jane")
   }
 
-  @Test func `CO-35.4 CO-66 a login without a refresh token is warned of and not refused`()
+  @Test(.covers("CO-35.4", "CO-66"))
+  func `a login without a refresh token is warned of and not refused`()
     async throws
   {
     let stub = stub()
@@ -179,7 +187,8 @@ import Testing
     #expect(account.credentials.refreshToken == nil && account.loginState == .loggedIn)
   }
 
-  @Test func `BX-23.1 CO-31.2 refreshes go by the consumer key that the org issued to the login`()
+  @Test(.covers("BX-23.1", "CO-31.2"))
+  func `refreshes go by the consumer key that the org issued to the login`()
     async throws
   {
     let stub = stub(["beacon_child_consumer_key": "child", "refresh_token": "r"])
@@ -190,7 +199,8 @@ import Testing
     #expect(form(try #require(transport.requests.last))["client_id"] == "child")
   }
 
-  @Test func `CO-57 CO-110.1 CO-25.1 logins tell how they go, and can be cancelled from outside`()
+  @Test(.covers("CO-57", "CO-110.1", "CO-25.1"))
+  func `logins tell how they go, and can be cancelled from outside`()
     async throws
   {
     let stub = stub()
@@ -226,7 +236,8 @@ import Testing
       ])
   }
 
-  @Test func `CO-82.1 a login that fails leaves the current user as it was`() async throws {
+  @Test(.covers("CO-82.1"))
+  func `a login that fails leaves the current user as it was`() async throws {
     let stub = stub()
     let other = TestOrg().account(
       identity: UserAccountIdentity(userId: "005000000000009AAA", organizationId: "00D9"))
@@ -244,7 +255,8 @@ import Testing
     #expect(await manager.current == added)
   }
 
-  @Test func `CO-52 BX-15 an account moves to another app, its data and the others stay`()
+  @Test(.covers("CO-52", "BX-15"))
+  func `an account moves to another app, its data and the others stay`()
     async throws
   {
     let stub = stub(["access_token": "new", "refresh_token": "refresh-new"])
@@ -294,7 +306,8 @@ import Testing
     #expect(await manager.account(for: TestOrg.identity) == moved)
   }
 
-  @Test func `CO-42.1 BX-16 a page opens once with the account's session, refreshed if need be`()
+  @Test(.covers("CO-42.1", "BX-16"))
+  func `a page opens once with the account's session, refreshed if need be`()
     async throws
   {
     let stub = stub(["access_token": "fresh"])
@@ -310,7 +323,8 @@ import Testing
     #expect(url.absoluteString == "https://acme.my.salesforce.com/f?otp=1")
   }
 
-  @Test func `CO-55 BX-21 an OpenID token comes from a refresh whose tokens are kept`()
+  @Test(.covers("CO-55", "BX-21"))
+  func `an OpenID token comes from a refresh whose tokens are kept`()
     async throws
   {
     let stub = stub(["access_token": "fresh", "refresh_token": "rotated", "id_token": "a.b.c"])
@@ -322,7 +336,8 @@ import Testing
     #expect(try await manager.openIDToken(of: TestOrg.identity) == nil)
   }
 
-  @Test func `CO-40.1 CO-41.1 BX-29.1 each error has the effect that the table names`() {
+  @Test(.covers("CO-40.1", "CO-41.1", "BX-29.1"))
+  func `each error has the effect that the table names`() {
     let effects: [(String, OAuthEffect)] = [
       ("surprise", .startAgain), ("auth_timeout", .tryLater), ("malformed_response", .startAgain),
       ("access_denied", .startAgain), ("invalid_client_id", .startAgain),
@@ -342,7 +357,8 @@ import Testing
     #expect(OAuthError.Code.invalidLoginURL.effect == .hostUnreachable)
   }
 
-  @Test func `CO-60.4 CO-64 BX-33.1 credentials can be cleared in two steps`() {
+  @Test(.covers("CO-60.4", "CO-64", "BX-33.1"))
+  func `credentials can be cleared in two steps`() {
     var credentials = TestOrg().account().credentials
     credentials.webSession = ["lightning_sid": "x"]
     credentials.communityId = "0DB1"

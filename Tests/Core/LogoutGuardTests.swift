@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// When is a logout refused once it has begun, and what does it leave as it was?
 @Suite struct LogoutGuardTests {
@@ -25,7 +26,8 @@ import Testing
     return try await org.manager([leaving])
   }
 
-  @Test func `CO-84 entries that are found as the data is closed refuse the logout`() async throws {
+  @Test(.covers("CO-84"))
+  func `entries that are found as the data is closed refuse the logout`() async throws {
     let manager = try await org.manager()
     let keeper = HoldingKeeper { 2 }
     manager.register(keeper)
@@ -41,7 +43,8 @@ import Testing
     #expect(keeper.erased.withLock { $0 } == 1)
   }
 
-  @Test func `CO-84 data that cannot be closed refuses the logout`() async throws {
+  @Test(.covers("CO-84"))
+  func `data that cannot be closed refuses the logout`() async throws {
     let manager = try await org.manager()
     let keeper = HoldingKeeper { throw AccountError(.readFailed, "no") }
     manager.register(keeper)
@@ -51,7 +54,8 @@ import Testing
     #expect(try await manager.logOut(TestOrg.identity, force: true).unsyncedRecords == nil)
   }
 
-  @Test func `CO-84 a logout that cannot be noted is refused, unless it is forced`() async throws {
+  @Test(.covers("CO-84"))
+  func `a logout that cannot be noted is refused, unless it is forced`() async throws {
     let persister = FailingPersister()
     try await persister.save(org.account())
     let manager = try await UserAccountManager(
@@ -91,14 +95,16 @@ import Testing
     #expect(try await logout.value.account.customData.isEmpty)
   }
 
-  @Test func `CO-84 a logout that was decided before is finished without counting`() async throws {
+  @Test(.covers("CO-84"))
+  func `a logout that was decided before is finished without counting`() async throws {
     let manager = try await interrupted()
     await manager.addLogoutObserver(CountingObserver(unsynced: 3))
     _ = try await manager.logOut(TestOrg.identity)
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-84 a logout that was decided before waits for the keepers of the data`()
+  @Test(.covers("CO-84"))
+  func `a logout that was decided before waits for the keepers of the data`()
     async throws
   {
     let manager = try await interrupted(["Notes"])
@@ -108,7 +114,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-84 a logout that was decided before stays open if data cannot be erased`()
+  @Test(.covers("CO-84"))
+  func `a logout that was decided before stays open if data cannot be erased`()
     async throws
   {
     let manager = try await interrupted()

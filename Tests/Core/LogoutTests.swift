@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-84 to CO-86, CO-37, CO-38 and ruling 1: a logout erases one account, and only if nothing is
 /// lost silently.
@@ -12,9 +13,8 @@ import Testing
   private let other = UserAccountIdentity(
     userId: "005000000000002AAA", organizationId: "00D000000000001EAA")
 
-  @Test
-  func
-    `CO-84.1 CO-8.1 CO-37.1 CO-113.1 BX-5.1 a logout erases data, account and token, and touches nobody else`()
+  @Test(.covers("CO-84.1", "CO-8.1", "CO-37.1", "CO-113.1", "BX-5.1"))
+  func `a logout erases data, account and token, and touches nobody else`()
     async throws
   {
     let org = TestOrg()
@@ -87,7 +87,8 @@ import Testing
     #expect(report.unsyncedRecords == nil)
   }
 
-  @Test func `CO-37.2 BX-5.1 a logout works without a network`() async throws {
+  @Test(.covers("CO-37.2", "BX-5.1"))
+  func `a logout works without a network`() async throws {
     let org = TestOrg()
     let manager = try await org.manager(
       transport: ScriptedTransport { _ in throw TransportError(.unreachable, "no network") })
@@ -96,7 +97,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-37.3 nothing is sent without a token`() async throws {
+  @Test(.covers("CO-37.3"))
+  func `nothing is sent without a token`() async throws {
     let org = TestOrg()
     let transport = org.transport()
     let manager = try await org.manager(
@@ -105,8 +107,8 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `CO-112 BX-5.1 an observer that fails or hangs does not stop the logout`() async throws
-  {
+  @Test(.covers("CO-112", "BX-5.1"))
+  func `an observer that fails or hangs does not stop the logout`() async throws {
     let org = TestOrg()
     let clock = HandClock()
     let manager = try await org.manager(clock: clock)
@@ -127,7 +129,8 @@ import Testing
     hanging.release.open()
   }
 
-  @Test func `CO-85 all are logged out, the current user last`() async throws {
+  @Test(.covers("CO-85"))
+  func `all are logged out, the current user last`() async throws {
     let org = TestOrg()
     let manager = try await org.manager([org.account(), org.account(identity: other)])
     try await manager.setCurrent(TestOrg.identity)
@@ -138,7 +141,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-85 ruling 1: nobody is logged out with the others while one has unsynced records`()
+  @Test(.covers("CO-85"))
+  func `ruling 1: nobody is logged out with the others while one has unsynced records`()
     async throws
   {
     let org = TestOrg()
@@ -151,7 +155,8 @@ import Testing
     #expect(await manager.accounts.map(\.loginState) == [.loggedIn, .loggedIn])
   }
 
-  @Test func `CO-84 nobody who is not there can be logged out`() async throws {
+  @Test(.covers("CO-84"))
+  func `nobody who is not there can be logged out`() async throws {
     let manager = try await TestOrg().manager()
     let error = await #expect(throws: AccountError.self) { try await manager.logOut(other) }
     #expect(error?.code == .unknownAccount)
@@ -174,7 +179,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-84.4 a logout that is at work is not undone by reading again, nor begun twice`()
+  @Test(.covers("CO-84.4"))
+  func `a logout that is at work is not undone by reading again, nor begun twice`()
     async throws
   {
     let manager = try await TestOrg().manager()
@@ -194,7 +200,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-84.4 tokens that come while a logout waits for them do not log in again`()
+  @Test(.covers("CO-84.4"))
+  func `tokens that come while a logout waits for them do not log in again`()
     async throws
   {
     let org = TestOrg()
@@ -233,7 +240,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-93.1 a logout that the disk refuses can be tried again`() async throws {
+  @Test(.covers("CO-93.1"))
+  func `a logout that the disk refuses can be tried again`() async throws {
     let org = TestOrg()
     let persister = FailingPersister()
     try await persister.save(org.account())
@@ -252,14 +260,16 @@ import Testing
     #expect(await manager.current == nil)
   }
 
-  @Test(arguments: [
-    (LogoutReason.corruptState, "corrupt_state"), (.unknown, "unknown"),
-    (.refreshTokenExpired, "refresh_token_expired"), (.ssdkLogoutPolicy, "ssdk_logout_policy"),
-    (.timeout, "timeout"), (.unexpected, "unexpected"), (.userLogout, "user_logout"),
-    (.unexpectedResponse, "unexpected_response"), (.refreshTokenRotated, "refresh_token_rotated"),
-    (.corruptStateMSDK, "corrupt_state_msdk"), (.corruptStateAppOther, "corrupt_state_app_other"),
-  ])
-  func `CO-38 BX-5.2 reasons have their words`(reason: LogoutReason, word: String) {
+  @Test(
+    .covers("CO-38", "BX-5.2"),
+    arguments: [
+      (LogoutReason.corruptState, "corrupt_state"), (.unknown, "unknown"),
+      (.refreshTokenExpired, "refresh_token_expired"), (.ssdkLogoutPolicy, "ssdk_logout_policy"),
+      (.timeout, "timeout"), (.unexpected, "unexpected"), (.userLogout, "user_logout"),
+      (.unexpectedResponse, "unexpected_response"), (.refreshTokenRotated, "refresh_token_rotated"),
+      (.corruptStateMSDK, "corrupt_state_msdk"), (.corruptStateAppOther, "corrupt_state_app_other"),
+    ])
+  func `reasons have their words`(reason: LogoutReason, word: String) {
     #expect(reason.rawValue == word)
   }
 }

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-23 to CO-40: the web-server flow with PKCE, as pure functions and as a whole login.
 @Suite struct OAuthTests {
@@ -21,9 +22,8 @@ import Testing
     return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
   }
 
-  @Test
-  func
-    `CO-26 CO-11.2 CO-39 CO-48.1 BX-1 HT-92.2 CO-23.1 the login page's address, every value encoded`()
+  @Test(.covers("CO-26", "CO-11.2", "CO-39", "CO-48.1", "BX-1", "HT-92.2", "CO-23.1"))
+  func `the login page's address, every value encoded`()
     throws
   {
     let app = ConnectedApp(
@@ -44,14 +44,16 @@ import Testing
       ])
   }
 
-  @Test func `CO-39 BX-11.1 without scopes there is no scope parameter`() {
+  @Test(.covers("CO-39", "BX-11.1"))
+  func `without scopes there is no scope parameter`() {
     for scopes: Set<String> in [[], [" "], ["refresh_token"]] {
       let app = ConnectedApp(clientId: "c", redirectURI: "a://b", scopes: scopes)
       #expect(query(attempt(app: app).authorizationURL())["scope"] == nil)
     }
   }
 
-  @Test func `CO-27 BX-1 the challenge is the hash of the verifier's text`() throws {
+  @Test(.covers("CO-27", "BX-1"))
+  func `the challenge is the hash of the verifier's text`() throws {
     let attempt = attempt()
     let verifier = attempt.pkce.verifier
     #expect(Base64URL.decode(verifier)?.count == 128)
@@ -62,20 +64,24 @@ import Testing
     #expect(Base64URL.decode(attempt.state)?.count == 32)
   }
 
-  @Test(arguments: [
-    ("login.salesforce.com", "https://login.salesforce.com"),
-    (" https://acme.my.salesforce.com/ ", "https://acme.my.salesforce.com"),
-    ("acme.force.com/fineapps", "https://acme.force.com/fineapps"),
-    ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
-  ])
-  func `CO-23.1 login servers are normalised`(text: String, url: String) throws {
+  @Test(
+    .covers("CO-23.1"),
+    arguments: [
+      ("login.salesforce.com", "https://login.salesforce.com"),
+      (" https://acme.my.salesforce.com/ ", "https://acme.my.salesforce.com"),
+      ("acme.force.com/fineapps", "https://acme.force.com/fineapps"),
+      ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+    ])
+  func `login servers are normalised`(text: String, url: String) throws {
     #expect(try LoginServer(text).url.absoluteString == url)
   }
 
-  @Test(arguments: [
-    "http://login.salesforce.com", "", "ftp://x", "https://a b", "x?y=1", "https://",
-  ])
-  func `CO-40.3 CO-23.1 a login server that is not https is refused`(text: String) {
+  @Test(
+    .covers("CO-40.3", "CO-23.1"),
+    arguments: [
+      "http://login.salesforce.com", "", "ftp://x", "https://a b", "x?y=1", "https://",
+    ])
+  func `a login server that is not https is refused`(text: String) {
     #expect {
       _ = try LoginServer(text)
     } throws: {
@@ -83,8 +89,8 @@ import Testing
     }
   }
 
-  @Test func `CO-28 CO-30.1 BX-1 the redirect is known by scheme, host and path, and by its state`()
-  {
+  @Test(.covers("CO-28", "CO-30.1", "BX-1"))
+  func `the redirect is known by scheme, host and path, and by its state`() {
     let attempt = attempt()
     let uri = TestOrg.app.redirectURI
     func verdict(_ address: String) -> String {
@@ -112,7 +118,8 @@ import Testing
     #expect(verdict("\(uri)?") == "foreign malformedResponse")
   }
 
-  @Test func `CO-40.1 BX-29.1 every word of the server has its number`() {
+  @Test(.covers("CO-40.1", "BX-29.1"))
+  func `every word of the server has its number`() {
     let numbers = [
       "auth_timeout": 667, "malformed_response": 668, "access_denied": 669,
       "invalid_client_id": 670, "invalid_client": 671, "invalid_client_credentials": 671,
@@ -132,9 +139,8 @@ import Testing
     "\(attempt.app.redirectURI)?code=aPrx%3D%3D&state=\(attempt.state)"
   }
 
-  @Test
-  func
-    `CO-30.2 CO-35.3 CO-13.1 CO-59.1 CO-68.1 BX-2.1 CO-23.1 a login redeems its code and learns who the user is`()
+  @Test(.covers("CO-30.2", "CO-35.3", "CO-13.1", "CO-59.1", "CO-68.1", "BX-2.1", "CO-23.1"))
+  func `a login redeems its code and learns who the user is`()
     async throws
   {
     let org = TestOrg()
@@ -169,7 +175,8 @@ import Testing
     #expect(await manager.current == account)
   }
 
-  @Test func `CO-33.1 BX-13.1 plain grants are sent where hybrid ones are switched off`()
+  @Test(.covers("CO-33.1", "BX-13.1"))
+  func `plain grants are sent where hybrid ones are switched off`()
     async throws
   {
     let org = TestOrg()
@@ -183,8 +190,8 @@ import Testing
     #expect(grants == ["authorization_code", "refresh_token"])
   }
 
-  @Test
-  func `CO-30.1 CO-41.3 what the user or the server refuses is a typed error, and nothing is kept`()
+  @Test(.covers("CO-30.1", "CO-41.3"))
+  func `what the user or the server refuses is a typed error, and nothing is kept`()
     async throws
   {
     let org = TestOrg()
@@ -214,12 +221,14 @@ import Testing
     try await manager.logIn(app: TestOrg.app, presenter: presenter)
   }
 
-  @Test(arguments: [
-    "<html>", "[]", "", "{", "{}", #"{"access_token":""}"#,
-    #"{"access_token":"x","instance_url":"http://evil.org"}"#,
-    #"{"access_token":"x","id":"javascript:alert(1)"}"#,
-  ])
-  func `CO-30.3 BX-2.1 an answer that is no token response is malformed`(body: String) {
+  @Test(
+    .covers("CO-30.3", "BX-2.1"),
+    arguments: [
+      "<html>", "[]", "", "{", "{}", #"{"access_token":""}"#,
+      #"{"access_token":"x","instance_url":"http://evil.org"}"#,
+      #"{"access_token":"x","id":"javascript:alert(1)"}"#,
+    ])
+  func `an answer that is no token response is malformed`(body: String) {
     for status in [200, 400] {
       let error = #expect(throws: OAuthError.self) {
         try TokenResponse(
@@ -229,8 +238,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["<html>Down for maintenance</html>", "", "{}", #"[{"errorCode":"X"}]"#])
-  func `CO-32 a login server that cannot work now is a passing failure`(body: String) async throws {
+  @Test(
+    .covers("CO-32"),
+    arguments: ["<html>Down for maintenance</html>", "", "{}", #"[{"errorCode":"X"}]"#])
+  func `a login server that cannot work now is a passing failure`(body: String) async throws {
     for (status, code) in [
       (429, OAuthError.Code.rateLimitExceeded), (500, .serverUnavailable),
       (503, .serverUnavailable),
@@ -268,7 +279,8 @@ import Testing
     #expect(error?.message.contains("log in through the browser, or with a new token") == true)
   }
 
-  @Test func `CO-30.3 a 400 with an error object is an OAuth error`() {
+  @Test(.covers("CO-30.3"))
+  func `a 400 with an error object is an OAuth error`() {
     let error = #expect(throws: OAuthError.self) {
       try TokenResponse(
         TransportResponse(status: 400, json: #"{"error":"inactive_org","access_token":"x"}"#),
@@ -277,7 +289,8 @@ import Testing
     #expect(error?.code == .inactiveOrg)
   }
 
-  @Test func `CO-35.2-3 only what a response holds is changed`() throws {
+  @Test(.covers("CO-35.2", "CO-35.3"))
+  func `only what a response holds is changed`() throws {
     var credentials = TestOrg().account().credentials
     credentials.communityId = "0DB1"
     credentials.webSession = ["lightning_sid": "old", "content_sid": "kept"]
@@ -297,15 +310,16 @@ import Testing
     #expect(merged.tokenFormat == "jwt")
   }
 
-  @Test func `CO-39 only a known list without id and full forbids the identity call`() {
+  @Test(.covers("CO-39"))
+  func `only a known list without id and full forbids the identity call`() {
     #expect(Scope.allowsIdentity([]))
     #expect(Scope.allowsIdentity(["full"]))
     #expect(Scope.allowsIdentity(["api", "id"]))
     #expect(!Scope.allowsIdentity(["api", "web"]))
   }
 
-  @Test
-  func `CO-68.1 the identity service is asked at its own address if the instance has no page`()
+  @Test(.covers("CO-68.1"))
+  func `the identity service is asked at its own address if the instance has no page`()
     async throws
   {
     let transport = ScriptedTransport { request in
@@ -350,8 +364,8 @@ import Testing
 
   private struct RestOrOAuth: Error { let code: OAuthError.Code }
 
-  @Test func `CO-24.2 a second login while one is at work does not disturb the first`() async throws
-  {
+  @Test(.covers("CO-24.2"))
+  func `a second login while one is at work does not disturb the first`() async throws {
     let org = TestOrg()
     let manager = try await org.manager([])
     let gate = Gate(), shown = Gate()
@@ -370,9 +384,8 @@ import Testing
     #expect(try await first.value.identity == TestOrg.identity)
   }
 
-  @Test
-  func
-    `CO-79.2 CO-37.1 CO-23.1 logging in again replaces the tokens and ends the former refresh token`()
+  @Test(.covers("CO-79.2", "CO-37.1", "CO-23.1"))
+  func `logging in again replaces the tokens and ends the former refresh token`()
     async throws
   {
     let org = TestOrg()
@@ -387,7 +400,8 @@ import Testing
     #expect(form(revocation) == ["token": "refresh-1", "revoke_reason": "refresh_token_rotated"])
   }
 
-  @Test func `CO-67 BX-99.2 no description, dump or error shows a secret`() async throws {
+  @Test(.covers("CO-67", "BX-99.2"))
+  func `no description, dump or error shows a secret`() async throws {
     let org = TestOrg()
     let account = org.account()
     var shown = ""

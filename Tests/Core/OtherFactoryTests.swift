@@ -4,6 +4,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -27,7 +28,8 @@ import Testing
     #expect(throws: RestError.self) { try call() }?.code
   }
 
-  @Test func `CO-131.1 BX-42 a layout with each of its parameters, or none`() {
+  @Test(.covers("CO-131.1", "BX-42"))
+  func `a layout with each of its parameters, or none`() {
     let place = "/services/data/v66.0/ui-api/layout"
     expect(.objectLayout(object: "Account"), .get, "\(place)/Account")
     expect(
@@ -42,7 +44,8 @@ import Testing
     #expect([LayoutMode.create, .view].map(\.rawValue) == ["Create", "View"])
   }
 
-  @Test func `CO-131.1 BX-55 older layouts, search settings and results`() {
+  @Test(.covers("CO-131.1", "BX-55"))
+  func `older layouts, search settings and results`() {
     let place = "/services/data/v66.0"
     expect(
       .describeLayout(object: "A"), .get, "\(place)/sobjects/A/describe/layouts/")
@@ -55,7 +58,8 @@ import Testing
       "\(place)/search/layout?q=Account%2CContact")
   }
 
-  @Test func `CO-131.1 CO-42.1 BX-25 sessions: single access and the end of a token`() {
+  @Test(.covers("CO-131.1", "CO-42.1", "BX-25"))
+  func `sessions: single access and the end of a token`() {
     let form = "application/x-www-form-urlencoded"
     expect(
       .singleAccess(page: "/lightning?a=b"), .post, "/services/oauth2/singleaccess",
@@ -68,7 +72,8 @@ import Testing
     }
   }
 
-  @Test func `BX-54 a password is asked about, set and reset`() {
+  @Test(.covers("BX-54"))
+  func `a password is asked about, set and reset`() {
     let place = "/services/data/v66.0/sobjects"
     expect(.passwordStatus(id: "005A"), .get, "\(place)/User/005A/password")
     expect(
@@ -79,7 +84,8 @@ import Testing
       "/services/data/v60.0/sobjects/User/a%2Fb/password")
   }
 
-  @Test func `CO-134 BX-44.1 notifications are listed, counted and described`() throws {
+  @Test(.covers("CO-134", "BX-44.1"))
+  func `notifications are listed, counted and described`() throws {
     let place = "/services/data/v66.0/connect/notifications"
     let date = SalesforceDate(milliseconds: 1_600_000_000_123)
     expect(try .notifications(), .get, place)
@@ -95,7 +101,8 @@ import Testing
     for size in [0, 21, -1] { #expect(code { try .notifications(size: size) } == .invalidRequest) }
   }
 
-  @Test func `CO-134 BX-44.1 notifications are marked with booleans`() throws {
+  @Test(.covers("CO-134", "BX-44.1"))
+  func `notifications are marked with booleans`() throws {
     let place = "/services/data/v66.0/connect/notifications"
     expect(
       try .updateNotification(id: "n1", read: true), .patch, "\(place)/n1", body: #"{"read":true}"#)
@@ -112,8 +119,8 @@ import Testing
     #expect(code { try .updateNotification(id: "n") } == .invalidRequest)
   }
 
-  @Test func `CO-134 BX-43 what needs a later version is refused before the network`() async throws
-  {
+  @Test(.covers("CO-134", "BX-43"))
+  func `what needs a later version is refused before the network`() async throws {
     let transport = ScriptedTransport { _ in TransportResponse(json: "{}") }
     let org = TestOrg()
     let accounts = try await org.manager(transport: transport)
@@ -134,7 +141,8 @@ import Testing
     #expect(transport.requests.count == 2)
   }
 
-  @Test func `BX-43 versions compare by number`() {
+  @Test(.covers("BX-43"))
+  func `versions compare by number`() {
     #expect(APIVersion("v9.0") ?? .init(major: 99) < APIVersion(major: 64))
     #expect(APIVersion("v64.0") == APIVersion("64.0"))
     #expect(APIVersion(major: 64, minor: 1) > APIVersion(major: 64))
@@ -144,7 +152,8 @@ import Testing
     }
   }
 
-  @Test func `CO-134 BX-38 priming records, with both of their parameters`() {
+  @Test(.covers("CO-134", "BX-38"))
+  func `priming records, with both of their parameters`() {
     let place = "/services/data/v66.0/connect/briefcase/priming-records"
     expect(.primingRecords(), .get, place)
     expect(
@@ -152,7 +161,8 @@ import Testing
       "\(place)?relayToken=t%2B1&changedAfterTimestamp=1970-01-01T00%3A00%3A00.000%2B0000")
   }
 
-  @Test func `CO-134 BX-38 an answer of priming records is read`() throws {
+  @Test(.covers("CO-134", "BX-38"))
+  func `an answer of priming records is read`() throws {
     let body = """
       {"primingRecords":{"Account":{"012A":[{"id":"001A","systemModstamp":"2020-09-13T12:26:40.123Z"}],
       "":[]}},"relayToken":null,"ruleErrors":[{"ruleId":"r1"}],
@@ -179,7 +189,8 @@ import Testing
     }
   }
 
-  @Test func `BX-47 CO-192 a request of Foundation keeps its address, fields and body`() throws {
+  @Test(.covers("BX-47", "CO-192"))
+  func `a request of Foundation keeps its address, fields and body`() throws {
     let url = try #require(URL(string: "https://acme.my.salesforce.com/services/x?a=b%20c"))
     var foreign = URLRequest(url: url, timeoutInterval: 12)
     foreign.httpMethod = "PUT"

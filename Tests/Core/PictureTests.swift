@@ -31,9 +31,8 @@ import TestSupport
     return account
   }
 
-  @Test
-  func
-    `CO-75.1 CO-87.1 BX-88.1 a picture is fetched with the token, kept sealed, and goes with the logout`()
+  @Test(.covers("CO-75.1", "CO-87.1", "BX-88.1"))
+  func `a picture is fetched with the token, kept sealed, and goes with the logout`()
     async throws
   {
     let org = TestOrg { _ in TransportResponse(status: 200, body: Self.picture) }
@@ -64,7 +63,8 @@ import TestSupport
     #expect(try stores.storeNames(for: account) == [])
   }
 
-  @Test func `CO-75.1 CO-84 a picture that comes during the logout is not kept`() async throws {
+  @Test(.covers("CO-75.1", "CO-84"))
+  func `a picture that comes during the logout is not kept`() async throws {
     let hasAsked = Gate(), mayAnswer = Gate()
     let org = TestOrg { _ in
       hasAsked.open()
@@ -90,7 +90,8 @@ import TestSupport
     #expect(try stores.storeNames(for: account) == [])
   }
 
-  @Test func `CO-75.3 CO-128.1 a stranger's address never sees the token`() async throws {
+  @Test(.covers("CO-75.3", "CO-128.1"))
+  func `a stranger's address never sees the token`() async throws {
     let org = TestOrg { _ in TransportResponse(status: 200, body: Self.picture) }
     let transport = org.transport()
     let account = try account(org, thumbnail: "https://pictures.example/T")
@@ -104,7 +105,8 @@ import TestSupport
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `CO-75.4 a picture that cannot be had leaves the former one, none removes it`()
+  @Test(.covers("CO-75.4"))
+  func `a picture that cannot be had leaves the former one, none removes it`()
     async throws
   {
     let status = Mutex(200)
@@ -126,7 +128,8 @@ import TestSupport
     #expect(try pictures.picture(of: account) == nil)
   }
 
-  @Test func `CO-75.2,4 pictures follow logins and refreshes, and failures end nothing`()
+  @Test(.covers("CO-75.2", "CO-75.4"))
+  func `pictures follow logins and refreshes, and failures end nothing`()
     async throws
   {
     let fetched = [Gate(), Gate()]

@@ -28,7 +28,8 @@ import Testing
     UserProfile(answer: try JSONSlice(parsing: json))
   }
 
-  @Test func `CO-72 BX-22 every member of the identity answer can be read`() throws {
+  @Test(.covers("CO-72", "BX-22"))
+  func `every member of the identity answer can be read`() throws {
     let profile = try profile(Self.answer)
     #expect(profile.username == "jane@example.com" && profile.displayName == "Jane Doe")
     #expect(profile.isAssertedUser && profile.isActive && profile.isEmailVerified)
@@ -52,12 +53,14 @@ import Testing
     #expect(profile.raw["new_member"] == [1])
   }
 
-  @Test(arguments: [
-    "{}",
-    #"{"mobile_policy":null,"custom_attributes":[],"utcOffset":null,"photos":null,"urls":3}"#,
-    #"{"active":"yes","mobile_policy":{},"push_service_type":null,"last_modified_date":"soon"}"#,
-  ])
-  func `CO-72 what is missing, null or of another kind has its default`(json: String) throws {
+  @Test(
+    .covers("CO-72"),
+    arguments: [
+      "{}",
+      #"{"mobile_policy":null,"custom_attributes":[],"utcOffset":null,"photos":null,"urls":3}"#,
+      #"{"active":"yes","mobile_policy":{},"push_service_type":null,"last_modified_date":"soon"}"#,
+    ])
+  func `what is missing, null or of another kind has its default`(json: String) throws {
     let profile = try profile(json)
     #expect(!profile.isAssertedUser && !profile.isActive && !profile.isAppInstalled)
     #expect(profile.utcOffset == -1 && profile.screenLockMinutes == 0 && profile.pinLength == 0)
@@ -67,7 +70,8 @@ import Testing
     #expect(profile.hasMobilePolicy == json.contains(#""mobile_policy":{}"#))
   }
 
-  @Test func `CO-73 CO-111.1 a profile that is fetched anew is kept and told`() async throws {
+  @Test(.covers("CO-73", "CO-111.1"))
+  func `a profile that is fetched anew is kept and told`() async throws {
     let stub = LoginServerStub()
     stub.set("/id/00D000000000001EAA/005000000000001AAA") { _ in
       TransportResponse(
@@ -89,8 +93,8 @@ import Testing
     #expect(changes == [.profile])
   }
 
-  @Test func `CO-74 CO-91 custom data, attributes and permissions survive a restart`() async throws
-  {
+  @Test(.covers("CO-74", "CO-91"))
+  func `custom data, attributes and permissions survive a restart`() async throws {
     let folder = try TemporaryFolder()
     let secrets = InMemorySecretStore()
     let persister = EncryptedAccountDirectory(root: folder.url, secrets: secrets)
@@ -117,7 +121,8 @@ import Testing
     }
   }
 
-  @Test func `CO-97.1 CO-91 custom data and refreshes at once lose nothing`() async throws {
+  @Test(.covers("CO-97.1", "CO-91"))
+  func `custom data and refreshes at once lose nothing`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.rotates = true }
     let manager = try await org.manager()
@@ -140,7 +145,8 @@ import Testing
     #expect(try await manager.refresh(TestOrg.identity).loginState == .loggedIn)
   }
 
-  @Test func `CO-65.1 CO-111.1 changes have the platform's numbers`() {
+  @Test(.covers("CO-65.1", "CO-111.1"))
+  func `changes have the platform's numbers`() {
     let old = TestOrg().account()
     var new = old
     #expect(AccountChanges(from: old, to: new) == [])

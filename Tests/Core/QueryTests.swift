@@ -3,10 +3,12 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-135, CO-191: texts of queries, and pages as types.
 @Suite struct QueryTests {
-  @Test func `CO-135 MS-289 a query has its clauses in the order that SOQL wants`() throws {
+  @Test(.covers("CO-135", "MS-289"))
+  func `a query has its clauses in the order that SOQL wants`() throws {
     let full = SOQLBuilder(fields: ["Id", "Name", "Id", ""], from: "Account")
       .offset(5).limit(10).orderBy("Name").having("count(Id) > 1").groupBy("Name")
       .with("SECURITY_ENFORCED").where("Name != null")
@@ -28,8 +30,8 @@ import Testing
     return (error.code, error.message.split(separator: ":").first.map(String.init) ?? "")
   }
 
-  @Test func `CO-135 MS-290 MS-294.1 without a part that is needed there is no text, and a reason`()
-  {
+  @Test(.covers("CO-135", "MS-290", "MS-294.1"))
+  func `without a part that is needed there is no text, and a reason`() {
     for (build, reason): (() throws -> String, String) in [
       (SOQLBuilder(fields: [], from: "A").build, "no fields"),
       (SOQLBuilder(fields: [""], from: "A").build, "no fields"),
@@ -43,8 +45,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["/services/data/v66.0", "/services/data/v66.0/"])
-  func `CO-135 MS-291 MS-292 a path gets the resource and the text, encoded or not`(
+  @Test(
+    .covers("CO-135", "MS-291", "MS-292"),
+    arguments: ["/services/data/v66.0", "/services/data/v66.0/"])
+  func `a path gets the resource and the text, encoded or not`(
     path: String
   ) throws {
     let query = SOQLBuilder(fields: ["Id"], from: "A")
@@ -61,7 +65,8 @@ import Testing
         == "/services/data/v66.0/search/?q=find%20%7Bx%7D")
   }
 
-  @Test func `CO-135 MS-292 MS-293 a search has its parts and its objects in order`() throws {
+  @Test(.covers("CO-135", "MS-292", "MS-293"))
+  func `a search has its parts and its objects in order`() throws {
     let sosl = SOSLBuilder(searchTerm: "a-b").searchGroup("NAME FIELDS")
       .returning(
         SOSLReturningBuilder("Contact").fields("Id, Name").where("A = 1").orderBy("Name")
@@ -77,8 +82,8 @@ import Testing
     #expect(try SOSLBuilder(searchTerm: "x").limit(0).build() == "find {x}")
   }
 
-  @Test
-  func `MS-294.1-2 signs of the search language are escaped, wildcards only if they are meant`()
+  @Test(.covers("MS-294.1", "MS-294.2"))
+  func `signs of the search language are escaped, wildcards only if they are meant`()
     throws
   {
     let term = #"a\b+c^~'-[]{}()&:!*?|""#
@@ -88,7 +93,8 @@ import Testing
     #expect(try SOSLBuilder(searchTerm: term).build().hasSuffix(#"\!\*\?\|\"}"#))
   }
 
-  @Test func `CO-135 what means something in a search is escaped, the backslash first`() {
+  @Test(.covers("CO-135"))
+  func `what means something in a search is escaped, the backslash first`() {
     #expect(
       SOSL.sanitized(#"\?&|!{}[]()^~*:"'+-a b"#)
         == #"\\\?\&\|\!\{\}\[\]\(\)\^\~\*\:\"\'\+\-a b"#)
@@ -108,7 +114,8 @@ import Testing
       transport: transport)
   }
 
-  @Test func `CO-191 BX-39 a query brings records as a type of the caller's, page by page`()
+  @Test(.covers("CO-191", "BX-39"))
+  func `a query brings records as a type of the caller's, page by page`()
     async throws
   {
     let transport = ScriptedTransport { request in
@@ -151,7 +158,8 @@ import Testing
     #expect(try await pages.next() == nil)
   }
 
-  @Test func `CO-191 a search brings records too`() async throws {
+  @Test(.covers("CO-191"))
+  func `a search brings records too`() async throws {
     let client = try await client(
       ScriptedTransport([.init(json: #"{"searchRecords":[{"Name":"A"}]}"#)]))
     let page = try await client.fetchRecords(ofModelType: Account.self, for: .search("FIND {A}"))
@@ -160,7 +168,8 @@ import Testing
     #expect(page.done)
   }
 
-  @Test func `CO-191 BX-39 an error of the server is thrown, and what is no query refused`()
+  @Test(.covers("CO-191", "BX-39"))
+  func `an error of the server is thrown, and what is no query refused`()
     async throws
   {
     let transport = ScriptedTransport { request in

@@ -4,6 +4,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-128: where a token may follow a redirect.
 @Suite struct RedirectTests {
@@ -24,18 +25,20 @@ import Testing
       after: TransportResponse(status: status, headers: [.location: location]), to: request)
   }
 
-  @Test(arguments: [
-    ("https://other.salesforce.com/x", true), ("https://a.b.force.com/x", true),
-    ("https://acme.my.salesforce-sites.com/", true), ("/relative?q=1", true),
-    ("https://acme.example.com/elsewhere", true), ("https://example.com/x", false),
-    ("https://evilsalesforce.com", false), ("https://salesforce.com.example.com", false),
-    ("http://acme.example.com/x", false), ("http://other.salesforce.com/x", false),
-    ("http://127.0.0.1/x", false), ("https://other.salesforce.com@example.com/x", false),
-    ("//example.com/x", false), ("ftp://other.salesforce.com/x", false), ("", false),
-    ("https://acme.example.com:444/x", false), ("https://other.salesforce.com:443/x", true),
-    ("https://other.salesforce.com:8443/x", false), ("https://other.salesforce.com:80/x", false),
-  ])
-  func `CO-128.1 BX-27 a token follows to the platform and to its own host alone`(
+  @Test(
+    .covers("CO-128.1", "BX-27"),
+    arguments: [
+      ("https://other.salesforce.com/x", true), ("https://a.b.force.com/x", true),
+      ("https://acme.my.salesforce-sites.com/", true), ("/relative?q=1", true),
+      ("https://acme.example.com/elsewhere", true), ("https://example.com/x", false),
+      ("https://evilsalesforce.com", false), ("https://salesforce.com.example.com", false),
+      ("http://acme.example.com/x", false), ("http://other.salesforce.com/x", false),
+      ("http://127.0.0.1/x", false), ("https://other.salesforce.com@example.com/x", false),
+      ("//example.com/x", false), ("ftp://other.salesforce.com/x", false), ("", false),
+      ("https://acme.example.com:444/x", false), ("https://other.salesforce.com:443/x", true),
+      ("https://other.salesforce.com:8443/x", false), ("https://other.salesforce.com:80/x", false),
+    ])
+  func `a token follows to the platform and to its own host alone`(
     location: String, isFollowed: Bool
   ) throws {
     let followed = next(try request("https://acme.example.com/first"), location)
@@ -43,14 +46,16 @@ import Testing
     if let followed { #expect(followed.headers[.authorization] == "Bearer t") }
   }
 
-  @Test func `CO-128.1 without a token a redirect leads anywhere secure`() throws {
+  @Test(.covers("CO-128.1"))
+  func `without a token a redirect leads anywhere secure`() throws {
     let first = try request("https://acme.example.com/first", withToken: false)
     #expect(next(first, "https://example.com/x")?.url.absoluteString == "https://example.com/x")
     #expect(next(first, "http://example.com/x") == nil)
     #expect(next(first, "http://127.0.0.1/x") == nil)
   }
 
-  @Test func `CO-128.1 method, header fields and body are kept, but for a 303`() throws {
+  @Test(.covers("CO-128.1"))
+  func `method, header fields and body are kept, but for a 303`() throws {
     let first = try request("https://acme.salesforce.com/first")
     for status in [301, 302, 307, 308] {
       let followed = try #require(self.next(first, "/second", status: status))
@@ -65,7 +70,8 @@ import Testing
     #expect(next(first, "/second", status: 200) == nil)
   }
 
-  @Test func `CO-128.1 BX-27 a client gets a redirect to a stranger as its answer`() async throws {
+  @Test(.covers("CO-128.1", "BX-27"))
+  func `a client gets a redirect to a stranger as its answer`() async throws {
     let org = TestOrg { request in
       request.url.path().hasSuffix("/limits")
         ? TransportResponse(status: 302, headers: [.location: "https://evil.example.com/"])

@@ -5,10 +5,12 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-120 to CO-124, CO-129, CO-31, CO-32: what happens when a token has expired.
 @Suite struct RefreshTests {
-  @Test func `CO-123.1 CO-121.2 BX-3.1 100 requests that meet one expired token cause one refresh`()
+  @Test(.covers("CO-123.1", "CO-121.2", "BX-3.1"))
+  func `100 requests that meet one expired token cause one refresh`()
     async throws
   {
     let org = TestOrg()
@@ -30,7 +32,8 @@ import Testing
     #expect(await manager.waitingForRefresh(of: TestOrg.identity) == 0)
   }
 
-  @Test func `CO-129 a waiter's cancellation leaves the refresh running`() async throws {
+  @Test(.covers("CO-129"))
+  func `a waiter's cancellation leaves the refresh running`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.accessToken = "access-9" }
     org.tokenGate.close()
@@ -72,7 +75,8 @@ import Testing
     #expect(await manager.account(for: TestOrg.identity)?.credentials == account.credentials)
   }
 
-  @Test func `CO-124 CO-31.6-7 CO-40.3 BX-3.1 a failed refresh fails all with the same error`()
+  @Test(.covers("CO-124", "CO-31.6", "CO-31.7", "CO-40.3", "BX-3.1"))
+  func `a failed refresh fails all with the same error`()
     async throws
   {
     let org = TestOrg()
@@ -101,7 +105,8 @@ import Testing
     #expect(try await client.send(.limits()).status == 200)
   }
 
-  @Test func `CO-121.1 CO-73 CO-120.2 BX-3.1 a request is replayed once and not again`()
+  @Test(.covers("CO-121.1", "CO-73", "CO-120.2", "BX-3.1"))
+  func `a request is replayed once and not again`()
     async throws
   {
     let org = TestOrg { _ in TransportResponse(status: 401) }
@@ -123,7 +128,8 @@ import Testing
     #expect(transport.requests[2].headers[.authorization] == "Bearer access-2")
   }
 
-  @Test func `CO-123.1 a request refused with an older token is replayed without a refresh`()
+  @Test(.covers("CO-123.1"))
+  func `a request refused with an older token is replayed without a refresh`()
     async throws
   {
     let org = TestOrg()
@@ -137,7 +143,8 @@ import Testing
     #expect(org.state.withLock { $0.refreshes } == 1)
   }
 
-  @Test func `CO-121.1 a replay goes to the account's new instance`() async throws {
+  @Test(.covers("CO-121.1"))
+  func `a replay goes to the account's new instance`() async throws {
     let org = TestOrg()
     org.state.withLock {
       $0.accessToken = "access-9"
@@ -156,14 +163,16 @@ import Testing
     #expect(transport.requests[0].url.query() == transport.requests[2].url.query())
   }
 
-  @Test(arguments: [
-    (403, "Bad_OAuth_Token", "/services/oauth2/userinfo", true),
-    (403, "Bad_OAuth_Token", "/services/data/v66.0/limits", false),
-    (403, "other", "/services/oauth2/userinfo", false),
-    (401, "", "/services/data/v66.0/limits", true),
-    (500, "", "/services/data/v66.0/limits", false),
-  ])
-  func `CO-120.1 BX-3.1 what asks for a refresh`(
+  @Test(
+    .covers("CO-120.1", "BX-3.1"),
+    arguments: [
+      (403, "Bad_OAuth_Token", "/services/oauth2/userinfo", true),
+      (403, "Bad_OAuth_Token", "/services/data/v66.0/limits", false),
+      (403, "other", "/services/oauth2/userinfo", false),
+      (401, "", "/services/data/v66.0/limits", true),
+      (500, "", "/services/data/v66.0/limits", false),
+    ])
+  func `what asks for a refresh`(
     status: Int, body: String, path: String, refreshes: Bool
   ) {
     let response = RestResponse(status: status, body: Array(body.utf8))
@@ -171,7 +180,8 @@ import Testing
     #expect(response.asksForRefresh(of: request) == refreshes)
   }
 
-  @Test func `CO-120.2 a request without authentication is never refreshed`() async throws {
+  @Test(.covers("CO-120.2"))
+  func `a request without authentication is never refreshed`() async throws {
     let org = TestOrg { _ in TransportResponse(status: 401) }
     let transport = org.transport()
     let manager = try await org.manager(transport: transport)
@@ -180,9 +190,8 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
-  @Test
-  func
-    `CO-31.1,4 CO-11.2 a refresh sends what the login used, and the rotated token is on disk first`()
+  @Test(.covers("CO-31.1", "CO-31.4", "CO-11.2"))
+  func `a refresh sends what the login used, and the rotated token is on disk first`()
     async throws
   {
     let persister = InMemoryAccountPersister()
@@ -220,7 +229,8 @@ import Testing
     #expect(stored?.credentials.issuedAtMilliseconds == 1_600_000_000_123)
   }
 
-  @Test func `CO-31.4 CO-93.1 a rotated token that cannot be written is not lost`() async throws {
+  @Test(.covers("CO-31.4", "CO-93.1"))
+  func `a rotated token that cannot be written is not lost`() async throws {
     let org = TestOrg()
     org.state.withLock {
       $0.accessToken = "access-9"
@@ -243,8 +253,9 @@ import Testing
   }
 
   @Test(
+    .covers("CO-31.3"),
     arguments: [(nil, "refresh-1"), ("client-1", nil), ("client-1", "")] as [(String?, String?)])
-  func `CO-31.3 without what a refresh needs nothing is sent`(
+  func `without what a refresh needs nothing is sent`(
     clientId: String?, refreshToken: String?
   ) async throws {
     let org = TestOrg()
@@ -260,7 +271,8 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `CO-32 BX-3.2 a refused refresh token ends the session and wipes nothing`()
+  @Test(.covers("CO-32", "BX-3.2"))
+  func `a refused refresh token ends the session and wipes nothing`()
     async throws
   {
     let org = TestOrg()
@@ -291,8 +303,8 @@ import Testing
     #expect(transport.requests.count == count)
   }
 
-  @Test
-  func `CO-32 CO-98 BX-112 the end of a session is told, is on disk, and holds in every process`()
+  @Test(.covers("CO-32", "CO-98", "BX-112"))
+  func `the end of a session is told, is on disk, and holds in every process`()
     async throws
   {
     let org = TestOrg()
@@ -316,8 +328,10 @@ import Testing
     #expect(kinds == ["sessionDidEnd"])
   }
 
-  @Test(arguments: ["inactive_user", "inactive_org", "invalid_client_id", "rate_limit_exceeded"])
-  func `CO-32 CO-40.2 other refusals fail the request and keep the session`(refusal: String)
+  @Test(
+    .covers("CO-32", "CO-40.2"),
+    arguments: ["inactive_user", "inactive_org", "invalid_client_id", "rate_limit_exceeded"])
+  func `other refusals fail the request and keep the session`(refusal: String)
     async throws
   {
     let org = TestOrg()
@@ -334,7 +348,8 @@ import Testing
     #expect(await manager.account(for: TestOrg.identity)?.loginState == .loggedIn)
   }
 
-  @Test func `CO-63 an account with a refresh token alone refreshes before its first request`()
+  @Test(.covers("CO-63"))
+  func `an account with a refresh token alone refreshes before its first request`()
     async throws
   {
     let org = TestOrg()
@@ -345,8 +360,8 @@ import Testing
     #expect(transport.requests.map { $0.url.path() }.first == "/services/oauth2/token")
   }
 
-  @Test func `CO-113.1 CO-122.1 a client without a session fails and does not crash`() async throws
-  {
+  @Test(.covers("CO-113.1", "CO-122.1"))
+  func `a client without a session fails and does not crash`() async throws {
     let org = TestOrg()
     let transport = org.transport()
     let manager = try await org.manager(
@@ -362,7 +377,8 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test func `CO-99 CO-8.1 CO-31.5,7 an explicit refresh tells its subscribers`() async throws {
+  @Test(.covers("CO-99", "CO-8.1", "CO-31.5", "CO-31.7"))
+  func `an explicit refresh tells its subscribers`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.instance = "https://acme2.my.salesforce.com" }
     let manager = try await org.manager()

@@ -4,6 +4,7 @@ import HTTPTypes
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-115 to CO-117: how a request becomes an address and header fields.
 @Suite struct RequestAddressTests {
@@ -14,23 +15,26 @@ import Testing
     try client.wire(request, as: account ?? self.account).url.absoluteString
   }
 
-  @Test(arguments: [
-    ("/v60.0/limits", "/services/data/v60.0/limits"),
-    ("v60.0/limits", "/services/data/v60.0/limits"),
-    ("//v60.0/limits", "/services/data/v60.0/limits"),
-    ("/{v}/limits", "/services/data/v66.0/limits"),
-    ("/services/data/v60.0/limits", "/services/data/v60.0/limits"),
-    ("/services/apexrest/Orders", "/services/apexrest/Orders"),
-    ("/", "/services/data/"),
-    ("", "/services/data/"),
-    ("/v60.0/query?q=a", "/services/data/v60.0/query?q=a"),
-  ])
-  func `CO-116 a path stands behind the endpoint, once`(path: String, expected: String) throws {
+  @Test(
+    .covers("CO-116"),
+    arguments: [
+      ("/v60.0/limits", "/services/data/v60.0/limits"),
+      ("v60.0/limits", "/services/data/v60.0/limits"),
+      ("//v60.0/limits", "/services/data/v60.0/limits"),
+      ("/{v}/limits", "/services/data/v66.0/limits"),
+      ("/services/data/v60.0/limits", "/services/data/v60.0/limits"),
+      ("/services/apexrest/Orders", "/services/apexrest/Orders"),
+      ("/", "/services/data/"),
+      ("", "/services/data/"),
+      ("/v60.0/query?q=a", "/services/data/v60.0/query?q=a"),
+    ])
+  func `a path stands behind the endpoint, once`(path: String, expected: String) throws {
     #expect(
       try address(RestRequest(path: path)) == "https://acme.my.salesforce.com\(expected)")
   }
 
-  @Test func `CO-116 BX-48 an endpoint of the caller's is not repeated either`() throws {
+  @Test(.covers("CO-116", "BX-48"))
+  func `an endpoint of the caller's is not repeated either`() throws {
     #expect(
       RestRequest(path: "/custom/x", endpoint: "/custom").target() == "/custom/x")
     #expect(
@@ -38,13 +42,15 @@ import Testing
     #expect(RestRequest(path: "/x", endpoint: "").target() == "/x")
   }
 
-  @Test func `CO-116 a whole address is used as it is, with the query behind it`() throws {
+  @Test(.covers("CO-116"))
+  func `a whole address is used as it is, with the query behind it`() throws {
     let request = RestRequest(
       path: "HTTPS://acme.my.salesforce.com/x?y=1", query: [RestQueryItem("z", 2)])
     #expect(try address(request) == "HTTPS://acme.my.salesforce.com/x?y=1&z=2")
   }
 
-  @Test func `CO-116 names and values of a query are encoded`() throws {
+  @Test(.covers("CO-116"))
+  func `names and values of a query are encoded`() throws {
     let odd = "\n\r \"#%/:<>?@[\\]^`{|}&=+é😀"
     let request = RestRequest(
       path: "/x", query: [RestQueryItem(odd, odd), RestQueryItem("n", 1.5)])
@@ -56,13 +62,15 @@ import Testing
     #expect(PercentEncoding.decode(encoded) == odd)
   }
 
-  @Test func `CO-116 a query of 20 kB survives`() throws {
+  @Test(.covers("CO-116"))
+  func `a query of 20 kB survives`() throws {
     let soql = String(repeating: "SELECT é\n", count: 2_500)
     let url = try #require(URLComponents(string: address(.query(soql))))
     #expect(url.queryItems?.first?.value == soql)
   }
 
-  @Test func `CO-109 BX-48 the community's server comes before the instance`() throws {
+  @Test(.covers("CO-109", "BX-48"))
+  func `the community's server comes before the instance`() throws {
     var community = account
     community.credentials.communityId = "0DB000000000001GAA"
     community.credentials.communityURL = URL(string: "https://acme.force.com/fineapps/")
@@ -80,7 +88,8 @@ import Testing
       try address(.userInfo()) == "https://login.salesforce.com/services/oauth2/userinfo")
   }
 
-  @Test func `CO-117.1 BX-48 the token is sent, unless the caller says otherwise`() throws {
+  @Test(.covers("CO-117.1", "BX-48"))
+  func `the token is sent, unless the caller says otherwise`() throws {
     func headers(_ request: RestRequest) throws -> HTTPFields {
       try client.wire(request, as: account).headers
     }
@@ -93,8 +102,8 @@ import Testing
     #expect(try headers(own)[.userAgent] == "me")
   }
 
-  @Test
-  func `CO-180.1 CO-183.1 BX-32.1 MS-7 CO-11.4 BX-117 the user agent says who sends, and for what`()
+  @Test(.covers("CO-180.1", "CO-183.1", "BX-32.1", "MS-7", "CO-11.4", "BX-117"))
+  func `the user agent says who sends, and for what`()
     throws
   {
     let markers = FeatureMarkers()
@@ -116,7 +125,8 @@ import Testing
     #expect(sent?.contains(" NativeMobileSync ") == true)
   }
 
-  @Test func `CO-128.1 the token goes to servers of the account and to hosts that the app names`()
+  @Test(.covers("CO-128.1"))
+  func `the token goes to servers of the account and to hosts that the app names`()
     throws
   {
     let client = RestClient(

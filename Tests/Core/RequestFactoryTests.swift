@@ -2,6 +2,7 @@ import HTTPTypes
 import SalesforceSDKCommon
 import SalesforceSDKCore
 import Testing
+import TestSupport
 
 /// Each factory against its exact method, path, query, header fields and body.
 @Suite struct RequestFactoryTests {
@@ -19,7 +20,8 @@ import Testing
     #expect(fields == all, sourceLocation: sourceLocation)
   }
 
-  @Test func `CO-131.1 BX-55 BX-25 resources and descriptions`() {
+  @Test(.covers("CO-131.1", "BX-55", "BX-25"))
+  func `resources and descriptions`() {
     expect(.versions(), .get, "/services/data/")
     #expect(!RestRequest.versions().requiresAuthentication)
     expect(.resources(), .get, "/services/data/v66.0")
@@ -32,7 +34,8 @@ import Testing
     #expect(RestRequest.userInfo().host == .login)
   }
 
-  @Test func `CO-131.1 BX-40 queries carry their text encoded and their batch size clamped`() {
+  @Test(.covers("CO-131.1", "BX-40"))
+  func `queries carry their text encoded and their batch size clamped`() {
     let soql = "SELECT Id FROM Account WHERE Name = 'a&b+c'\nLIMIT 1"
     let encoded =
       "SELECT%20Id%20FROM%20Account%20WHERE%20Name%20%3D%20%27a%26b%2Bc%27%0ALIMIT%201"
@@ -55,7 +58,8 @@ import Testing
     expect(.search("FIND {x}"), .get, "/services/data/v66.0/search?q=FIND%20%7Bx%7D")
   }
 
-  @Test func `CO-131.1 BX-41 records, with what is odd in a path encoded`() throws {
+  @Test(.covers("CO-131.1", "BX-41"))
+  func `records, with what is odd in a path encoded`() throws {
     let place = "/services/data/v66.0/sobjects/Account"
     expect(.retrieve(object: "Account", id: "001A"), .get, "\(place)/001A")
     expect(
@@ -76,7 +80,8 @@ import Testing
     expect(.delete(object: "Account", id: "001A"), .delete, "\(place)/001A")
   }
 
-  @Test func `CO-131.1 BX-41 an update may be made conditional, in English and GMT`() {
+  @Test(.covers("CO-131.1", "BX-41"))
+  func `an update may be made conditional, in English and GMT`() {
     expect(
       .update(
         object: "A", id: "1", fields: ["B": 1],
@@ -85,7 +90,8 @@ import Testing
       headers: ["If-Unmodified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"])
   }
 
-  @Test func `CO-131.1 an upsert whose fields hold the external id is refused here`() {
+  @Test(.covers("CO-131.1"))
+  func `an upsert whose fields hold the external id is refused here`() {
     #expect {
       _ = try RestRequest.upsert(
         object: "A", externalIdField: "Key__c", externalId: "1", fields: ["Key__c": "1"])
@@ -109,7 +115,8 @@ import Testing
     #expect(throws: RestError.self) { try RestFields(["x": .double(.nan)] as JSONObject) }
   }
 
-  @Test func `CO-133.1 BX-37.1 collections, in their five forms`() throws {
+  @Test(.covers("CO-133.1", "BX-37.1"))
+  func `collections, in their five forms`() throws {
     let place = "/services/data/v66.0/composite/sobjects"
     expect(
       try .collectionCreate([
@@ -137,7 +144,8 @@ import Testing
       "\(place)/Account", body: #"{"ids":["001A"],"fields":["Id","Name"]}"#)
   }
 
-  @Test func `CO-133.1 attributes that a record already has are replaced`() throws {
+  @Test(.covers("CO-133.1"))
+  func `attributes that a record already has are replaced`() throws {
     let fields = try RestFields(
       jsonText: Array(#"{"attributes":{"type":"X","url":"/u"},"id":"1","N":1.0}"#.utf8))
     let request = try RestRequest.collectionUpdate([RestRecord(object: "A", fields: fields)])
@@ -146,7 +154,8 @@ import Testing
         == #"{"allOrNone":false,"records":[{"attributes":{"type":"A"},"id":"1","N":1.0}]}"#)
   }
 
-  @Test func `CO-133.1 BX-37.1 more records than the server takes are refused here`() throws {
+  @Test(.covers("CO-133.1", "BX-37.1"))
+  func `more records than the server takes are refused here`() throws {
     let record = RestRecord(object: "A", fields: ["id": "1"])
     let many = Array(repeating: record, count: 201)
     let ids = Array(repeating: "1", count: 2001)

@@ -4,6 +4,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-118, CO-125, CO-126: answers, and what is wrong with them.
 @Suite struct RestErrorTests {
@@ -17,8 +18,8 @@ import Testing
       transport: transport, options: .init(retries: .never))
   }
 
-  @Test func `CO-125.1 CO-118 a refusal carries status, body and the server's faults`() async throws
-  {
+  @Test(.covers("CO-125.1", "CO-118"))
+  func `a refusal carries status, body and the server's faults`() async throws {
     let body =
       #"[{"errorCode":"INVALID_FIELD","message":"No such column 'Secret__c'","fields":["Secret__c"]}]"#
     let client = try await client { _ in TransportResponse(status: 400, json: body) }
@@ -38,11 +39,13 @@ import Testing
     #expect(try await client.response(to: .limits()).status == 400)
   }
 
-  @Test(arguments: [
-    (300, #"["/a","/b"]"#), (304, ""), (403, "Bad"), (404, "<html>"), (412, "[]"), (500, "null"),
-    (503, #"{"error":"unavailable","error_description":"later"}"#),
-  ])
-  func `CO-125.1 every status outside 200 to 299 is its own code`(
+  @Test(
+    .covers("CO-125.1"),
+    arguments: [
+      (300, #"["/a","/b"]"#), (304, ""), (403, "Bad"), (404, "<html>"), (412, "[]"), (500, "null"),
+      (503, #"{"error":"unavailable","error_description":"later"}"#),
+    ])
+  func `every status outside 200 to 299 is its own code`(
     status: Int, body: String
   ) async throws {
     let client = try await client { _ in
@@ -54,12 +57,14 @@ import Testing
     #expect(error?.serverErrors.count == (status == 503 ? 1 : 0))
   }
 
-  @Test(arguments: [
-    (TransportError.Code.unreachable, RestError.Code.unreachable, true),
-    (.timedOut, .timedOut, true), (.truncated, .truncated, true), (.tooLarge, .tooLarge, false),
-    (.insecureURL, .insecureURL, false), (.malformed, .malformedResponse, false),
-  ])
-  func `CO-125.2 BX-36 a transport's failure keeps its kind and its cause`(
+  @Test(
+    .covers("CO-125.2", "BX-36"),
+    arguments: [
+      (TransportError.Code.unreachable, RestError.Code.unreachable, true),
+      (.timedOut, .timedOut, true), (.truncated, .truncated, true), (.tooLarge, .tooLarge, false),
+      (.insecureURL, .insecureURL, false), (.malformed, .malformedResponse, false),
+    ])
+  func `a transport's failure keeps its kind and its cause`(
     below: TransportError.Code, code: RestError.Code, isNetwork: Bool
   ) async throws {
     let cause = URLError(.notConnectedToInternet)
@@ -71,7 +76,8 @@ import Testing
     #expect((error?.cause as? URLError)?.code == .notConnectedToInternet)
   }
 
-  @Test func `CO-126 CO-118 an answer is read as JSON or as a type, or says why not`() throws {
+  @Test(.covers("CO-126", "CO-118"))
+  func `an answer is read as JSON or as a type, or says why not`() throws {
     struct Page: Decodable { let totalSize: Int }
     let page = RestResponse(status: 200, body: Array(#"{"totalSize":2}"#.utf8))
     #expect(try page.json()["totalSize"]?.int64 == 2)
@@ -89,7 +95,8 @@ import Testing
     #expect(RestResponse(status: 204).isSuccess)
   }
 
-  @Test func `BX-36 cancellation passes unwrapped`() async throws {
+  @Test(.covers("BX-36"))
+  func `cancellation passes unwrapped`() async throws {
     let client = try await client { _ in throw CancellationError() }
     await #expect(throws: CancellationError.self) { try await client.send(.limits()) }
   }

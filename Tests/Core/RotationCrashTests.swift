@@ -67,7 +67,8 @@ import Testing
     #expect(try await client.send(.limits()).status == 200, "\(remains.writes) writes")
   }
 
-  @Test func `CO-31 BX-4 a crash while a rotated token is kept leaves a usable account`()
+  @Test(.covers("CO-31", "BX-4"))
+  func `a crash while a rotated token is kept leaves a usable account`()
     async throws
   {
     // The refresh token and the access token; with the first of them the account lives.
@@ -77,8 +78,8 @@ import Testing
     try await expectUsable(try await crash(after: 1))
   }
 
-  @Test
-  func `CO-31 BX-4 CO-94.2 a crash while the account's file is written leaves a usable account`()
+  @Test(.covers("CO-31", "BX-4", "CO-94.2"))
+  func `a crash while the account's file is written leaves a usable account`()
     async throws
   {
     let remains = try await crash(after: .max, writesFile: false)

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// How a client sends: again after a failure that may pass, in pieces, and not at all any more.
 @Suite struct SendingTests {
@@ -58,14 +59,16 @@ import Testing
     }
   }
 
-  @Test func `BX-57 a request that may be repeated is, after growing waits`() async throws {
+  @Test(.covers("BX-57"))
+  func `a request that may be repeated is, after growing waits`() async throws {
     let setup = try await Setup(policy: RetryPolicy(maxAttempts: 4), failing(3))
     #expect(try await setup.client.send(.limits()).status == 200)
     #expect(setup.sent == 4)
     #expect(setup.waits == [.milliseconds(250), .milliseconds(500), .seconds(1)])
   }
 
-  @Test func `BX-57 after the last attempt the failure is the caller's`() async throws {
+  @Test(.covers("BX-57"))
+  func `after the last attempt the failure is the caller's`() async throws {
     let setup = try await Setup(failing(9, .truncated))
     let error = await #expect(throws: RestError.self) {
       try await setup.client.send(.limits())
@@ -78,7 +81,8 @@ import Testing
     #expect(refused.sent == 3)
   }
 
-  @Test func `BX-57 what changes something is sent once, unless the caller says that it may`()
+  @Test(.covers("BX-57"))
+  func `what changes something is sent once, unless the caller says that it may`()
     async throws
   {
     for request in [
@@ -98,18 +102,20 @@ import Testing
     #expect(read.isRepeatable)
   }
 
-  @Test(arguments: [
-    TransportError.Code.timedOut, .tooLarge, .insecureURL, .malformed, .unreadableBody,
-  ])
-  func `CO-119 what another attempt would not mend has none`(code: TransportError.Code) async throws
-  {
+  @Test(
+    .covers("CO-119"),
+    arguments: [
+      TransportError.Code.timedOut, .tooLarge, .insecureURL, .malformed, .unreadableBody,
+    ])
+  func `what another attempt would not mend has none`(code: TransportError.Code) async throws {
     let setup = try await Setup(failing(1, code))
     await #expect(throws: RestError.self) { try await setup.client.send(.limits()) }
     #expect(setup.sent == 1)
     #expect(setup.waits.isEmpty)
   }
 
-  @Test func `BX-57 the server's Retry-After is the shortest wait, and may be too long`()
+  @Test(.covers("BX-57"))
+  func `the server's Retry-After is the shortest wait, and may be too long`()
     async throws
   {
     let answers = Mutex(["2", "Sun, 06 Nov 1994 08:49:37 GMT"])
@@ -127,7 +133,8 @@ import Testing
     #expect(long.sent == 1)
   }
 
-  @Test func `BX-57 a client that fails all the time uses up its repetitions`() async throws {
+  @Test(.covers("BX-57"))
+  func `a client that fails all the time uses up its repetitions`() async throws {
     let setup = try await Setup(policy: RetryPolicy(budget: 2), failing(.max))
     for _ in 0..<8 {
       await #expect(throws: RestError.self) { try await setup.client.send(.limits()) }
@@ -136,7 +143,8 @@ import Testing
     #expect(setup.sent == 8 + 2)
   }
 
-  @Test func `BX-57 the decisions, as a table`() {
+  @Test(.covers("BX-57"))
+  func `the decisions, as a table`() {
     func waits(_ policy: RetryPolicy, _ chance: Double, _ count: Int) -> [Duration?] {
       var machine = RetryMachine(policy: policy, isRepeatable: true)
       return (0..<count).map { _ in machine.wait(after: .failure(.unreachable), chance: chance) }
@@ -168,7 +176,8 @@ import Testing
     }
   }
 
-  @Test func `CO-121.1 BX-57 a repetition may still need a refresh, and that one more attempt`()
+  @Test(.covers("CO-121.1", "BX-57"))
+  func `a repetition may still need a refresh, and that one more attempt`()
     async throws
   {
     let org = TestOrg()
@@ -192,7 +201,8 @@ import Testing
     #expect(count.withLock { $0 } == 3)
   }
 
-  @Test func `CO-129 cancelling ends a wait between attempts`() async throws {
+  @Test(.covers("CO-129"))
+  func `cancelling ends a wait between attempts`() async throws {
     let clock = ContinuousClock()
     let transport = failing(.max)
     let org = TestOrg()
@@ -209,7 +219,8 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
-  @Test func `CO-129 BX-56 requests are cancelled all, or by choice, and counted`() async throws {
+  @Test(.covers("CO-129", "BX-56"))
+  func `requests are cancelled all, or by choice, and counted`() async throws {
     let gate = Gate()
     let setup = try await Setup(
       ScriptedTransport { _ in
@@ -232,7 +243,8 @@ import Testing
     #expect(try await client.send(.limits()).status == 200)
   }
 
-  @Test func `BX-51 an observer is told what each call cost, and no secret`() async throws {
+  @Test(.covers("BX-51"))
+  func `an observer is told what each call cost, and no secret`() async throws {
     let seen = Mutex<[TransferMetrics]>([])
     let org = TestOrg { _ in TransportResponse(status: 404, json: "[]") }
     org.state.withLock { $0.accessToken = "access-9" }
@@ -256,8 +268,8 @@ import Testing
     #expect(all.count == 2)
   }
 
-  @Test
-  func `CO-114 CO-127 CO-9.1 a client without an account asks whole addresses without a token`()
+  @Test(.covers("CO-114", "CO-127", "CO-9.1"))
+  func `a client without an account asks whole addresses without a token`()
     async throws
   {
     let transport = ScriptedTransport { _ in TransportResponse(json: "{}") }
@@ -274,7 +286,8 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
-  @Test func `CO-115.1 BX-57 CO-59.3 a request is a value that any number of tasks may send again`()
+  @Test(.covers("CO-115.1", "BX-57", "CO-59.3"))
+  func `a request is a value that any number of tasks may send again`()
     async throws
   {
     let setup = try await Setup(ScriptedTransport { _ in TransportResponse(json: "{}") })
@@ -293,7 +306,8 @@ import Testing
     #expect(setup.sent == 10)
   }
 
-  @Test func `CO-181.1 CO-182 requests and refreshes say who sends them`() async throws {
+  @Test(.covers("CO-181.1", "CO-182"))
+  func `requests and refreshes say who sends them`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.accessToken = "access-9" }
     let setup = try await Setup(org: org, org.transport())
@@ -308,7 +322,8 @@ import Testing
 
   // MARK: Streams
 
-  @Test func `CO-118 a successful answer is lent in pieces, a refusal is an error`() async throws {
+  @Test(.covers("CO-118"))
+  func `a successful answer is lent in pieces, a refusal is an error`() async throws {
     let setup = try await Setup(
       ScriptedTransport { request in
         request.url.path().hasSuffix("good")
@@ -332,7 +347,8 @@ import Testing
     #expect(error?.serverErrors.first?.errorCode == "NOT_FOUND")
   }
 
-  @Test func `CO-120.1 CO-121.1 a stream is refreshed and replayed as any other request is`()
+  @Test(.covers("CO-120.1", "CO-121.1"))
+  func `a stream is refreshed and replayed as any other request is`()
     async throws
   {
     let org = TestOrg { _ in TransportResponse(status: 200, body: [1]) }
@@ -356,7 +372,8 @@ import Testing
     #expect(setup.sent == 1)
   }
 
-  @Test func `CO-128.1 a stream's redirect never carries the token to a stranger`() async throws {
+  @Test(.covers("CO-128.1"))
+  func `a stream's redirect never carries the token to a stranger`() async throws {
     for target in ["https://evil.example/x", "http://acme.my.salesforce.com/x"] {
       let setup = try await Setup(
         ScriptedTransport { request in
@@ -384,7 +401,8 @@ import Testing
     #expect(bytes == Array("Bearer access-1".utf8))
   }
 
-  @Test func `CO-121.1 an upload is read again for its replay`() async throws {
+  @Test(.covers("CO-121.1"))
+  func `an upload is read again for its replay`() async throws {
     let org = TestOrg()
     org.state.withLock { $0.accessToken = "access-9" }
     let bodies = Mutex<[[UInt8]?]>([])
@@ -401,7 +419,8 @@ import Testing
     #expect(bodies.withLock { $0 } == [[1, 2], [1, 2]])
   }
 
-  @Test func `CO-199.1 without a network what needs none works, and the rest says so at once`()
+  @Test(.covers("CO-199.1"))
+  func `without a network what needs none works, and the rest says so at once`()
     async throws
   {
     let transport = ScriptedTransport { _ in throw TransportError(.unreachable, "no network") }

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-34, BX-6, BX-12: programs that log in without a user at hand.
 @Suite struct ServerGrantTests {
@@ -18,7 +19,8 @@ import Testing
     return (key, try JWTSigningKey(pem: key.pemRepresentation))
   }
 
-  @Test func `BX-6.1 an assertion names app, user and server, and its signature holds`() throws {
+  @Test(.covers("BX-6.1"))
+  func `an assertion names app, user and server, and its signature holds`() throws {
     let (key, signer) = try signed()
     let now = Date(timeIntervalSince1970: 1_600_000_000)
     let text = try signer.assertion(
@@ -44,7 +46,8 @@ import Testing
         padding: .insecurePKCS1v1_5))
   }
 
-  @Test func `BX-6.1 a key that is none is refused and not shown`() throws {
+  @Test(.covers("BX-6.1"))
+  func `a key that is none is refused and not shown`() throws {
     for pem in ["", "secret", "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----"] {
       let error = #expect(throws: OAuthError.self) { try JWTSigningKey(pem: pem) }
       #expect(error?.code == .jwtLaunchFailed)
@@ -57,7 +60,8 @@ import Testing
     #expect(shown.trimmed.split(separator: "\n").count <= 2)
   }
 
-  @Test func `CO-34.1 an assertion is exchanged, and the account works without a refresh token`()
+  @Test(.covers("CO-34.1"))
+  func `an assertion is exchanged, and the account works without a refresh token`()
     async throws
   {
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.tokens() }])
@@ -77,7 +81,8 @@ import Testing
     #expect(await manager.current == account)
   }
 
-  @Test func `BX-6.1 the grant renews the session for as long as the manager lives`() async throws {
+  @Test(.covers("BX-6.1"))
+  func `the grant renews the session for as long as the manager lives`() async throws {
     let calls = Mutex(0)
     let stub = LoginServerStub([
       "/services/oauth2/token": { _ in
@@ -108,7 +113,8 @@ import Testing
     #expect(!shown.contains("hush"))
   }
 
-  @Test func `CO-66 a session without refresh token and grant ends at the first refusal, once`()
+  @Test(.covers("CO-66"))
+  func `a session without refresh token and grant ends at the first refusal, once`()
     async throws
   {
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.tokens() }])
@@ -124,10 +130,13 @@ import Testing
     #expect(transport.requests.count == count + 1)
   }
 
-  @Test(arguments: [
-    ("invalid_grant", 672), ("inactive_org", 675), ("inactive_user", 674), ("invalid_client", 671),
-  ])
-  func `CO-34.3 CO-40.2 what the server refuses is told as it is`(word: String, number: Int)
+  @Test(
+    .covers("CO-34.3", "CO-40.2"),
+    arguments: [
+      ("invalid_grant", 672), ("inactive_org", 675), ("inactive_user", 674),
+      ("invalid_client", 671),
+    ])
+  func `what the server refuses is told as it is`(word: String, number: Int)
     async throws
   {
     let stub = LoginServerStub(["/services/oauth2/token": { _ in LoginServerStub.refusal(word) }])
@@ -140,7 +149,8 @@ import Testing
     #expect(await manager.accounts.isEmpty)
   }
 
-  @Test func `CO-34.1 an empty assertion is not sent`() async throws {
+  @Test(.covers("CO-34.1"))
+  func `an empty assertion is not sent`() async throws {
     let stub = LoginServerStub()
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
@@ -151,8 +161,8 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test
-  func `CO-34.2 CO-42 CO-25.1 BX-6.2 an assertion can open the page that brings a refresh token`()
+  @Test(.covers("CO-34.2", "CO-42", "CO-25.1", "BX-6.2"))
+  func `an assertion can open the page that brings a refresh token`()
     async throws
   {
     let stub = LoginServerStub([
@@ -189,7 +199,8 @@ import Testing
     #expect(types == [.jwtTokenExchange])
   }
 
-  @Test func `CO-54.1 BX-12.1 an access token in JWT form tells what it is`() throws {
+  @Test(.covers("CO-54.1", "BX-12.1"))
+  func `an access token in JWT form tells what it is`() throws {
     func part(_ json: String) -> String { Base64URL.encode(json.utf8) }
     let header = part(
       #"{"alg":"RS256","typ":"JWT","kid":"9","tty":"sfdc-core-token","tnk":"core/x","ver":"1.0"}"#)

@@ -158,8 +158,8 @@ import TestSupport
   /// What ends a download while its receiver runs.
   enum Ending: CaseIterable { case transport, task, both }
 
-  @Test(arguments: Ending.allCases)
-  func `CO-129 a cancelled download goes on only when its receiver has returned`(_ ending: Ending)
+  @Test(.covers("CO-129"), arguments: Ending.allCases)
+  func `a cancelled download goes on only when its receiver has returned`(_ ending: Ending)
     async throws
   {
     let folder = try TemporaryFolder()
@@ -188,7 +188,8 @@ import TestSupport
     #expect(calls.withLock { $0 } == 1)
   }
 
-  @Test func `CO-129 a child task that reads is cancelled alone, and what it did not read stays`()
+  @Test(.covers("CO-129"))
+  func `a child task that reads is cancelled alone, and what it did not read stays`()
     async throws
   {
     let mayGoOn = Gate()
@@ -282,8 +283,8 @@ import TestSupport
     }
   }
 
-  @Test func `CO-119 silence inside an answer is timed out, a reader's pause is not`() async throws
-  {
+  @Test(.covers("CO-119"))
+  func `silence inside an answer is timed out, a reader's pause is not`() async throws {
     let server = try SocketServer { request, connection in
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n")
       if request.path == "/silent" {
@@ -313,7 +314,8 @@ import TestSupport
     #expect(total == 2_000_000)
   }
 
-  @Test func `CO-129 a reader that ends early, or is cancelled, closes the connection`()
+  @Test(.covers("CO-129"))
+  func `a reader that ends early, or is cancelled, closes the connection`()
     async throws
   {
     let closed = [Gate(), Gate()]
@@ -357,7 +359,8 @@ import TestSupport
     }
   }
 
-  @Test func `CO-137 a body of files is sent with its length, and not in chunks`() async throws {
+  @Test(.covers("CO-137"))
+  func `a body of files is sent with its length, and not in chunks`() async throws {
     let folder = try TemporaryFolder()
     let content = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13 >> 2) }
     try Data(content).write(to: folder.file("a"))
@@ -409,7 +412,8 @@ import TestSupport
     #expect(code?.isTransient == false)
   }
 
-  @Test func `CO-129 an upload that is cancelled closes the connection`() async throws {
+  @Test(.covers("CO-129"))
+  func `an upload that is cancelled closes the connection`() async throws {
     let closed = Gate()
     let server = try SocketServer { _, connection in
       connection.waitForClose()

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// What the URLSession transport makes of servers, good and bad, over real sockets.
 @Suite struct TransportTests {
@@ -42,7 +43,8 @@ import Testing
     #expect(text(request.body) == "{}")
   }
 
-  @Test func `CO-130.1 CO-56 connections are kept alive and cookies are not`() async throws {
+  @Test(.covers("CO-130.1", "CO-56"))
+  func `connections are kept alive and cookies are not`() async throws {
     let numbers = Mutex<Set<Int>>([])
     let server = try SocketServer { request, connection in
       numbers.withLock { _ = $0.insert(connection.number) }
@@ -102,8 +104,8 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test(arguments: [301, 302, 303, 307, 308])
-  func `CO-128.1 a redirect is an answer, not followed by the transport`(status: Int) async throws {
+  @Test(.covers("CO-128.1"), arguments: [301, 302, 303, 307, 308])
+  func `a redirect is an answer, not followed by the transport`(status: Int) async throws {
     let server = try SocketServer { request, connection in
       connection.send(
         SocketServer.answer("moved", status: "\(status) Moved", headers: "Location: /other\r\n"))
@@ -194,7 +196,8 @@ import Testing
     #expect(response.body.isEmpty)
   }
 
-  @Test func `CO-119 waiting for a free connection is no silence of the server`() async throws {
+  @Test(.covers("CO-119"))
+  func `waiting for a free connection is no silence of the server`() async throws {
     let mayAnswer = Gate()
     let server = try SocketServer { request, connection in
       if request.path == "/slow" {
@@ -219,7 +222,8 @@ import Testing
     #expect(text(try await second.value.body) == "/fast")
   }
 
-  @Test func `CO-129 a request that is cancelled while it waits for a connection is never sent`()
+  @Test(.covers("CO-129"))
+  func `a request that is cancelled while it waits for a connection is never sent`()
     async throws
   {
     let arrived = Gate()
@@ -246,7 +250,8 @@ import Testing
     #expect(server.requests.map(\.path) == ["/first", "/third"])
   }
 
-  @Test func `CO-119 BX-49.1 a server that is silent is given up after the timeout`() async throws {
+  @Test(.covers("CO-119", "BX-49.1"))
+  func `a server that is silent is given up after the timeout`() async throws {
     let server = try SocketServer { request, connection in
       if request.path == "/half" {
         connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1")
@@ -304,7 +309,8 @@ import Testing
     #expect(code == .malformed || code == .unreachable)
   }
 
-  @Test func `CO-129 cancelling the task closes the connection`() async throws {
+  @Test(.covers("CO-129"))
+  func `cancelling the task closes the connection`() async throws {
     let arrived = Gate(), closed = Gate()
     let server = try SocketServer { _, connection in
       arrived.open()
@@ -321,7 +327,8 @@ import Testing
     try await closed.wait()
   }
 
-  @Test func `CO-129 a request that was cancelled before it began is never sent`() async throws {
+  @Test(.covers("CO-129"))
+  func `a request that was cancelled before it began is never sent`() async throws {
     let answer = WholeAnswer()
     let exchange = Exchange(
       TransportRequest(method: .post, url: try #require(URL(string: "https://acme.example/"))),

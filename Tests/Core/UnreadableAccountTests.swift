@@ -10,8 +10,8 @@ import Testing
 @Suite struct UnreadableAccountTests: AccountFolderSuite {
   let secrets = InMemorySecretStore()
 
-  @Test(arguments: [0, 4, 5, 12, 13, 30, -1])
-  func `CO-95 a damaged account file is kept aside and reported`(position: Int) async throws {
+  @Test(.covers("CO-95"), arguments: [0, 4, 5, 12, 13, 30, -1])
+  func `a damaged account file is kept aside and reported`(position: Int) async throws {
     let folder = try TemporaryFolder()
     let persister = persister(folder.url)
     let good = account("005000000000001AAA"), bad = account("005000000000002AAA")
@@ -43,8 +43,8 @@ import Testing
     #expect(kept.count == 1)
   }
 
-  @Test(arguments: ["", "{", "[]", #"{"userId":"005000000000001AAA"}"#])
-  func `CO-95 a damaged note of the current user is kept aside and reported`(
+  @Test(.covers("CO-95"), arguments: ["", "{", "[]", #"{"userId":"005000000000001AAA"}"#])
+  func `a damaged note of the current user is kept aside and reported`(
     text: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -67,7 +67,8 @@ import Testing
     #expect(await next.current?.identity == good.identity)
   }
 
-  @Test func `CO-95 a file of another kind is damaged, and not of a newer format`() async throws {
+  @Test(.covers("CO-95"))
+  func `a file of another kind is damaged, and not of a newer format`() async throws {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))
     let file = folder.url.appending(
@@ -78,8 +79,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: file.path))
   }
 
-  @Test(arguments: [0, 1, 4, 5, 12, 13, 40])
-  func `CO-95 a cut account file is kept aside and reported`(length: Int) async throws {
+  @Test(.covers("CO-95"), arguments: [0, 1, 4, 5, 12, 13, 40])
+  func `a cut account file is kept aside and reported`(length: Int) async throws {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))
     let file = folder.url.appending(
@@ -90,7 +91,8 @@ import Testing
     #expect(await manager.unreadableAccounts.map(\.error.code) == [.damagedFile])
   }
 
-  @Test func `CO-94.2 a file in another user's place is refused`() async throws {
+  @Test(.covers("CO-94.2"))
+  func `a file in another user's place is refused`() async throws {
     let folder = try TemporaryFolder()
     let persister = persister(folder.url)
     try await persister.save(account("005000000000001AAA"))
@@ -147,7 +149,8 @@ import Testing
     #expect(try await manager(folder.url).accounts.count == 1)
   }
 
-  @Test func `CO-63 ruling 1: tokens that cannot be read make their account alone log in again`()
+  @Test(.covers("CO-63"))
+  func `ruling 1: tokens that cannot be read make their account alone log in again`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -171,8 +174,8 @@ import Testing
     #expect(restored.customData["region"] == "north")
   }
 
-  @Test(arguments: [false, true])
-  func `CO-63 a cut secret store hides no account, and a login heals it`(
+  @Test(.covers("CO-63"), arguments: [false, true])
+  func `a cut secret store hides no account, and a login heals it`(
     hasWebSession: Bool
   ) async throws {
     let folder = try TemporaryFolder()
@@ -206,8 +209,8 @@ import Testing
     #expect(try await manager().accounts.isEmpty)
   }
 
-  @Test func `CO-63 what a running manager knows outlives damage of the secret store`() async throws
-  {
+  @Test(.covers("CO-63"))
+  func `what a running manager knows outlives damage of the secret store`() async throws {
     let folder = try TemporaryFolder()
     let org = TestOrg()
     let account = org.account()
@@ -265,7 +268,8 @@ import Testing
     #expect(error?.code == .keyUnavailable)
   }
 
-  @Test func `CO-63 a token that an account never had is not missed in a damaged secret store`()
+  @Test(.covers("CO-63"))
+  func `a token that an account never had is not missed in a damaged secret store`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -291,7 +295,8 @@ import Testing
     #expect(error?.code == .keyUnavailable)
   }
 
-  @Test func `CO-95 CO-98 a damaged note stays where it is while another process holds its lock`()
+  @Test(.covers("CO-95", "CO-98"))
+  func `a damaged note stays where it is while another process holds its lock`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -307,7 +312,8 @@ import Testing
     #expect(try Data(contentsOf: file) == Data("{".utf8))
   }
 
-  @Test func `CO-63 a secret that is gone makes the account log in again`() async throws {
+  @Test(.covers("CO-63"))
+  func `a secret that is gone makes the account log in again`() async throws {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))
     for name in try secrets.list() where name.service.hasSuffix("oauth.refresh") {

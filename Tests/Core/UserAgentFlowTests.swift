@@ -4,6 +4,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// CO-26, CO-29, CO-33: the flow whose redirect brings the tokens themselves.
 @Suite struct UserAgentFlowTests {
@@ -22,7 +23,8 @@ import Testing
     }
   }
 
-  @Test func `CO-26 CO-33.1 BX-13.1 the page is asked for tokens, without a proof`() {
+  @Test(.covers("CO-26", "CO-33.1", "BX-13.1"))
+  func `the page is asked for tokens, without a proof`() {
     for (hybrid, type) in [(true, "hybrid_token"), (false, "token")] {
       let query = attempt(hybrid: hybrid).authorizationURL().query() ?? ""
       #expect(query.contains("response_type=\(type)&"))
@@ -31,7 +33,8 @@ import Testing
     }
   }
 
-  @Test func `CO-29 tokens come behind the redirect's hash or, without one, behind its query`() {
+  @Test(.covers("CO-29"))
+  func `tokens come behind the redirect's hash or, without one, behind its query`() {
     let attempt = attempt()
     let uri = TestOrg.app.redirectURI, state = "state=\(attempt.state)"
     #expect(verdict(attempt, "\(uri)#access_token=a%21b+c&\(state)") == "tokens a!b c")
@@ -51,7 +54,8 @@ import Testing
       verdict(attempt, "https://evil.org/#access_token=x&\(state)") == "foreign stateMismatch")
   }
 
-  @Test func `CO-29 an unknown client is named`() {
+  @Test(.covers("CO-29"))
+  func `an unknown client is named`() {
     let attempt = attempt()
     guard
       case .refused(let error) = attempt.verdict(
@@ -64,9 +68,8 @@ import Testing
     #expect(error.message.contains("client-1"))
   }
 
-  @Test
-  func
-    `CO-29 CO-25.1 CO-76.2 BX-11.1 a login takes its tokens from the redirect, without a token call`()
+  @Test(.covers("CO-29", "CO-25.1", "CO-76.2", "BX-11.1"))
+  func `a login takes its tokens from the redirect, without a token call`()
     async throws
   {
     let stub = LoginServerStub()
@@ -95,7 +98,8 @@ import Testing
     #expect(types == ["UserAgent"])
   }
 
-  @Test func `CO-67 tokens of a redirect show nothing of themselves`() throws {
+  @Test(.covers("CO-67"))
+  func `tokens of a redirect show nothing of themselves`() throws {
     let tokens = RedirectTokens(
       response: try TokenResponse(members: [(name: "access_token", value: "geheim")], during: "x"))
     var shown = "\(tokens) \(String(reflecting: tokens))"

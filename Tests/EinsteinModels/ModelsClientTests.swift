@@ -4,6 +4,7 @@ import HTTPTypes
 import SalesforceSDKCommon
 import SalesforceSDKCore
 import Testing
+import TestSupport
 
 /// BX-45, CO-190: requests to the models' service, and its answers.
 @Suite struct ModelsClientTests {
@@ -26,7 +27,8 @@ import Testing
       account: account)
   }
 
-  @Test func `BX-45 CO-190 CO-109 each call is one request with the service's header fields`()
+  @Test(.covers("BX-45", "CO-190", "CO-109"))
+  func `each call is one request with the service's header fields`()
     async throws
   {
     let transport = ScriptedTransport([
@@ -69,7 +71,8 @@ import Testing
     }
   }
 
-  @Test func `BX-45 CO-190 answers are read, and kept as they came`() async throws {
+  @Test(.covers("BX-45", "CO-190"))
+  func `answers are read, and kept as they came`() async throws {
     let transport = ScriptedTransport([
       .init(
         json: #"{"id":"1","generationDetails":{"generations":[{"id":"g","role":"assistant","#
@@ -101,7 +104,8 @@ import Testing
       try await models.embeddings(model: "m", input: ["a", "b"]).vectors == [[1, 2.5], [3]])
   }
 
-  @Test func `BX-45 CO-190 what the service refuses is a typed error`() async throws {
+  @Test(.covers("BX-45", "CO-190"))
+  func `what the service refuses is a typed error`() async throws {
     let transport = ScriptedTransport([
       .init(status: 400, json: #"[{"errorCode":"BAD","message":"secret","messageCode":"M1"}]"#),
       .init(status: 500, json: "<html>"), .init(json: "{}"),

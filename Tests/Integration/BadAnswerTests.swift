@@ -5,6 +5,7 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 import Testing
+import TestSupport
 
 /// What does an answer that cannot be used do to a sync? It fails with the error that names the
 /// trouble; what was there stays, and the next run converges.
@@ -57,8 +58,8 @@ struct BadAnswerTests {
       .status(404, body: #"[{"errorCode":"INVALID_QUERY_LOCATOR","message":"gone"}]"#)),
   ]
 
-  @Test(arguments: pages)
-  func `MS-84 a bad second page keeps the first, and the next run converges`(
+  @Test(.covers("MS-84"), arguments: pages)
+  func `a bad second page keeps the first, and the next run converges`(
     bad: BadPage
   ) async throws {
     try await FieldDevice.with { device in
@@ -95,8 +96,8 @@ struct BadAnswerTests {
     }
   }
 
-  @Test(arguments: pages)
-  func `MS-84 a bad first page changes nothing, edits included`(bad: BadPage) async throws {
+  @Test(.covers("MS-84"), arguments: pages)
+  func `a bad first page changes nothing, edits included`(bad: BadPage) async throws {
     try await FieldDevice.with { device in
       let id = try await device.org.create("Account", ["Name": "a"])
       try await device.org.create("Account", ["Name": "b"])
@@ -116,7 +117,8 @@ struct BadAnswerTests {
     }
   }
 
-  @Test func `MS-96 a bad answer while ghosts are looked for removes nothing`() async throws {
+  @Test(.covers("MS-96"))
+  func `a bad answer while ghosts are looked for removes nothing`() async throws {
     try await FieldDevice.with { device in
       for name in ["a", "b"] { try await device.org.create("Account", ["Name": .string(name)]) }
       _ = try await device.syncDown().finished()
@@ -134,8 +136,8 @@ struct BadAnswerTests {
     }
   }
 
-  @Test(arguments: pages.filter { $0.code != .recordWithoutId })
-  func `MS-215 a bad answer to a sync up leaves the edit dirty, and the next run sends it`(
+  @Test(.covers("MS-215"), arguments: pages.filter { $0.code != .recordWithoutId })
+  func `a bad answer to a sync up leaves the edit dirty, and the next run sends it`(
     bad: BadPage
   ) async throws {
     try await FieldDevice.with { device in

@@ -86,7 +86,8 @@ import Testing
     try await restarted.close()
   }
 
-  @Test func `SS-34 a wrong key is told, and with the right one everything is there`()
+  @Test(.covers("SS-34"))
+  func `a wrong key is told, and with the right one everything is there`()
     async throws
   {
     try await withClosedDevice { device, files in
@@ -97,7 +98,8 @@ import Testing
     }
   }
 
-  @Test func `SS-29 a lost key is told, and no new one is made in its place`() async throws {
+  @Test(.covers("SS-29"))
+  func `a lost key is told, and no new one is made in its place`() async throws {
     try await withClosedDevice { device, files in
       let empty = InMemorySecretStore()
       try await expectRefusal(.keyMissing, device, files, empty)
@@ -106,7 +108,8 @@ import Testing
     }
   }
 
-  @Test func `SS-29 a locked key store is told, and later everything is there`() async throws {
+  @Test(.covers("SS-29"))
+  func `a locked key store is told, and later everything is there`() async throws {
     try await withClosedDevice { device, files in
       let locked = InMemorySecretStore()
       locked.setLocked(true)
@@ -173,7 +176,8 @@ import Testing
     }
   }
 
-  @Test func `SS-149 Smart SQL on an unknown soup is told by the soup's name`() async throws {
+  @Test(.covers("SS-149"))
+  func `Smart SQL on an unknown soup is told by the soup's name`() async throws {
     try await FieldDevice.with { device in
       let error = await #expect(throws: SmartStoreError.self) {
         _ = try await device.store.query("SELECT {orders:Id} FROM {orders}")

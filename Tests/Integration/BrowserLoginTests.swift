@@ -87,7 +87,8 @@ struct BrowserLoginTests {
     LoopbackLoginPresenter { try await browser.open($0) }
   }
 
-  @Test func `CO-26 a person logs in through the browser and the account works`() async throws {
+  @Test(.covers("CO-26"))
+  func `a person logs in through the browser and the account works`() async throws {
     try await withAccounts { accounts, org, server, app in
       let account = try await accounts.logIn(
         to: try LoginServer(server.info.url), app: app, presenter: presenter(Browser([person])))
@@ -104,7 +105,8 @@ struct BrowserLoginTests {
     }
   }
 
-  @Test func `CO-26 a wrong password leads back to the page, the right one goes on`() async throws {
+  @Test(.covers("CO-26"))
+  func `a wrong password leads back to the page, the right one goes on`() async throws {
     try await withAccounts { accounts, _, server, app in
       var wrong = person
       wrong["password"] = "guessed"
@@ -118,7 +120,8 @@ struct BrowserLoginTests {
     }
   }
 
-  @Test func `CO-40 a person who refuses access ends the login without an account`() async throws {
+  @Test(.covers("CO-40"))
+  func `a person who refuses access ends the login without an account`() async throws {
     try await withAccounts { accounts, _, server, app in
       let browser = Browser([person.merging(["decision": "deny"]) { $1 }])
       let error = await #expect(throws: OAuthError.self) {
@@ -130,7 +133,8 @@ struct BrowserLoginTests {
     }
   }
 
-  @Test func `CO-79.2 a second login of the same person keeps the account and its data`()
+  @Test(.covers("CO-79.2"))
+  func `a second login of the same person keeps the account and its data`()
     async throws
   {
     try await withAccounts { accounts, _, server, app in

@@ -5,6 +5,7 @@ import SalesforceSDKCore
 import SmartStore
 import Synchronization
 import Testing
+import TestSupport
 
 /// What becomes of an edit that is made while a sync is under way? It stays, stays dirty, and goes up
 /// with the next run.
@@ -77,7 +78,8 @@ import Testing
     #expect(try await device.differences().isEmpty)
   }
 
-  @Test func `MS-70 an update edited again while it goes up stays dirty`() async throws {
+  @Test(.covers("MS-70"))
+  func `an update edited again while it goes up stays dirty`() async throws {
     try await withDevice { device, interruption in
       let id = try await device.org.create("Account", ["Name": "a"])
       _ = try await device.syncDown().finished()
@@ -92,7 +94,8 @@ import Testing
     }
   }
 
-  @Test func `MS-70 a create edited while it goes up takes its id and stays dirty`() async throws {
+  @Test(.covers("MS-70"))
+  func `a create edited while it goes up takes its id and stays dirty`() async throws {
     try await withDevice { device, interruption in
       let local = try await device.create(["Name": "first"])
       interruption.once(at: "composite/sobjects") {
@@ -107,7 +110,8 @@ import Testing
     }
   }
 
-  @Test func `MS-70 a create deleted while it goes up is deleted on the server next`()
+  @Test(.covers("MS-70"))
+  func `a create deleted while it goes up is deleted on the server next`()
     async throws
   {
     try await withDevice { device, interruption in
@@ -120,7 +124,8 @@ import Testing
     }
   }
 
-  @Test func `MS-70 an update deleted while it goes up is deleted on the server next`()
+  @Test(.covers("MS-70"))
+  func `an update deleted while it goes up is deleted on the server next`()
     async throws
   {
     try await withDevice { device, interruption in
@@ -144,8 +149,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged])
-  func `MS-78 an edit made while a sync down waits for its page stays dirty`(
+  @Test(.covers("MS-78"), arguments: [SyncMergeMode.overwrite, .leaveIfChanged])
+  func `an edit made while a sync down waits for its page stays dirty`(
     mode: SyncMergeMode
   ) async throws {
     try await withDevice { device, interruption in
@@ -161,7 +166,8 @@ import Testing
     }
   }
 
-  @Test func `MS-78 a sync down that overwrites replaces only what was edited before it began`()
+  @Test(.covers("MS-78"))
+  func `a sync down that overwrites replaces only what was edited before it began`()
     async throws
   {
     try await withDevice { device, interruption in
@@ -183,7 +189,8 @@ import Testing
     }
   }
 
-  @Test func `MS-92 a record edited while ghosts are looked for is no ghost`() async throws {
+  @Test(.covers("MS-92"))
+  func `a record edited while ghosts are looked for is no ghost`() async throws {
     try await withDevice { device, interruption in
       let id = try await device.org.create("Account", ["Name": "a"])
       _ = try await device.syncDown().finished()

@@ -6,10 +6,12 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 import Testing
+import TestSupport
 
 /// What does a logout take with it, and can it lose an edit?
 @Suite struct LogoutTests {
-  @Test func `SS-20 a logout with unsynced records is refused and changes nothing`() async throws {
+  @Test(.covers("SS-20"))
+  func `a logout with unsynced records is refused and changes nothing`() async throws {
     try await FieldDevice.with { device in
       try await device.create(["Name": "a"])
       try await device.create(["Name": "b"])
@@ -31,7 +33,8 @@ import Testing
     }
   }
 
-  @Test func `SS-20 a forced logout removes the account's stores and nobody else's`()
+  @Test(.covers("SS-20"))
+  func `a forced logout removes the account's stores and nobody else's`()
     async throws
   {
     try await FieldDevice.with { device in
@@ -88,7 +91,8 @@ import Testing
     }
   }
 
-  @Test func `CO-84.4 a logout without a network removes everything here`() async throws {
+  @Test(.covers("CO-84.4"))
+  func `a logout without a network removes everything here`() async throws {
     try await FieldDevice.with { device in
       device.org.add(MockOrgFault(path: "/oauth2/revoke", count: nil, action: .dropBeforeCommit))
       let report = try await device.accounts.logOut(device.account.identity)

@@ -3,6 +3,7 @@ import SalesforceMockOrg
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 /// What becomes of records whose upload was done by the server, but whose answer never came?
 struct LostAnswerTests {
@@ -18,8 +19,8 @@ struct LostAnswerTests {
     Loss(testDescription: "the answer is garbled", action: .garbage),
   ]
 
-  @Test(arguments: losses)
-  func `MS-195 a create that was done and not answered is known, and is not done twice`(
+  @Test(.covers("MS-195"), arguments: losses)
+  func `a create that was done and not answered is known, and is not done twice`(
     loss: Loss
   ) async throws {
     try await FieldDevice.with { device in
@@ -45,7 +46,8 @@ struct LostAnswerTests {
     }
   }
 
-  @Test func `MS-195 the app ends before the next run, and still nothing is done twice`()
+  @Test(.covers("MS-195"))
+  func `the app ends before the next run, and still nothing is done twice`()
     async throws
   {
     try await FieldDevice.with { device in
@@ -70,7 +72,8 @@ struct LostAnswerTests {
     }
   }
 
-  @Test func `MS-195 a create that never arrived is sent again`() async throws {
+  @Test(.covers("MS-195"))
+  func `a create that never arrived is sent again`() async throws {
     try await FieldDevice.with { device in
       try await device.create(["Name": "a"])
       device.org.add(
@@ -85,8 +88,8 @@ struct LostAnswerTests {
     }
   }
 
-  @Test(arguments: losses)
-  func `MS-195 updates and deletions without an answer are repeated, which changes nothing`(
+  @Test(.covers("MS-195"), arguments: losses)
+  func `updates and deletions without an answer are repeated, which changes nothing`(
     loss: Loss
   ) async throws {
     try await FieldDevice.with { device in

@@ -3,11 +3,12 @@ import SalesforceMockOrg
 import SalesforceSDKCommon
 import SalesforceSDKCore
 import Testing
+import TestSupport
 
 /// CO-31, CO-32, BX-4: the server has rotated a refresh token, and its answer never arrives.
 struct LostRefreshTests {
-  @Test(arguments: [true, false])
-  func `CO-31 BX-4 a lost answer costs a login only where the server shows no mercy`(forgives: Bool)
+  @Test(.covers("CO-31", "BX-4"), arguments: [true, false])
+  func `a lost answer costs a login only where the server shows no mercy`(forgives: Bool)
     async throws
   {
     try await FieldDevice.with({

@@ -3,15 +3,16 @@ import SalesforceMockOrg
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 /// How many requests does a sync cost?
 @Suite struct RequestCountTests {
-  @Test(arguments: [(SyncMergeMode.overwrite, 5), (.leaveIfChanged, 6)])
-  func
-    `MS-200 BX-64 BX-59.1 a thousand edited records go up in five requests, six with conflict detection`(
-      mode: SyncMergeMode, requests: Int
-    ) async throws
-  {
+  @Test(
+    .covers("MS-200", "BX-64", "BX-59.1"),
+    arguments: [(SyncMergeMode.overwrite, 5), (.leaveIfChanged, 6)])
+  func `a thousand edited records go up in five requests, six with conflict detection`(
+    mode: SyncMergeMode, requests: Int
+  ) async throws {
     try await FieldDevice.with { device in
       try await device.org.generate("Account", count: 1000)
       _ = try await device.syncDown().finished()
@@ -37,7 +38,8 @@ import Testing
     }
   }
 
-  @Test func `MS-193 a sync up with nothing to send costs no request`() async throws {
+  @Test(.covers("MS-193"))
+  func `a sync up with nothing to send costs no request`() async throws {
     try await FieldDevice.with { device in
       try await device.org.create("Account", ["Name": "a"])
       _ = try await device.syncDown().finished()
@@ -47,7 +49,8 @@ import Testing
     }
   }
 
-  @Test func `MS-7 every request of a sync says so in its user agent`() async throws {
+  @Test(.covers("MS-7"))
+  func `every request of a sync says so in its user agent`() async throws {
     try await FieldDevice.with { device in
       try await device.create(["Name": "a"])
       _ = try await device.syncUp().finished()

@@ -4,10 +4,12 @@ import SalesforceMockOrg
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 /// Somebody works without a network, others change the same records, and in the end both sides agree.
 @Suite struct RoundTripTests {
-  @Test func `MS-197 edits made offline meet changes on the server and both sides agree again`()
+  @Test(.covers("MS-197"))
+  func `edits made offline meet changes on the server and both sides agree again`()
     async throws
   {
     try await FieldDevice.with { device in
@@ -74,7 +76,8 @@ import Testing
     }
   }
 
-  @Test func `MS-79 a sync down that leaves edits alone brings everything else`() async throws {
+  @Test(.covers("MS-79"))
+  func `a sync down that leaves edits alone brings everything else`() async throws {
     try await FieldDevice.with { device in
       let edited = try await device.org.create("Account", ["Name": "a"])
       let other = try await device.org.create("Account", ["Name": "b"])
@@ -90,7 +93,8 @@ import Testing
     }
   }
 
-  @Test func `MS-71 a record that the server refuses stays dirty and says why, the others go up`()
+  @Test(.covers("MS-71"))
+  func `a record that the server refuses stays dirty and says why, the others go up`()
     async throws
   {
     try await FieldDevice.with { device in
@@ -118,7 +122,8 @@ import Testing
     }
   }
 
-  @Test func `SS-26 the files of a device show no text of a record`() async throws {
+  @Test(.covers("SS-26"))
+  func `the files of a device show no text of a record`() async throws {
     try await FieldDevice.with { device in
       let words = (0..<50).map { "Confidential customer \($0)" }
       for word in words { try await device.org.create("Account", ["Name": .string(word)]) }

@@ -14,7 +14,8 @@ import Testing
 
 /// CO-67, CA-20: nothing that is written, logged, thrown or put into an address shows a token.
 @Suite struct SecretLeakTests {
-  @Test func `CO-67 CO-61.2 CA-20.3 no file, log, address, error or description shows a secret`()
+  @Test(.covers("CO-67", "CO-61.2", "CA-20.3"))
+  func `no file, log, address, error or description shows a secret`()
     async throws
   {
     try await Turns.logging.run {

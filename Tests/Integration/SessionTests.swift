@@ -5,6 +5,7 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 import Testing
+import TestSupport
 
 /// What happens when a session ends while work is under way?
 @Suite struct SessionTests {
@@ -12,7 +13,8 @@ import Testing
     org.requestLog.count { $0.path == "/services/oauth2/token" }
   }
 
-  @Test func `CO-123.1 twenty requests that meet an expired session cost one refresh`()
+  @Test(.covers("CO-123.1"))
+  func `twenty requests that meet an expired session cost one refresh`()
     async throws
   {
     try await FieldDevice.with { device in
@@ -33,7 +35,8 @@ import Testing
     }
   }
 
-  @Test func `CO-121.1 a session that expires between two pages does not end the sync`()
+  @Test(.covers("CO-121.1"))
+  func `a session that expires between two pages does not end the sync`()
     async throws
   {
     try await FieldDevice.with { device in
@@ -46,8 +49,8 @@ import Testing
     }
   }
 
-  @Test func `CO-121.2 a session that expires before a create does not create twice`() async throws
-  {
+  @Test(.covers("CO-121.2"))
+  func `a session that expires before a create does not create twice`() async throws {
     try await FieldDevice.with { device in
       try await device.create(["Name": "a"])
       device.org.add(MockOrgFault(path: "/composite/sobjects", action: .expiredSession))
@@ -57,7 +60,8 @@ import Testing
     }
   }
 
-  @Test func `CO-31.4 a rotated refresh token is on disk before it is needed`() async throws {
+  @Test(.covers("CO-31.4"))
+  func `a rotated refresh token is on disk before it is needed`() async throws {
     try await FieldDevice.with({ $0.rotatesRefreshTokens = true }) { device in
       let first = try #require(await device.accounts.current?.credentials.refreshToken)
       var seen = [first]
@@ -76,7 +80,8 @@ import Testing
     }
   }
 
-  @Test func `MS-85 a refused refresh ends the session and wipes nothing`() async throws {
+  @Test(.covers("MS-85"))
+  func `a refused refresh ends the session and wipes nothing`() async throws {
     try await FieldDevice.with { device in
       let id = try await device.org.create("Account", ["Name": "a"])
       _ = try await device.syncDown().finished()
@@ -115,7 +120,8 @@ import Testing
     }
   }
 
-  @Test func `CO-124 a server that fails while it refreshes does not end the session`()
+  @Test(.covers("CO-124"))
+  func `a server that fails while it refreshes does not end the session`()
     async throws
   {
     try await FieldDevice.with { device in

@@ -13,6 +13,7 @@ import SalesforceSDKCore
 import SmartStore
 import SoslSyncDown
 import Testing
+import TestSupport
 
 /// One story for each target, over a socket, against an org that keeps the platform's rules.
 @Suite struct TargetStoriesTests {
@@ -34,8 +35,8 @@ import Testing
     return ids
   }
 
-  @Test(arguments: [true, false])
-  func `MS-181 MS-222 edits go up one by one, or 25 at a time`(isBatch: Bool) async throws {
+  @Test(.covers("MS-181", "MS-222"), arguments: [true, false])
+  func `edits go up one by one, or 25 at a time`(isBatch: Bool) async throws {
     try await FieldDevice.with { device in
       let ids = try await accounts(device, "a", "b", "c")
       _ = try await device.syncDown().finished()
@@ -65,7 +66,8 @@ import Testing
     }
   }
 
-  @Test func `MS-204 the server itself refuses an update of what changed meanwhile`() async throws {
+  @Test(.covers("MS-204"))
+  func `the server itself refuses an update of what changed meanwhile`() async throws {
     try await FieldDevice.with { device in
       let ids = try await accounts(device, "a")
       _ = try await device.syncDown().finished()
@@ -90,7 +92,8 @@ import Testing
     }
   }
 
-  @Test func `MS-129 a refresh brings what is in the soup up to date`() async throws {
+  @Test(.covers("MS-129"))
+  func `a refresh brings what is in the soup up to date`() async throws {
     try await FieldDevice.with { device in
       let ids = try await accounts(device, "a", "b")
       let first = try await device.syncDown().finished()
@@ -113,7 +116,8 @@ import Testing
     }
   }
 
-  @Test func `MS-122 MS-118 recent records and found records come down`() async throws {
+  @Test(.covers("MS-122", "MS-118"))
+  func `recent records and found records come down`() async throws {
     try await FieldDevice.with { device in
       let ids = try await accounts(device, "Acme one", "Acme two", "Other")
       // What the user opens is what is recent.
@@ -134,7 +138,8 @@ import Testing
     }
   }
 
-  @Test func `MS-296 descriptions and layouts are cached`() async throws {
+  @Test(.covers("MS-296"))
+  func `descriptions and layouts are cached`() async throws {
     try await FieldDevice.with { device in
       let metadata = MetadataSyncManager(device.manager)
       let account = try #require(try await metadata.fetchMetadata(forObject: "Account"))
@@ -153,7 +158,8 @@ import Testing
     }
   }
 
-  @Test func `BX-60 MS-163 a briefcase fills one soup for each object`() async throws {
+  @Test(.covers("BX-60", "MS-163"))
+  func `a briefcase fills one soup for each object`() async throws {
     try await FieldDevice.with { device in
       try await makeContacts(device)
       let ids = try await accounts(device, "a", "b")
@@ -181,8 +187,8 @@ import Testing
     }
   }
 
-  @Test func `MS-319 MS-332 a tree made in the field goes up, comes down and agrees`() async throws
-  {
+  @Test(.covers("MS-319", "MS-332"))
+  func `a tree made in the field goes up, comes down and agrees`() async throws {
     try await FieldDevice.with { device in
       try await makeContacts(device)
       let parent = ParentInfo(sobjectType: "Account", soupName: FieldDevice.soup)

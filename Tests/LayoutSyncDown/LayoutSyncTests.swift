@@ -4,10 +4,11 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct LayoutSyncTests {
-  @Test
-  func `MS-298 MS-143 BX-69 what is given is asked for and the record is kept under all of it`()
+  @Test(.covers("MS-298", "MS-143", "BX-69"))
+  func `what is given is asked for and the record is kept under all of it`()
     async throws
   {
     let org = InMemoryOrg()
@@ -28,7 +29,8 @@ import Testing
     #expect(try await device.manager.cleanResyncGhosts(forId: state.id) == 0)
   }
 
-  @Test func `MS-144 MS-145 unknown values are passed through, missing parts of the id are null`()
+  @Test(.covers("MS-144", "MS-145"))
+  func `unknown values are passed through, missing parts of the id are null`()
     async throws
   {
     let org = InMemoryOrg()
@@ -42,7 +44,8 @@ import Testing
     #expect(try await device.row("Id", "Account-Gigantic-null-Look-null") != nil)
   }
 
-  @Test func `MS-142 MS-266 MS-267 the stored form reads back equal, the object is required`()
+  @Test(.covers("MS-142", "MS-266", "MS-267"))
+  func `the stored form reads back equal, the object is required`()
     throws
   {
     let target = try LayoutSyncDownTarget(
@@ -61,7 +64,8 @@ import Testing
     }
   }
 
-  @Test func `MS-297 MS-304 a fetch repeats its request and uses the cache the next time`()
+  @Test(.covers("MS-297", "MS-304"))
+  func `a fetch repeats its request and uses the cache the next time`()
     async throws
   {
     let org = InMemoryOrg()
@@ -82,7 +86,8 @@ import Testing
     #expect(try await device.manager.syncs().isEmpty)
   }
 
-  @Test func `MS-303 a layout is read down to its components`() throws {
+  @Test(.covers("MS-303"))
+  func `a layout is read down to its components`() throws {
     let layout = Layout(
       rawData: try JSONSlice(
         parsing: """

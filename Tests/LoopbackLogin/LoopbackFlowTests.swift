@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import LoopbackLogin
+import TestSupport
 
 /// CO-29, CO-44: the user-agent flow through the listener, and the name `localhost`.
 @Suite struct LoopbackFlowTests {
@@ -25,7 +26,8 @@ import Testing
     return try #require(items?.first { $0.name == "redirect_uri" }?.value)
   }
 
-  @Test func `CO-29 CO-44.1 HT-95.1 the redirect's page hands over what only the browser sees`()
+  @Test(.covers("CO-29", "CO-44.1", "HT-95.1"))
+  func `the redirect's page hands over what only the browser sees`()
     async throws
   {
     let attempt = AuthorizationAttempt(
@@ -72,7 +74,8 @@ import Testing
     #expect(policy.contains("default-src 'none'") && policy.contains("connect-src 'self'"))
   }
 
-  @Test func `CO-44.2 the web-server flow takes nothing that a page sends`() async throws {
+  @Test(.covers("CO-44.2"))
+  func `the web-server flow takes nothing that a page sends`() async throws {
     let attempt = AuthorizationAttempt(
       app: ConnectedApp(clientId: "c", redirectURI: "http://127.0.0.1:0/callback"),
       server: .production)
@@ -88,7 +91,8 @@ import Testing
     #expect(statuses.withLock { $0 } == [405, 400])
   }
 
-  @Test func `CO-44.1 a redirect to localhost is heard on both of its addresses`() async throws {
+  @Test(.covers("CO-44.1"))
+  func `a redirect to localhost is heard on both of its addresses`() async throws {
     for address in ["127.0.0.1", "::1"] {
       let attempt = AuthorizationAttempt(
         app: ConnectedApp(clientId: "c", redirectURI: "http://localhost:0/callback"),

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import LoopbackLogin
+import TestSupport
 
 /// CO-44: the listener for one redirect, over real sockets.
 @Suite struct LoopbackLoginTests {
@@ -26,8 +27,8 @@ import Testing
       TransportRequest(method: .get, url: try #require(URL(string: address))))
   }
 
-  @Test
-  func `CO-44.1 HT-73.1 HT-74.1 the browser is shown the page, and its redirect ends the login`()
+  @Test(.covers("CO-44.1", "HT-73.1", "HT-74.1"))
+  func `the browser is shown the page, and its redirect ends the login`()
     async throws
   {
     let attempt = attempt()
@@ -47,7 +48,8 @@ import Testing
     #expect(!redirect.redirectURI.contains(":0/"))
   }
 
-  @Test func `CO-44.1 the person reads that the login succeeded`() async throws {
+  @Test(.covers("CO-44.1"))
+  func `the person reads that the login succeeded`() async throws {
     let attempt = attempt()
     let (answers, sink) = AsyncStream<TransportResponse>.makeStream()
     let presenter = LoopbackLoginPresenter { page in
@@ -66,7 +68,8 @@ import Testing
       pages.first.map { String(decoding: $0.body, as: UTF8.self) }?.contains("logged in") == true)
   }
 
-  @Test func `CO-44.2 HT-95.1 what does not belong to the login is refused, and the login goes on`()
+  @Test(.covers("CO-44.2", "HT-95.1"))
+  func `what does not belong to the login is refused, and the login goes on`()
     async throws
   {
     let attempt = attempt()
@@ -95,7 +98,8 @@ import Testing
     #expect(statuses.withLock { $0 } == [400, 400, 400, 400, 404, 404, 404, 405, 400])
   }
 
-  @Test func `CO-30.1 a refusal ends the login and is told`() async throws {
+  @Test(.covers("CO-30.1"))
+  func `a refusal ends the login and is told`() async throws {
     let attempt = attempt()
     let presenter = LoopbackLoginPresenter { page in
       _ = try await get(
@@ -112,7 +116,8 @@ import Testing
     #expect(error.code == .accessDenied)
   }
 
-  @Test func `CO-44.1 a second redirect is refused`() {
+  @Test(.covers("CO-44.1"))
+  func `a second redirect is refused`() {
     let attempt = attempt()
     let callback = Callback(attempt)
     let uri = "http://127.0.0.1:1/callback"
@@ -127,8 +132,8 @@ import Testing
     #expect(CallbackPage(.alreadyUsed).status == .gone)
   }
 
-  @Test
-  func `CO-44.1 of two redirects over the socket one ends the login, and the other is refused`()
+  @Test(.covers("CO-44.1"))
+  func `of two redirects over the socket one ends the login, and the other is refused`()
     async throws
   {
     let attempt = attempt()
@@ -161,7 +166,8 @@ import Testing
     #expect(refused == [410] || refused == [nil])
   }
 
-  @Test func `CO-44.1 a browser that hangs up before it has its page ends the login too`()
+  @Test(.covers("CO-44.1"))
+  func `a browser that hangs up before it has its page ends the login too`()
     async throws
   {
     let attempt = attempt()
@@ -175,7 +181,8 @@ import Testing
     #expect(try await callback.accepted.value().address.contains("code=a"))
   }
 
-  @Test func `CO-44.3 a login that nobody finishes times out with 667`() async throws {
+  @Test(.covers("CO-44.3"))
+  func `a login that nobody finishes times out with 667`() async throws {
     let (opened, sink) = AsyncStream<Void>.makeStream()
     let clock = HandClock()
     let presenter = LoopbackLoginPresenter(timeLimit: .seconds(300), clock: clock) { _ in
@@ -188,7 +195,8 @@ import Testing
     #expect(error?.number == 667)
   }
 
-  @Test func `CO-57 cancelling the login closes the listener`() async throws {
+  @Test(.covers("CO-57"))
+  func `cancelling the login closes the listener`() async throws {
     let (opened, sink) = AsyncStream<String>.makeStream()
     let presenter = LoopbackLoginPresenter { page in sink.yield(try redirectURI(page)) }
     let login = Task { try await presenter.redirect(of: attempt()) }
@@ -222,7 +230,8 @@ import Testing
     }
   }
 
-  @Test func `CO-44.3 a port that is taken is told`() async throws {
+  @Test(.covers("CO-44.3"))
+  func `a port that is taken is told`() async throws {
     let first = attempt()
     let code = Mutex<OAuthError.Code?>(nil)
     let presenter = LoopbackLoginPresenter { page in
@@ -248,11 +257,13 @@ import Testing
     #expect(error?.cause is NoBrowser)
   }
 
-  @Test(arguments: [
-    "https://127.0.0.1/callback", "http://example.com/callback", "myapp://oauth/done", "",
-    "http://0.0.0.0/callback",
-  ])
-  func `CO-28 a redirect URI elsewhere is refused`(uri: String) async {
+  @Test(
+    .covers("CO-28"),
+    arguments: [
+      "https://127.0.0.1/callback", "http://example.com/callback", "myapp://oauth/done", "",
+      "http://0.0.0.0/callback",
+    ])
+  func `a redirect URI elsewhere is refused`(uri: String) async {
     let app = ConnectedApp(clientId: "c", redirectURI: uri)
     let error = await #expect(throws: OAuthError.self) {
       try await LoopbackLoginPresenter { _ in }.redirect(of: attempt(app))
@@ -260,16 +271,18 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test(arguments: [
-    ("http://127.0.0.1:0/callback", ["127.0.0.1"], 0, "http://127.0.0.1:99/callback"),
-    (
-      "http://localhost:1717/OauthRedirect", ["127.0.0.1", "::1"], 1717,
-      "http://localhost:99/OauthRedirect"
-    ),
-    ("http://127.0.0.1", ["127.0.0.1"], 0, "http://127.0.0.1:99/"),
-    ("http://[::1]:8080/x", ["::1"], 8080, "http://[::1]:99/x"),
-  ])
-  func `CO-44.1 where the redirect is awaited`(
+  @Test(
+    .covers("CO-44.1"),
+    arguments: [
+      ("http://127.0.0.1:0/callback", ["127.0.0.1"], 0, "http://127.0.0.1:99/callback"),
+      (
+        "http://localhost:1717/OauthRedirect", ["127.0.0.1", "::1"], 1717,
+        "http://localhost:99/OauthRedirect"
+      ),
+      ("http://127.0.0.1", ["127.0.0.1"], 0, "http://127.0.0.1:99/"),
+      ("http://[::1]:8080/x", ["::1"], 8080, "http://[::1]:99/x"),
+    ])
+  func `where the redirect is awaited`(
     uri: String, addresses: [String], port: Int, withPort: String
   ) throws {
     let place = try RedirectPlace(uri)

@@ -4,9 +4,11 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct MetadataSyncTests {
-  @Test func `MS-298 MS-141 MS-146 the description is one record under the object's name`()
+  @Test(.covers("MS-298", "MS-141", "MS-146"))
+  func `the description is one record under the object's name`()
     async throws
   {
     let org = InMemoryOrg()
@@ -25,7 +27,8 @@ import Testing
     #expect(try await device.rows().count == 1)
   }
 
-  @Test func `MS-140 MS-266 MS-267 the stored form reads back equal, the object is required`()
+  @Test(.covers("MS-140", "MS-266", "MS-267"))
+  func `the stored form reads back equal, the object is required`()
     throws
   {
     let target = try MetadataSyncDownTarget(objectType: "Account")
@@ -42,7 +45,8 @@ import Testing
     }
   }
 
-  @Test func `MS-297 the three modes ask the cache and the server in their order`() async throws {
+  @Test(.covers("MS-297"))
+  func `the three modes ask the cache and the server in their order`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let metadata = MetadataSyncManager(device.manager)
@@ -58,7 +62,8 @@ import Testing
     #expect(org.requests.count == 2)
   }
 
-  @Test func `MS-296 MS-300 MS-301 one row a key, no sync stays behind, one index`() async throws {
+  @Test(.covers("MS-296", "MS-300", "MS-301"))
+  func `one row a key, no sync stays behind, one index`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let metadata = MetadataSyncManager(device.manager)
@@ -73,7 +78,8 @@ import Testing
     #expect(indexes.map(\.path) == ["Id"] && indexes.map(\.type) == [.json1])
   }
 
-  @Test func `MS-299 the cached entry is used when the server is away, else the error is thrown`()
+  @Test(.covers("MS-299"))
+  func `the cached entry is used when the server is away, else the error is thrown`()
     async throws
   {
     let org = InMemoryOrg()
@@ -92,7 +98,8 @@ import Testing
     #expect(try await device.manager.syncs().isEmpty)
   }
 
-  @Test func `MS-300 a sync that a crash left behind goes with the next fetch`() async throws {
+  @Test(.covers("MS-300"))
+  func `a sync that a crash left behind goes with the next fetch`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     _ = try await MetadataSyncManager(device.manager).fetchMetadata(forObject: "Account")
@@ -107,7 +114,8 @@ import Testing
     #expect(try await device.manager.syncs().isEmpty)
   }
 
-  @Test func `MS-302 flags are read by their values`() throws {
+  @Test(.covers("MS-302"))
+  func `flags are read by their values`() throws {
     let metadata = Metadata(
       rawData: try JSONSlice(
         parsing: #"{"name":"Account","createable":false,"custom":true,"fields":[{"name":"Id"}]}"#))

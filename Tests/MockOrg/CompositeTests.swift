@@ -2,12 +2,14 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceMockOrg
+import TestSupport
 
 @Suite struct CompositeTests {
   private let createAccount =
     #"{"method":"POST","url":"/services/data/v66.0/sobjects/Account","referenceId":"A","body":{"Name":"Q\"uote"}}"#
 
-  @Test func `MS-226 a later request takes the id that an earlier one made`() async throws {
+  @Test(.covers("MS-226"))
+  func `a later request takes the id that an earlier one made`() async throws {
     let org = try OrgUnderTest()
     let reply = await org.send(
       "POST", "/composite",

@@ -3,9 +3,11 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SalesforceMockOrg
+import TestSupport
 
 @Suite struct ConnectTests {
-  @Test func `CO-139 a device registers for pushes, again, and takes itself off`() async throws {
+  @Test(.covers("CO-139"))
+  func `a device registers for pushes, again, and takes itself off`() async throws {
     let org = try OrgUnderTest()
     let body =
       #"{"ConnectionToken":"0a1b","ServiceType":"Apple","ApplicationBundle":"com.example.app","CipherName":"RSA_OAEP_SHA256"}"#
@@ -23,7 +25,8 @@ import Testing
 
   // MARK: Briefcase
 
-  @Test func `CO-134 priming records come page by page, by object and record type`() async throws {
+  @Test(.covers("CO-134"))
+  func `priming records come page by page, by object and record type`() async throws {
     let org = try OrgUnderTest()
     try await org.org.generate("Account", count: 2100)
     try await org.made("Contact", ["LastName": "x"])
@@ -52,7 +55,8 @@ import Testing
 
   // MARK: Notifications
 
-  @Test func `CO-134 notifications are listed, counted, marked and answered`() async throws {
+  @Test(.covers("CO-134"))
+  func `notifications are listed, counted, marked and answered`() async throws {
     let org = try OrgUnderTest()
     let first = org.org.notify(MockOrgNotification(title: "one", body: "1"))
     org.clock.advance(by: .seconds(60))
@@ -103,7 +107,8 @@ import Testing
       "POST", path, body, headers: ["content-type": "multipart/form-data; boundary=X"])
   }
 
-  @Test func `CO-136 a file is uploaded, listed, read and given a new version`() async throws {
+  @Test(.covers("CO-136"))
+  func `a file is uploaded, listed, read and given a new version`() async throws {
     let org = try OrgUnderTest()
     let file = await upload(org, "/connect/files/users/me", title: "Note", content: "line\r\nline")
     #expect(file.status == 201, "\(file.text)")
@@ -130,7 +135,8 @@ import Testing
     #expect(await org.send("GET", "/connect/files/\(file.id)").status == 404)
   }
 
-  @Test func `CO-136 a file is shared with a record and the share taken back`() async throws {
+  @Test(.covers("CO-136"))
+  func `a file is shared with a record and the share taken back`() async throws {
     let org = try OrgUnderTest()
     let account = try await org.made("Account", ["Name": "x"])
     let file = await upload(org, "/connect/files/users/me", title: "Note", content: "x")

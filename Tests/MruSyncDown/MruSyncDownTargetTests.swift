@@ -4,6 +4,7 @@ import MruSyncDown
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct MruSyncDownTargetTests {
   private func target(_ fields: [String] = ["Name"]) throws -> MruSyncDownTarget {
@@ -17,7 +18,8 @@ import Testing
     return (org, ids)
   }
 
-  @Test func `MS-123 MS-125 the recent ids are asked for, then their records with id and date`()
+  @Test(.covers("MS-123", "MS-125"))
+  func `the recent ids are asked for, then their records with id and date`()
     async throws
   {
     let (org, ids) = org(3, recent: 2)
@@ -33,7 +35,8 @@ import Testing
     #expect(try await device.rows().count == 2)
   }
 
-  @Test func `MS-124 recent ids are read from Id, whatever field finds the records`() async throws {
+  @Test(.covers("MS-124"))
+  func `recent ids are read from Id, whatever field finds the records`() async throws {
     let (org, ids) = org(1, recent: 1)
     let device = try await Device.open(org)
     try await device.registerSoup("keyed", "Key__c")
@@ -47,7 +50,8 @@ import Testing
     #expect(org.requests[1].query["q"]?.contains("where Key__c IN ('\(ids[0])')") == true)
   }
 
-  @Test func `MS-126 without recent items there is nothing and one request`() async throws {
+  @Test(.covers("MS-126"))
+  func `without recent items there is nothing and one request`() async throws {
     let (org, _) = org(1, recent: 0)
     let device = try await Device.open(org)
     let run = try await device.manager.syncDown(
@@ -56,7 +60,8 @@ import Testing
     #expect(org.lines == ["GET /{v}/sobjects/Account/"])
   }
 
-  @Test func `MS-127 MS-131 a record is a ghost when it is gone, and long lists are cut`()
+  @Test(.covers("MS-127", "MS-131"))
+  func `a record is a ghost when it is gone, and long lists are cut`()
     async throws
   {
     let (org, ids) = org(1_001, recent: 1_001)
@@ -73,7 +78,8 @@ import Testing
     #expect(try await device.rows().count == 1_000)
   }
 
-  @Test func `MS-122 MS-266 the stored form reads back equal, also with the other spelling`()
+  @Test(.covers("MS-122", "MS-266"))
+  func `the stored form reads back equal, also with the other spelling`()
     throws
   {
     let target = try target()
@@ -90,10 +96,11 @@ import Testing
   }
 
   @Test(
+    .covers("MS-267"),
     arguments: [
       (["fieldlist": ["Name"]], "'sobjectType'"), (["sobjectType": "A"], "'fieldlist'"),
     ] as [(JSONObject, String)])
-  func `MS-267 object and fields are required`(configuration: JSONObject, key: String) {
+  func `object and fields are required`(configuration: JSONObject, key: String) {
     #expect {
       try MruSyncDownTarget(configuration: configuration)
     } throws: {

@@ -4,6 +4,7 @@ import ParentChildrenSync
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct ParentChildrenSyncDownTests {
   private func school(_ filter: String) -> ParentChildrenSyncDownTarget {
@@ -19,7 +20,8 @@ import Testing
       childrenFieldlist: ["ChildName", "School"], relationshipType: .masterDetail)
   }
 
-  @Test func `MS-151 parents and children come with one query`() throws {
+  @Test(.covers("MS-151"))
+  func `parents and children come with one query`() throws {
     #expect(
       try school("School = 'MIT'").query(since: -1)
         == "select ParentName, Title, ParentId, ParentModifiedDate, (select ChildName, School, ChildId, ChildLastModifiedDate from Children) from Parent where School = 'MIT' order by ParentModifiedDate"
@@ -27,7 +29,8 @@ import Testing
     #expect(try !school("").query(since: 0).contains("where"))
   }
 
-  @Test func `MS-152 a re-sync asks for changed parents with their changed children`() throws {
+  @Test(.covers("MS-152"))
+  func `a re-sync asks for changed parents with their changed children`() throws {
     let date = "2015-02-05T21:12:03.956+0000"
     #expect(
       try school("A = 1 or B = 2").query(since: 1_423_170_723_956)
@@ -35,7 +38,8 @@ import Testing
     )
   }
 
-  @Test func `MS-154 MS-155 MS-157 trees go to both soups and the total counts parents`()
+  @Test(.covers("MS-154", "MS-155", "MS-157"))
+  func `trees go to both soups and the total counts parents`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -54,7 +58,8 @@ import Testing
     #expect(child[SyncKeys.local] == false)
   }
 
-  @Test func `MS-156 children on pages of their own are fetched too`() async throws {
+  @Test(.covers("MS-156"))
+  func `children on pages of their own are fetched too`() async throws {
     let tree = try await TreeDevice()
     tree.org.setChildPageSize(2)
     tree.serverTree("a", children: 5)
@@ -65,7 +70,8 @@ import Testing
     #expect(try await tree.localTrees() == tree.serverTrees())
   }
 
-  @Test func `MS-153 children's dates count only when the run is complete`() async throws {
+  @Test(.covers("MS-153"))
+  func `children's dates count only when the run is complete`() async throws {
     let tree = try await TreeDevice()
     let first = tree.serverTree("a", children: 1)
     tree.serverTree("b", children: 0)
@@ -85,8 +91,8 @@ import Testing
     #expect(try await tree.localTrees() == ["a": ["newest"], "b": []])
   }
 
-  @Test(arguments: [true, false])
-  func `MS-158 a tree of which anything is edited is left alone as a whole`(edited: Bool)
+  @Test(.covers("MS-158"), arguments: [true, false])
+  func `a tree of which anything is edited is left alone as a whole`(edited: Bool)
     async throws
   {
     let tree = try await TreeDevice()
@@ -117,7 +123,8 @@ import Testing
         == "there")
   }
 
-  @Test func `MS-78 an edit of a child during the run keeps its tree, also in overwrite mode`()
+  @Test(.covers("MS-78"))
+  func `an edit of a child during the run keeps its tree, also in overwrite mode`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -134,7 +141,8 @@ import Testing
     #expect(try await device.dirtyRows(in: TreeDevice.contacts).count == 1)
   }
 
-  @Test func `MS-159 MS-160 MS-161 ghosts of both soups go, dirty trees stay`() async throws {
+  @Test(.covers("MS-159", "MS-160", "MS-161"))
+  func `ghosts of both soups go, dirty trees stay`() async throws {
     let tree = try await TreeDevice(.lookup)
     tree.org.setChildPageSize(1)
     let a = tree.serverTree("a", children: 3)
@@ -153,7 +161,8 @@ import Testing
     #expect(try await tree.localTrees() == ["a": ["a 0", "a 1"], "c": ["here"]])
   }
 
-  @Test func `MS-161 ghosts of children are cleaned although no parent is left`() async throws {
+  @Test(.covers("MS-161"))
+  func `ghosts of children are cleaned although no parent is left`() async throws {
     let tree = try await TreeDevice(.lookup)
     let a = tree.serverTree("a", children: 1)
     let state = try await tree.syncDown()
@@ -162,7 +171,8 @@ import Testing
     #expect(try await tree.device.rows(in: TreeDevice.contacts).isEmpty)
   }
 
-  @Test func `MS-62 a child soup without the parent's index fails the run`() async throws {
+  @Test(.covers("MS-62"))
+  func `a child soup without the parent's index fails the run`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.registerSoup(TreeDevice.contacts)
@@ -175,7 +185,8 @@ import Testing
     #expect(org.requests.isEmpty)
   }
 
-  @Test func `MS-147 MS-148 MS-149 MS-266 the stored form reads back equal, names have defaults`()
+  @Test(.covers("MS-147", "MS-148", "MS-149", "MS-266"))
+  func `the stored form reads back equal, names have defaults`()
     throws
   {
     let target = school("School = 'MIT'")
@@ -198,12 +209,13 @@ import Testing
   }
 
   @Test(
+    .covers("MS-150", "MS-267"),
     arguments: [
       ("parent", nil, "'parent'"), ("children", nil, "'children'"),
       ("relationshipType", "MANY", "MASTER_DETAIL or LOOKUP"),
       ("children", ["sobjectType": "C", "soupName": "c"], "'sobjectTypePlural'"),
     ] as [(String, JSONValue?, String)])
-  func `MS-150 MS-267 what is missing or unknown is refused by its key`(
+  func `what is missing or unknown is refused by its key`(
     key: String, value: JSONValue?, message: String
   ) {
     var configuration = school("").json

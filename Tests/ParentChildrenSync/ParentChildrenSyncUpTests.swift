@@ -4,13 +4,15 @@ import ParentChildrenSync
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct ParentChildrenSyncUpTests {
   private func parts(_ request: InMemoryOrg.Request) throws -> [JSONValue] {
     try JSONValue(parsing: request.body)["compositeRequest"]?.array ?? []
   }
 
-  @Test func `MS-332 five trees made here are five requests, and children get their parents' ids`()
+  @Test(.covers("MS-332"))
+  func `five trees made here are five requests, and children get their parents' ids`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -25,7 +27,8 @@ import Testing
     #expect(try await tree.idsAgree())
   }
 
-  @Test func `MS-244 MS-245 the parent goes first, children refer to it or carry its id`()
+  @Test(.covers("MS-244", "MS-245"))
+  func `the parent goes first, children refer to it or carry its id`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -46,8 +49,8 @@ import Testing
     #expect(second[1]["body"] == ["LastName": "made 0", "AccountId": .string("@{\(local).id}")])
   }
 
-  @Test func `MS-244 MS-247 a deleted master takes its children along with one step`() async throws
-  {
+  @Test(.covers("MS-244", "MS-247"))
+  func `a deleted master takes its children along with one step`() async throws {
     let tree = try await TreeDevice(.masterDetail)
     let a = tree.serverTree("a", children: 3)
     try await tree.syncDown()
@@ -61,8 +64,8 @@ import Testing
     #expect(try await tree.device.rows(in: TreeDevice.contacts).isEmpty)
   }
 
-  @Test func `MS-244 MS-253 a deleted look-up parent goes last and its children stay`() async throws
-  {
+  @Test(.covers("MS-244", "MS-253"))
+  func `a deleted look-up parent goes last and its children stay`() async throws {
     let tree = try await TreeDevice(.lookup)
     let a = tree.serverTree("a", children: 2)
     try await tree.syncDown()
@@ -78,7 +81,8 @@ import Testing
     #expect(try await tree.dirtyCount() == 0)
   }
 
-  @Test func `MS-324 a tree made and deleted here leaves without a request`() async throws {
+  @Test(.covers("MS-324"))
+  func `a tree made and deleted here leaves without a request`() async throws {
     let tree = try await TreeDevice()
     let local = try await tree.localTree("a", children: 2)
     try await tree.device.delete(local)
@@ -88,8 +92,8 @@ import Testing
     #expect(try await tree.device.rows(in: TreeDevice.contacts).isEmpty)
   }
 
-  @Test(arguments: [(24, 1), (25, 2), (60, 3)])
-  func `MS-251 a long tree is split, and the rest carries the real parent id`(
+  @Test(.covers("MS-251"), arguments: [(24, 1), (25, 2), (60, 3)])
+  func `a long tree is split, and the rest carries the real parent id`(
     children: Int, requests: Int
   ) async throws {
     let tree = try await TreeDevice()
@@ -102,7 +106,8 @@ import Testing
     #expect(try await tree.idsAgree())
   }
 
-  @Test func `MS-240 a child without a parent row is never sent and says so`() async throws {
+  @Test(.covers("MS-240"))
+  func `a child without a parent row is never sent and says so`() async throws {
     let tree = try await TreeDevice()
     try await tree.device.create(
       [["LastName": "orphan", "AccountId": "001x"], ["LastName": "nobody's"]], type: "Contact",
@@ -122,7 +127,8 @@ import Testing
     #expect(try await tree.device.rows(in: TreeDevice.contacts).isEmpty)
   }
 
-  @Test func `MS-188 a refused parent keeps its error and its children wait`() async throws {
+  @Test(.covers("MS-188"))
+  func `a refused parent keeps its error and its children wait`() async throws {
     let tree = try await TreeDevice()
     let local = try await tree.localTree("", children: 30)
     let state = try await tree.syncUp()
@@ -157,8 +163,8 @@ import Testing
     #expect(try await tree.dirtyCount() == 0)
   }
 
-  @Test(arguments: [true, false])
-  func `MS-236 a parent is not made twice because its child refers to what was deleted`(
+  @Test(.covers("MS-236"), arguments: [true, false])
+  func `a parent is not made twice because its child refers to what was deleted`(
     isNew: Bool
   ) async throws {
     let tree = try await TreeDevice(.lookup)
@@ -193,7 +199,8 @@ import Testing
 
   // MARK: Lost on the server
 
-  @Test func `MS-248 a lost master is made anew with all its children`() async throws {
+  @Test(.covers("MS-248"))
+  func `a lost master is made anew with all its children`() async throws {
     let tree = try await TreeDevice(.masterDetail)
     let a = tree.serverTree("a", children: 2)
     try await tree.syncDown()
@@ -209,7 +216,8 @@ import Testing
     #expect(try await tree.idsAgree())
   }
 
-  @Test func `MS-248 a lost look-up parent is made anew and its children follow it`() async throws {
+  @Test(.covers("MS-248"))
+  func `a lost look-up parent is made anew and its children follow it`() async throws {
     let tree = try await TreeDevice(.lookup)
     let a = tree.serverTree("a", children: 2)
     try await tree.syncDown()
@@ -225,7 +233,8 @@ import Testing
     #expect(try await tree.idsAgree())
   }
 
-  @Test func `MS-249 a child that says its parent is gone brings the parent back`() async throws {
+  @Test(.covers("MS-249"))
+  func `a child that says its parent is gone brings the parent back`() async throws {
     let tree = try await TreeDevice(.masterDetail)
     let a = tree.serverTree("a", children: 1)
     try await tree.syncDown()
@@ -242,7 +251,8 @@ import Testing
     #expect(try await tree.idsAgree())
   }
 
-  @Test func `MS-249 MS-250 a lost child alone is made anew, the others are not sent again`()
+  @Test(.covers("MS-249", "MS-250"))
+  func `a lost child alone is made anew, the others are not sent again`()
     async throws
   {
     let tree = try await TreeDevice(.masterDetail)
@@ -263,7 +273,8 @@ import Testing
     #expect(try await tree.idsAgree())
   }
 
-  @Test func `MS-248 MS-249 with leave-if-changed lost records stay dirty without an error`()
+  @Test(.covers("MS-248", "MS-249"))
+  func `with leave-if-changed lost records stay dirty without an error`()
     async throws
   {
     let tree = try await TreeDevice(.masterDetail)
@@ -289,7 +300,8 @@ import Testing
 
   // MARK: Conflicts
 
-  @Test func `MS-242 MS-243 a tree goes up only if nobody changed any record of it`() async throws {
+  @Test(.covers("MS-242", "MS-243"))
+  func `a tree goes up only if nobody changed any record of it`() async throws {
     let tree = try await TreeDevice()
     tree.org.setChildPageSize(1)
     let a = tree.serverTree("a", children: 3)
@@ -310,7 +322,8 @@ import Testing
         + "from Account where Id = '\(a.parent)'")
   }
 
-  @Test func `MS-242 a date query that is refused skips the tree`() async throws {
+  @Test(.covers("MS-242"))
+  func `a date query that is refused skips the tree`() async throws {
     let tree = try await TreeDevice()
     let a = tree.serverTree("a", children: 1)
     try await tree.syncDown()
@@ -324,8 +337,8 @@ import Testing
   enum Change: String, CaseIterable { case none, edited, deleted }
 
   /// The matrix of MS-332: parent a with children c and o, each side of a and c changed in every way.
-  @Test(arguments: Change.allCases, Change.allCases)
-  func `MS-332 a tree goes up if the server changed nothing, else overwriting settles it`(
+  @Test(.covers("MS-332"), arguments: Change.allCases, Change.allCases)
+  func `a tree goes up if the server changed nothing, else overwriting settles it`(
     parentHere: Change, childHere: Change
   ) async throws {
     for parentThere in Change.allCases {
@@ -402,7 +415,8 @@ import Testing
 
   // MARK: Guarantees
 
-  @Test func `MS-70 edits during the run stay and stay dirty, and follow the parent's new id`()
+  @Test(.covers("MS-70"))
+  func `edits during the run stay and stay dirty, and follow the parent's new id`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -424,7 +438,8 @@ import Testing
     #expect(try await tree.dirtyCount() == 0)
   }
 
-  @Test func `MS-197 MS-242 a tree whose edits arrived without an answer is no conflict`()
+  @Test(.covers("MS-197", "MS-242"))
+  func `a tree whose edits arrived without an answer is no conflict`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -444,7 +459,8 @@ import Testing
     #expect(tree.serverTrees() == ["mine": ["acme 1", "mine"]])
   }
 
-  @Test func `MS-195 a tree whose answer was lost is found and not made twice`() async throws {
+  @Test(.covers("MS-195"))
+  func `a tree whose answer was lost is found and not made twice`() async throws {
     let tree = try await TreeDevice()
     tree.org.setClock(SalesforceDateNow.milliseconds)
     try await tree.localTree("a", children: 2)
@@ -459,7 +475,8 @@ import Testing
     #expect(try await tree.idsAgree())
   }
 
-  @Test func `MS-239 MS-246 MS-266 the stored form reads back equal, old names are read`() throws {
+  @Test(.covers("MS-239", "MS-246", "MS-266"))
+  func `the stored form reads back equal, old names are read`() throws {
     let target = ParentChildrenSyncUpTarget(
       parent: TreeDevice.parent, children: TreeDevice.children, relationshipType: .lookup,
       createFieldlist: ["Name"], childrenUpdateFieldlist: [])

@@ -4,10 +4,12 @@ import ParentChildrenSync
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 /// Does a tree that a sync down skipped, because one of its records was edited, come once that is uploaded?
 @Suite struct SkippedTreeTests {
-  @Test func `MS-79 a clean parent that was skipped for an edited child comes afterwards`()
+  @Test(.covers("MS-79"))
+  func `a clean parent that was skipped for an edited child comes afterwards`()
     async throws
   {
     let tree = try await TreeDevice()

@@ -4,6 +4,7 @@ import ParentChildrenSync
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 /// Are the conflicts of trees in mode LEAVE_IF_CHANGED listed, counted and resolvable?
 @Suite struct TreeConflictTests {
@@ -11,8 +12,8 @@ import Testing
     try await tree.device.store.conflicts()
   }
 
-  @Test(arguments: [SyncResolution.mine, .theirs])
-  func `MS-242 a change of a clean record of the tree is a conflict that can be resolved`(
+  @Test(.covers("MS-242"), arguments: [SyncResolution.mine, .theirs])
+  func `a change of a clean record of the tree is a conflict that can be resolved`(
     resolution: SyncResolution
   ) async throws {
     let tree = try await TreeDevice()
@@ -35,8 +36,8 @@ import Testing
     #expect(try await tree.dirtyCount() == 0)
   }
 
-  @Test
-  func `MS-242 an edited child that was changed on the server has a conflict with its values`()
+  @Test(.covers("MS-242"))
+  func `an edited child that was changed on the server has a conflict with its values`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -57,8 +58,8 @@ import Testing
     #expect(tree.serverTrees() == ["a": ["a 1", "here"]])
   }
 
-  @Test(arguments: [0, 500] as [Int64])
-  func `MS-242 a change of an edited child in the second of the download is a conflict`(
+  @Test(.covers("MS-242"), arguments: [0, 500] as [Int64])
+  func `a change of an edited child in the second of the download is a conflict`(
     tick: Int64
   ) async throws {
     let tree = try await TreeDevice()
@@ -74,7 +75,8 @@ import Testing
     #expect(try await conflicts(tree).count == 1)
   }
 
-  @Test func `MS-242 a conflict of a tree ends with the edit that it held back`() async throws {
+  @Test(.covers("MS-242"))
+  func `a conflict of a tree ends with the edit that it held back`() async throws {
     let tree = try await TreeDevice()
     let a = tree.serverTree("a", children: 1)
     try await tree.syncDown()

@@ -3,6 +3,7 @@ import MobileSyncTestSupport
 import ParentChildrenSync
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 /// Do trees merge field by field, keep their conflicts, and take new fields, in both soups?
 @Suite struct TreeMergeTests {
@@ -189,7 +190,8 @@ import Testing
     #expect(try await tree.device.store.conflicts().isEmpty)
   }
 
-  @Test func `BX-68 children of two syncs stay as long as one of them has them`() async throws {
+  @Test(.covers("BX-68"))
+  func `children of two syncs stay as long as one of them has them`() async throws {
     let (tree, parent, children) = try await synced()
     let narrow = ParentChildrenSyncDownTarget(
       parent: TreeDevice.parent, parentFieldlist: ["Name"],

@@ -4,6 +4,7 @@ import RefreshSyncDown
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 @Suite struct RefreshSyncDownTargetTests {
   private func target(_ count: Int = 500, oldest: Bool = false) throws -> RefreshSyncDownTarget {
@@ -22,8 +23,9 @@ import Testing
     return (device, org, ids)
   }
 
-  @Test(arguments: [(1, 1), (25, 1), (500, 1), (501, 2), (1_000, 2), (10_000, 20)])
-  func `MS-132 500 ids go with a request`(count: Int, requests: Int) async throws {
+  @Test(
+    .covers("MS-132"), arguments: [(1, 1), (25, 1), (500, 1), (501, 2), (1_000, 2), (10_000, 20)])
+  func `500 ids go with a request`(count: Int, requests: Int) async throws {
     let (device, org, _) = try await device(count)
     let run = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
@@ -33,7 +35,8 @@ import Testing
     #expect(try await device.rows().count == count)
   }
 
-  @Test func `MS-132 MS-133 the query names the ids in order, and id and date among the fields`()
+  @Test(.covers("MS-132", "MS-133"))
+  func `the query names the ids in order, and id and date among the fields`()
     async throws
   {
     let (device, org, ids) = try await device(3)
@@ -48,7 +51,8 @@ import Testing
       ])
   }
 
-  @Test func `MS-134 records that were made here are not asked for`() async throws {
+  @Test(.covers("MS-134"))
+  func `records that were made here are not asked for`() async throws {
     let (device, org, ids) = try await device(2)
     try await device.create([
       ["Name": "x"], ["Id": "zzz", "Name": "after"], ["Id": "local", "Name": "no local id"],
@@ -61,7 +65,8 @@ import Testing
     #expect(query.hasSuffix("IN ('\(ids[0])', '\(ids[1])', 'local', 'zzz')"))
   }
 
-  @Test func `MS-135 a re-sync asks each group for what changed since its newest date`()
+  @Test(.covers("MS-135"))
+  func `a re-sync asks each group for what changed since its newest date`()
     async throws
   {
     let (device, org, ids) = try await device(10)
@@ -83,7 +88,8 @@ import Testing
     #expect(try await device.row("Id", ids[2])?["Name"] == "changed 2")
   }
 
-  @Test func `MS-136 with the oldest date nothing of a mixed group is missed`() async throws {
+  @Test(.covers("MS-136"))
+  func `with the oldest date nothing of a mixed group is missed`() async throws {
     for oldest in [false, true] {
       let (device, org, ids) = try await device(2)
       // The first record is older here than the second, and was changed before the second's date.
@@ -102,7 +108,8 @@ import Testing
     }
   }
 
-  @Test func `MS-137 a record that the app removes during the run shifts nothing`() async throws {
+  @Test(.covers("MS-137"))
+  func `a record that the app removes during the run shifts nothing`() async throws {
     let (device, org, ids) = try await device(4)
     for id in ids { org.update("Account", id, ["Name": "changed"]) }
     org.intervene { number, _ in
@@ -123,7 +130,8 @@ import Testing
     #expect(try await device.rows().count == 3)
   }
 
-  @Test func `MS-138 ghosts are looked for in slices, without a date`() async throws {
+  @Test(.covers("MS-138"))
+  func `ghosts are looked for in slices, without a date`() async throws {
     let (device, org, ids) = try await device(5)
     let run = try await device.manager.syncDown(
       target: try target(2), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
@@ -139,7 +147,8 @@ import Testing
       ])
   }
 
-  @Test func `MS-139 an empty soup costs no request`() async throws {
+  @Test(.covers("MS-139"))
+  func `an empty soup costs no request`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let run = try await device.manager.syncDown(
@@ -149,11 +158,12 @@ import Testing
   }
 
   @Test(
+    .covers("MS-128", "MS-130"),
     arguments: [
       (["countIdsPerSoql": 20], 20), (["coundIdsPerSoql": 20], 20), (["countIdsPerSoql": 501], 500),
       (["countIdsPerSoql": 0], 500), ([:], 500),
     ] as [(JSONObject, Int)])
-  func `MS-128 MS-130 the count is read under both spellings and is at most 500`(
+  func `the count is read under both spellings and is at most 500`(
     more: JSONObject, expected: Int
   ) throws {
     var configuration: JSONObject = [
@@ -166,8 +176,8 @@ import Testing
     #expect(try RefreshSyncDownTarget(configuration: target.json) == target)
   }
 
-  @Test(arguments: ["soupName", "sobjectType", "fieldlist"])
-  func `MS-267 soup, object and fields are required`(key: String) throws {
+  @Test(.covers("MS-267"), arguments: ["soupName", "sobjectType", "fieldlist"])
+  func `soup, object and fields are required`(key: String) throws {
     var configuration = try target().json
     configuration[key] = nil
     #expect {

@@ -24,8 +24,10 @@ import Testing
     func leave() { writing.withLock { $0 -= 1 } }
   }
 
-  @Test(arguments: [(50, 50), (1, 0), (0, 1), (1, 1), (50, 1), (1, 50)])
-  func `SS-204 SS-205 SS-207 readers and writers at once see whole transactions only`(
+  @Test(
+    .covers("SS-204", "SS-205", "SS-207"),
+    arguments: [(50, 50), (1, 0), (0, 1), (1, 1), (50, 1), (1, 50)])
+  func `readers and writers at once see whole transactions only`(
     readers: Int, writers: Int
   ) async throws {
     let perWriter = 50
@@ -72,7 +74,8 @@ import Testing
     }
   }
 
-  @Test func `SS-206 concurrent batches by external id leave one whole batch, the last one`()
+  @Test(.covers("SS-206"))
+  func `concurrent batches by external id leave one whole batch, the last one`()
     async throws
   {
     try await withStore { store async throws in
@@ -148,8 +151,8 @@ import Testing
     }
   }
 
-  @Test func `SS-204 many synchronous transactions leave the tasks' own threads free`() async throws
-  {
+  @Test(.covers("SS-204"))
+  func `many synchronous transactions leave the tasks' own threads free`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("n:integer")])
       let (inside, mayEnd) = (Gate(), Gate())

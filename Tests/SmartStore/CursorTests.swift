@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Cursors: a query and a place in its results.
 @Suite struct CursorTests {
@@ -18,7 +19,8 @@ import Testing
     }
   }
 
-  @Test func `SS-137 a cursor shows the first page and the totals`() async throws {
+  @Test(.covers("SS-137"))
+  func `a cursor shows the first page and the totals`() async throws {
     try await withSeven { store, spec async throws in
       let cursor = try await store.openCursor(using: spec)
       #expect(cursor.currentPageIndex == 0)
@@ -41,7 +43,8 @@ import Testing
     }
   }
 
-  @Test func `SS-138 a cursor shows what is stored now and the totals of its creation`()
+  @Test(.covers("SS-138"))
+  func `a cursor shows what is stored now and the totals of its creation`()
     async throws
   {
     try await withSeven { store, spec async throws in
@@ -61,7 +64,8 @@ import Testing
     }
   }
 
-  @Test func `SS-139 a move is clamped to the pages, a step past the ends fails`() async throws {
+  @Test(.covers("SS-139"))
+  func `a move is clamped to the pages, a step past the ends fails`() async throws {
     try await withSeven { store, spec async throws in
       let first = try await store.openCursor(using: spec)
       for (asked, expected) in [(-5, 0), (0, 0), (1, 1), (2, 2), (3, 2), (Int.max, 2)] {
@@ -90,7 +94,8 @@ import Testing
     }
   }
 
-  @Test func `SS-140 a closed cursor is unknown, as is that of another store`() async throws {
+  @Test(.covers("SS-140"))
+  func `a closed cursor is unknown, as is that of another store`() async throws {
     try await withSeven { store, spec async throws in
       let cursor = try await store.openCursor(using: spec)
       try await withSeven { other, _ async throws in
@@ -114,7 +119,8 @@ import Testing
     }
   }
 
-  @Test func `SS-141 a failed query gives neither data nor a cursor, and no JSON event`()
+  @Test(.covers("SS-141"))
+  func `a failed query gives neither data nor a cursor, and no JSON event`()
     async throws
   {
     let events = InMemoryEventStore()

@@ -2,6 +2,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Reading by id and deleting.
 @Suite struct DeleteTests {
@@ -19,7 +20,8 @@ import Testing
     try await store.elements(of: "a").compactMap { $0["_soupEntryId"] }
   }
 
-  @Test func `SS-108 retrieve gives each known element once`() async throws {
+  @Test(.covers("SS-108"))
+  func `retrieve gives each known element once`() async throws {
     try await withStore { store async throws in
       try await filled(store)
       let found = try await store.retrieve(
@@ -32,7 +34,8 @@ import Testing
     }
   }
 
-  @Test func `SS-109 delete by ids removes exactly those`() async throws {
+  @Test(.covers("SS-109"))
+  func `delete by ids removes exactly those`() async throws {
     try await withStore { store async throws in
       try await filled(store)
       try await store.remove(entryIds: [2, 4, 99], forSoupNamed: "a")
@@ -45,7 +48,8 @@ import Testing
     }
   }
 
-  @Test func `SS-2 SS-110 delete by a query of another soup is refused`() async throws {
+  @Test(.covers("SS-2", "SS-110"))
+  func `delete by a query of another soup is refused`() async throws {
     try await withStore { store async throws in
       try await filled(store)
       try await store.registerSoup(withName: "b", withIndices: specs)
@@ -59,7 +63,8 @@ import Testing
     }
   }
 
-  @Test func `SS-110 delete by query takes the first page in the order of the spec`() async throws {
+  @Test(.covers("SS-110"))
+  func `delete by query takes the first page in the order of the spec`() async throws {
     try await withStore { store async throws in
       try await filled(store)
       let removed = try await store.removeEntries(
@@ -75,7 +80,8 @@ import Testing
     }
   }
 
-  @Test func `SS-110 a smart spec must give ids and only the named soup loses elements`()
+  @Test(.covers("SS-110"))
+  func `a smart spec must give ids and only the named soup loses elements`()
     async throws
   {
     try await withStore { store async throws in
@@ -102,7 +108,8 @@ import Testing
     }
   }
 
-  @Test func `SS-111 delete by query removes exactly the full-text rows of its elements`()
+  @Test(.covers("SS-111"))
+  func `delete by query removes exactly the full-text rows of its elements`()
     async throws
   {
     try await withStore { store async throws in
@@ -127,7 +134,8 @@ import Testing
     }
   }
 
-  @Test func `SS-112 Boolean and number keys find the equal value in every index type`()
+  @Test(.covers("SS-112"))
+  func `Boolean and number keys find the equal value in every index type`()
     async throws
   {
     try await withStore { store async throws in

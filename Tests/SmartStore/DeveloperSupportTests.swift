@@ -23,7 +23,8 @@ import Testing
     }
   }
 
-  @Test func `SS-24 CO-183.2 the first store of each kind registers its feature marker`()
+  @Test(.covers("SS-24", "CO-183.2"))
+  func `the first store of each kind registers its feature marker`()
     async throws
   {
     try await withManager { manager async throws in
@@ -35,7 +36,8 @@ import Testing
     }
   }
 
-  @Test func `SS-33 SS-27.2 BX-83 the engine can be asked about itself`() {
+  @Test(.covers("SS-33", "SS-27.2", "BX-83"))
+  func `the engine can be asked about itself`() {
     // Not SQLCipher: the answers are those of this engine (ruling 3).
     #expect(SmartStore.versionOfSQLCipher().contains("Fieldforce"))
     #expect(!SmartStore.cipherProviderVersion().isEmpty)
@@ -49,7 +51,8 @@ import Testing
       SmartStore.runtimeSettings().allSatisfy { $0.hasPrefix("PRAGMA ") && $0.hasSuffix(";") })
   }
 
-  @Test func `SS-218 the developer information comes in order and creates no store`() async throws {
+  @Test(.covers("SS-218"))
+  func `the developer information comes in order and creates no store`() async throws {
     try await withManager { manager async throws in
       let before = try manager.developerInformation(forUserAccount: nil)
       #expect(
@@ -77,7 +80,8 @@ import Testing
     try #require(SmartStoreInspector(manager: manager, currentUser: user))
   }
 
-  @Test func `SS-219 SS-223 a statement runs page by page`() async throws {
+  @Test(.covers("SS-219", "SS-223"))
+  func `a statement runs page by page`() async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal()
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("n:integer")])
@@ -109,7 +113,8 @@ import Testing
     }
   }
 
-  @Test func `SS-220 stores are offered by kind, the user's default one first`() async throws {
+  @Test(.covers("SS-220"))
+  func `stores are offered by kind, the user's default one first`() async throws {
     try await withManager { manager async throws in
       #expect(try await makeInspector(manager).selected.label == "default (global store)")
       let inspector = try makeInspector(manager, ada)
@@ -134,7 +139,8 @@ import Testing
     }
   }
 
-  @Test func `SS-221 soups are shown with their counts, many by name alone`() async throws {
+  @Test(.covers("SS-221"))
+  func `soups are shown with their counts, many by name alone`() async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal()
       let inspector = try makeInspector(manager)
@@ -166,7 +172,8 @@ import Testing
     }
   }
 
-  @Test func `SS-222 indices are shown in the order in which they were registered`() async throws {
+  @Test(.covers("SS-222"))
+  func `indices are shown in the order in which they were registered`() async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal()
       try await store.registerSoup(withName: "z", withIndices: [SoupIndex]("q:json1", "p:string"))
@@ -182,7 +189,8 @@ import Testing
     }
   }
 
-  @Test func `SS-224 clearing empties what is shown and no soup`() async throws {
+  @Test(.covers("SS-224"))
+  func `clearing empties what is shown and no soup`() async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal()
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("n:integer")])
@@ -195,7 +203,8 @@ import Testing
     }
   }
 
-  @Test func `SS-224 an answer that comes late replaces nothing that was asked for later`()
+  @Test(.covers("SS-224"))
+  func `an answer that comes late replaces nothing that was asked for later`()
     async throws
   {
     try await withManager { manager async throws in
@@ -223,7 +232,8 @@ import Testing
     }
   }
 
-  @Test func `SS-225 words are offered for the language, the soups and their paths`() async throws {
+  @Test(.covers("SS-225"))
+  func `words are offered for the language, the soups and their paths`() async throws {
     try await withManager { manager async throws in
       let inspector = try makeInspector(manager)
       let language = ["select", "from", "where", "group by", "order by"]
@@ -238,7 +248,8 @@ import Testing
     }
   }
 
-  @Test func `SS-226 without developer support there is no inspector`() async throws {
+  @Test(.covers("SS-226"))
+  func `without developer support there is no inspector`() async throws {
     try await withManager(isDeveloperSupportEnabled: false) { manager async throws in
       #expect(SmartStoreInspector(manager: manager, currentUser: nil) == nil)
     }

@@ -22,7 +22,8 @@ import Testing
     }
   }
 
-  @Test func `SS-211 registering a soup is an event that names its features and nothing else`()
+  @Test(.covers("SS-211"))
+  func `registering a soup is an event that names its features and nothing else`()
     async throws
   {
     try await withStore(SmartStoreOptions(now: { 5 }, events: events)) { store async throws in
@@ -49,8 +50,8 @@ import Testing
         })
   }
 
-  @Test func `SS-211 opening a store is an event that counts the stores of its owner`() async throws
-  {
+  @Test(.covers("SS-211"))
+  func `opening a store is an event that counts the stores of its owner`() async throws {
     try await TemporaryFolder.with { folder in
       let manager = SmartStoreManager(
         root: folder.file("root"), encryption: testEncryption,
@@ -72,7 +73,8 @@ import Testing
         })
   }
 
-  @Test func `SS-212 registering a soup again is no event`() async throws {
+  @Test(.covers("SS-212"))
+  func `registering a soup again is no event`() async throws {
     try await withStore(SmartStoreOptions(events: events)) { store async throws in
       for _ in 0..<3 {
         try await store.registerSoup(withName: "a", withIndices: [SoupIndex("p:string")])
@@ -113,7 +115,8 @@ import Testing
     }
   }
 
-  @Test func `SS-213 SS-214 BX-86 a stored text that is no JSON is told by event and notification`()
+  @Test(.covers("SS-213", "SS-214", "BX-86"))
+  func `a stored text that is no JSON is told by event and notification`()
     async throws
   {
     let notifications = Notifications(
@@ -147,8 +150,8 @@ import Testing
     #expect(own.map(\.name) == ["SFSmartStoreJSONParseErrorNotification"])
   }
 
-  @Test
-  func `SS-104 SS-213 SS-214 an entry that JSON cannot say is told by event and notification`()
+  @Test(.covers("SS-104", "SS-213", "SS-214"))
+  func `an entry that JSON cannot say is told by event and notification`()
     async throws
   {
     let notifications = Notifications(from: "create(entry:inSoupNamed:)")
@@ -164,7 +167,8 @@ import Testing
     #expect(notifications.all.allSatisfy { $0.rawJson == nil })
   }
 
-  @Test func `SS-215 the check of serialised results is off until it is asked for`() async throws {
+  @Test(.covers("SS-215"))
+  func `the check of serialised results is off until it is asked for`() async throws {
     for isOn in [false, true] {
       let events = InMemoryEventStore()
       let options = SmartStoreOptions(events: events, jsonSerializationCheckEnabled: isOn)
@@ -186,7 +190,8 @@ import Testing
     }
   }
 
-  @Test func `SS-216 BX-87 the plan of the last query is kept while it is captured`() async throws {
+  @Test(.covers("SS-216", "BX-87"))
+  func `the plan of the last query is kept while it is captured`() async throws {
     try await withStore(SmartStoreOptions()) { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("p:string")])
       let spec = try QuerySpec.buildExactQuerySpec(
@@ -215,7 +220,8 @@ import Testing
     }
   }
 
-  @Test func `SS-217 the log holds the text of queries at level verbose and no value at any`()
+  @Test(.covers("SS-217"))
+  func `the log holds the text of queries at level verbose and no value at any`()
     async throws
   {
     for (level, showsText) in [(LogLevel.verbose, true), (.debug, false)] {

@@ -2,6 +2,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Which texts are the same to a store? Those with the same bytes, as to JSON and to SQLite, and not
 /// those that Unicode shows alike.
@@ -15,7 +16,8 @@ import Testing
       soupName: "s", selectPaths: [path], orderPath: "_soupEntryId", pageSize: 9)
   }
 
-  @Test func `SS-125 SS-156 two statements that look alike are converted each for itself`()
+  @Test(.covers("SS-125", "SS-156"))
+  func `two statements that look alike are converted each for itself`()
     async throws
   {
     try await withStore { store async throws in
@@ -30,7 +32,8 @@ import Testing
     }
   }
 
-  @Test func `SS-55 two soups whose names look alike live side by side`() async throws {
+  @Test(.covers("SS-55"))
+  func `two soups whose names look alike live side by side`() async throws {
     try await withStore { store async throws in
       let maps = "select count(*) from soup_index_map"
       try await store.registerSoup(withName: one, withIndices: [SoupIndex]("a:string"))
@@ -54,7 +57,8 @@ import Testing
     }
   }
 
-  @Test func `SS-131 two paths that look alike lead to their own members, indexed or not`()
+  @Test(.covers("SS-131"))
+  func `two paths that look alike lead to their own members, indexed or not`()
     async throws
   {
     for indexes in [
@@ -82,7 +86,8 @@ import Testing
     }
   }
 
-  @Test func `SS-162 a match is aimed at exactly the path that was named`() async throws {
+  @Test(.covers("SS-162"))
+  func `a match is aimed at exactly the path that was named`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(
         withName: "s", withIndices: [SoupIndex]("\(one):full_text", "\(two):full_text"))
@@ -98,7 +103,8 @@ import Testing
     }
   }
 
-  @Test func `SS-176 an alter that corrects the bytes of a path indexes it anew`() async throws {
+  @Test(.covers("SS-176"))
+  func `an alter that corrects the bytes of a path indexes it anew`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("\(two):string"))
       try await store.upsert(entries: [["caf\u{e9}": "x"]], forSoupNamed: "s")

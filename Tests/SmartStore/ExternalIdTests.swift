@@ -3,12 +3,14 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Which element does an external id mean?
 @Suite struct ExternalIdTests {
   private let specs = [SoupIndex]("key:string", "n:integer", "f:floating", "j:json1", "t:full_text")
 
-  @Test func `SS-97 an external id decides, and an id in the entry does not`() async throws {
+  @Test(.covers("SS-97"))
+  func `an external id decides, and an id in the entry does not`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       let saved = try await store.upsert(
@@ -27,7 +29,8 @@ import Testing
     }
   }
 
-  @Test func `SS-98 external id errors have their codes and texts and change nothing`()
+  @Test(.covers("SS-98"))
+  func `external id errors have their codes and texts and change nothing`()
     async throws
   {
     try await withStore { store async throws in
@@ -72,8 +75,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ["key", "n", "f", "j", "t"])
-  func `SS-99 an element just written is found again by the same value`(path: String) async throws {
+  @Test(.covers("SS-99"), arguments: ["key", "n", "f", "j", "t"])
+  func `an element just written is found again by the same value`(path: String) async throws {
     let values: [JSONValue] =
       switch path {
       case "n": [1, 2.5, true, 1e20, -3]
@@ -97,7 +100,8 @@ import Testing
     }
   }
 
-  @Test func `SS-106 lookup finds the single match, null, or says why not`() async throws {
+  @Test(.covers("SS-106"))
+  func `lookup finds the single match, null, or says why not`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       try await store.upsert(

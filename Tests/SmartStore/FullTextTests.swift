@@ -2,6 +2,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Searching words.
 @Suite struct FullTextTests {
@@ -21,7 +22,8 @@ import Testing
     return elements.compactMap { $0["_soupEntryId"] }
   }
 
-  @Test func `SS-73 a full_text path is a string for everything but a match`() async throws {
+  @Test(.covers("SS-73"))
+  func `a full_text path is a string for everything but a match`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(
         withName: "a", withIndices: [SoupIndex]("text:full_text", "same:string"))
@@ -58,8 +60,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [Version.fts5, .fts4])
-  private func `SS-161 SS-162 SS-167 the animals of the guide`(version: Version) async throws {
+  @Test(.covers("SS-161", "SS-162", "SS-167"), arguments: [Version.fts5, .fts4])
+  private func `the animals of the guide`(version: Version) async throws {
     try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
       store async throws in
       try await store.registerSoup(
@@ -82,8 +84,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [Version.fts5, .fts4])
-  private func `SS-160.1 SS-168 the staff of the reference`(version: Version) async throws {
+  @Test(.covers("SS-160.1", "SS-168"), arguments: [Version.fts5, .fts4])
+  private func `the staff of the reference`(version: Version) async throws {
     try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
       store async throws in
       #expect(store.fullTextVersion == version)
@@ -109,21 +111,23 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("abc", "F:abc"), ("{s:p2}:abc", "{s:p2}:abc"), ("abc AND def", "F:abc AND F:def"),
-    ("abc OR def", "F:abc OR F:def"), ("(abc AND def) OR ghi", "(F:abc AND F:def) OR F:ghi"),
-    ("((a AND {s:p2}:b) AND c) OR d", "((F:a AND {s:p2}:b) AND F:c) OR F:d"),
-    ("a  and(b)Or Not c", "F:a  and(F:b)Or Not F:c"), ("", ""), (" ( ", " ( "),
-    (#""united states" x*"#, #"F:"united states" F:x*"#), (#""open phrase"#, #"F:"open phrase"#),
-    ("android", "F:android"), ("{s:a b}:x y", "{s:a b}:x F:y"),
-  ])
-  func `SS-163 SS-164 qualifying aims every bare term`(key: String, qualified: String) {
+  @Test(
+    .covers("SS-163", "SS-164"),
+    arguments: [
+      ("abc", "F:abc"), ("{s:p2}:abc", "{s:p2}:abc"), ("abc AND def", "F:abc AND F:def"),
+      ("abc OR def", "F:abc OR F:def"), ("(abc AND def) OR ghi", "(F:abc AND F:def) OR F:ghi"),
+      ("((a AND {s:p2}:b) AND c) OR d", "((F:a AND {s:p2}:b) AND F:c) OR F:d"),
+      ("a  and(b)Or Not c", "F:a  and(F:b)Or Not F:c"), ("", ""), (" ( ", " ( "),
+      (#""united states" x*"#, #"F:"united states" F:x*"#), (#""open phrase"#, #"F:"open phrase"#),
+      ("android", "F:android"), ("{s:a b}:x y", "{s:a b}:x F:y"),
+    ])
+  func `qualifying aims every bare term`(key: String, qualified: String) {
     #expect(MatchKey.qualified(key, field: "F") == qualified)
     #expect(MatchKey.qualified(key, field: nil) == key)
   }
 
-  @Test(arguments: [Version.fts5, .fts4])
-  private func `SS-164 a phrase is searched as one in its path`(version: Version) async throws {
+  @Test(.covers("SS-164"), arguments: [Version.fts5, .fts4])
+  private func `a phrase is searched as one in its path`(version: Version) async throws {
     try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
       store async throws in
       try await store.registerSoup(
@@ -142,11 +146,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    #"{a:y}:"united states""#, #"the {a:y}:"united states""#, "{a:y}:(united states)",
-    #"{a:y}: "united states""#, "{a:y} :united", "{a:y}:",
-  ])
-  func `SS-164 SS-165 FTS4 refuses to aim anything but a term from within the key`(key: String)
+  @Test(
+    .covers("SS-164", "SS-165"),
+    arguments: [
+      #"{a:y}:"united states""#, #"the {a:y}:"united states""#, "{a:y}:(united states)",
+      #"{a:y}: "united states""#, "{a:y} :united", "{a:y}:",
+    ])
+  func `FTS4 refuses to aim anything but a term from within the key`(key: String)
     async throws
   {
     try await withStore(options: SmartStoreOptions(fullTextVersion: .fts4)) { store async throws in
@@ -161,11 +167,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    "AND", "NOT cat", "\"open", "*", "cat AND", "(cat", "'", "'; drop table TABLE_1; --", "{", "{a",
-    "{b:x}:cat", "{a:nope}:cat", "a:b:c", "cat NOT", "^", "\\", "cat')",
-  ])
-  func `SS-165 a hostile key fails with the engine's words or finds nothing`(key: String)
+  @Test(
+    .covers("SS-165"),
+    arguments: [
+      "AND", "NOT cat", "\"open", "*", "cat AND", "(cat", "'", "'; drop table TABLE_1; --", "{",
+      "{a",
+      "{b:x}:cat", "{a:nope}:cat", "a:b:c", "cat NOT", "^", "\\", "cat')",
+    ])
+  func `a hostile key fails with the engine's words or finds nothing`(key: String)
     async throws
   {
     try await withStore { store async throws in
@@ -184,8 +193,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["AND", "\"open", "cat \"open", "cat AND", "(cat", "{", "{b:x}:cat"])
-  func `SS-165 a key that FTS4 cannot read fails and finds nothing`(key: String) async throws {
+  @Test(
+    .covers("SS-165"),
+    arguments: ["AND", "\"open", "cat \"open", "cat AND", "(cat", "{", "{b:x}:cat"])
+  func `a key that FTS4 cannot read fails and finds nothing`(key: String) async throws {
     try await withStore(options: SmartStoreOptions(fullTextVersion: .fts4)) { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:full_text")])
       try await store.upsert(entries: [["x": "cat"]], forSoupNamed: "a")
@@ -198,7 +209,8 @@ import Testing
     }
   }
 
-  @Test func `SS-124 SS-165 a quote in a phrase is data`() async throws {
+  @Test(.covers("SS-124", "SS-165"))
+  func `a quote in a phrase is data`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:full_text")])
       try await store.upsert(entries: [["x": "o'brien {brace}"]], forSoupNamed: "a")
@@ -213,7 +225,8 @@ import Testing
     }
   }
 
-  @Test func `SS-166 an empty match key is refused`() async {
+  @Test(.covers("SS-166"))
+  func `an empty match key is refused`() async {
     for key in [nil, "", " \n"] {
       await expectFailure(.invalidQuerySpec, "Invalid query spec") {
         _ = try QuerySpec.buildMatchQuerySpec(soupName: "a", matchKey: key, pageSize: 9)
@@ -221,7 +234,8 @@ import Testing
     }
   }
 
-  @Test func `SS-169 SS-170 arrays are searched through their text, in the order asked for`()
+  @Test(.covers("SS-169", "SS-170"))
+  func `arrays are searched through their text, in the order asked for`()
     async throws
   {
     try await withStore { store async throws in
@@ -241,7 +255,8 @@ import Testing
     }
   }
 
-  @Test func `SS-172 a match reads the full-text index and the primary key`() async throws {
+  @Test(.covers("SS-172"))
+  func `a match reads the full-text index and the primary key`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:full_text")])
       let spec = try QuerySpec.buildMatchQuerySpec(

@@ -2,6 +2,7 @@ import Foundation
 import SalesforceSDKCommon
 @testable import SmartStore
 import Testing
+import TestSupport
 
 /// What the indexes keep of a value.
 @Suite struct IndexTests {
@@ -20,27 +21,30 @@ import Testing
     return result
   }
 
-  @Test(arguments: [
-    (#""text""#, #"["text",null,null,"text"]"#), ("4", #"["4",4,4.0,4]"#),
-    ("4.9", #"["4.9",4,4.9,4.9]"#), ("-4.9", #"["-4.9",-4,-4.9,-4.9]"#),
-    ("1.50", #"["1.5",1,1.5,1.5]"#), ("true", #"["1",1,1.0,1]"#), ("false", #"["0",0,0.0,0]"#),
-    ("null", "[null,null,null,null]"),
-    (#"["grey",1]"#, #"["[\"grey\",1]",null,null,"[\"grey\",1]"]"#),
-    (#"{"b":1,"a":null}"#, #"["{\"b\":1,\"a\":null}",null,null,"{\"b\":1,\"a\":null}"]"#),
-    (
-      "9223372036854775807",
-      #"["9223372036854775807",9223372036854775807,9.223372036854776e18,9223372036854775807]"#
-    ),
-    (#""""#, #"["",null,null,""]"#),
-    (#""Å\u0001 🐘\\ \"q\"""#, #"["Å\u0001 🐘\\ \"q\"",null,null,"Å\u0001 🐘\\ \"q\""]"#),
-  ])
-  func `SS-70 SS-71 SS-72 SS-74 each type keeps its form of a value`(
+  @Test(
+    .covers("SS-70", "SS-71", "SS-72", "SS-74"),
+    arguments: [
+      (#""text""#, #"["text",null,null,"text"]"#), ("4", #"["4",4,4.0,4]"#),
+      ("4.9", #"["4.9",4,4.9,4.9]"#), ("-4.9", #"["-4.9",-4,-4.9,-4.9]"#),
+      ("1.50", #"["1.5",1,1.5,1.5]"#), ("true", #"["1",1,1.0,1]"#), ("false", #"["0",0,0.0,0]"#),
+      ("null", "[null,null,null,null]"),
+      (#"["grey",1]"#, #"["[\"grey\",1]",null,null,"[\"grey\",1]"]"#),
+      (#"{"b":1,"a":null}"#, #"["{\"b\":1,\"a\":null}",null,null,"{\"b\":1,\"a\":null}"]"#),
+      (
+        "9223372036854775807",
+        #"["9223372036854775807",9223372036854775807,9.223372036854776e18,9223372036854775807]"#
+      ),
+      (#""""#, #"["",null,null,""]"#),
+      (#""Å\u0001 🐘\\ \"q\"""#, #"["Å\u0001 🐘\\ \"q\"",null,null,"Å\u0001 🐘\\ \"q\""]"#),
+    ])
+  func `each type keeps its form of a value`(
     value: String, kept: String
   ) async throws {
     #expect(try await self.kept(json(value)) == json(kept).array)
   }
 
-  @Test func `SS-70 integers round-trip exactly and doubles out of range saturate`() async throws {
+  @Test(.covers("SS-70"))
+  func `integers round-trip exactly and doubles out of range saturate`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("n:integer"))
       try await store.upsert(
@@ -54,7 +58,8 @@ import Testing
     }
   }
 
-  @Test func `SS-71 the smallest and largest doubles round-trip`() async throws {
+  @Test(.covers("SS-71"))
+  func `the smallest and largest doubles round-trip`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("f:floating", "j:json1"))
       let values: [Double] = [
@@ -68,7 +73,8 @@ import Testing
     }
   }
 
-  @Test func `SS-112 SS-125 a key with a fraction does not find integers that lost theirs`()
+  @Test(.covers("SS-112", "SS-125"))
+  func `a key with a fraction does not find integers that lost theirs`()
     async throws
   {
     try await withStore { store async throws in
@@ -89,7 +95,8 @@ import Testing
     }
   }
 
-  @Test func `SS-72 every control character survives in one value`() async throws {
+  @Test(.covers("SS-72"))
+  func `every control character survives in one value`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("s:string"))
       let text = String(String.UnicodeScalarView((1...127).compactMap { Unicode.Scalar($0) }))
@@ -102,7 +109,8 @@ import Testing
     }
   }
 
-  @Test func `SS-72 numbers in a string index sort as text`() async throws {
+  @Test(.covers("SS-72"))
+  func `numbers in a string index sort as text`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("n:string", "c:string"))
       try await store.upsert(
@@ -121,14 +129,16 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("t", #""x""#), ("n", "4"), ("l", "[7,8]"), ("o", #"{"s":"y","l":[9],"m":{"k":1}}"#),
-    ("o.s", #""y""#), ("o.l", "[9]"), ("o.m", #"{"k":1}"#), ("o.m.k", "1"), ("o.z", nil),
-    ("r.v", #"["p",3,[4,5],{"w":6}]"#), ("r.v.w", "[6]"),
-    ("q.u", #"[[{"z":1},{"z":2}],[{"z":3}],[{"z":4},{"y":5}]]"#), ("q.u.z", "[[1,2],[3],[4]]"),
-    ("q.u.y", "[[5]]"), ("q.u.x", nil),
-  ])
-  func `SS-75 SS-76 SS-77 an index keeps what its path leads to`(
+  @Test(
+    .covers("SS-75", "SS-76", "SS-77"),
+    arguments: [
+      ("t", #""x""#), ("n", "4"), ("l", "[7,8]"), ("o", #"{"s":"y","l":[9],"m":{"k":1}}"#),
+      ("o.s", #""y""#), ("o.l", "[9]"), ("o.m", #"{"k":1}"#), ("o.m.k", "1"), ("o.z", nil),
+      ("r.v", #"["p",3,[4,5],{"w":6}]"#), ("r.v.w", "[6]"),
+      ("q.u", #"[[{"z":1},{"z":2}],[{"z":3}],[{"z":4},{"y":5}]]"#), ("q.u.z", "[[1,2],[3],[4]]"),
+      ("q.u.y", "[[5]]"), ("q.u.x", nil),
+    ])
+  func `an index keeps what its path leads to`(
     path: String, expected: String?
   ) async throws {
     try await withStore { store async throws in
@@ -149,12 +159,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (#"{"a":{"b":{"c":1}}}"#, "1"), (#"{"a":{"b":{"c":[1,2,3]}}}"#, "[1,2,3]"),
-    (#"{"a":{"b":[{"c":1},{"d":0},{"c":2}]}}"#, "[1,2]"),
-    (#"{"a":[{"b":{"c":0}},{"b":[{"c":1},{"c":2}]}]}"#, "[0,[1,2]]"),
-  ])
-  func `SS-78 the guide's table of paths through arrays`(element: String, kept: String)
+  @Test(
+    .covers("SS-78"),
+    arguments: [
+      (#"{"a":{"b":{"c":1}}}"#, "1"), (#"{"a":{"b":{"c":[1,2,3]}}}"#, "[1,2,3]"),
+      (#"{"a":{"b":[{"c":1},{"d":0},{"c":2}]}}"#, "[1,2]"),
+      (#"{"a":[{"b":{"c":0}},{"b":[{"c":1},{"c":2}]}]}"#, "[0,[1,2]]"),
+    ])
+  func `the guide's table of paths through arrays`(element: String, kept: String)
     async throws
   {
     try await withStore { store async throws in
@@ -164,7 +176,8 @@ import Testing
     }
   }
 
-  @Test func `SS-74 json1 cannot look into arrays`() async throws {
+  @Test(.covers("SS-74"))
+  func `json1 cannot look into arrays`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("r.v:json1"))
       try await store.upsert(entries: [["r": [["v": 1]]], ["r": ["v": 2]]], forSoupNamed: "a")
@@ -172,7 +185,8 @@ import Testing
     }
   }
 
-  @Test func `SS-79 SS-159 null and missing are both null and an empty string is neither`()
+  @Test(.covers("SS-79", "SS-159"))
+  func `null and missing are both null and an empty string is neither`()
     async throws
   {
     try await withStore { store async throws in
@@ -201,7 +215,8 @@ import Testing
     }
   }
 
-  @Test func `SS-80 SS-171 indexes follow insert, update, delete and clear`() async throws {
+  @Test(.covers("SS-80", "SS-171"))
+  func `indexes follow insert, update, delete and clear`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(
         withName: "a", withIndices: [SoupIndex]("t:full_text", "n:integer"))
@@ -228,7 +243,8 @@ import Testing
     }
   }
 
-  @Test func `SS-81 elements without an indexed member are stored and found otherwise`()
+  @Test(.covers("SS-81"))
+  func `elements without an indexed member are stored and found otherwise`()
     async throws
   {
     try await withStore { store async throws in
@@ -254,7 +270,8 @@ import Testing
     }
   }
 
-  @Test func `SS-82 of two specs for one path the last answers and full_text matches`()
+  @Test(.covers("SS-82"))
+  func `of two specs for one path the last answers and full_text matches`()
     async throws
   {
     try await withStore { store async throws in
@@ -272,7 +289,8 @@ import Testing
     }
   }
 
-  @Test func `SS-83 ISO texts order as dates do`() async throws {
+  @Test(.covers("SS-83"))
+  func `ISO texts order as dates do`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("d:string"))
       try await store.upsert(
@@ -286,7 +304,8 @@ import Testing
     }
   }
 
-  @Test func `SS-84 reserved paths keep their meaning when they are registered`() async throws {
+  @Test(.covers("SS-84"))
+  func `reserved paths keep their meaning when they are registered`() async throws {
     let clock = TestClock()
     try await withStore(options: SmartStoreOptions(now: { clock.now })) { store async throws in
       try await store.registerSoup(

@@ -28,7 +28,8 @@ import Testing
     (FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String] ?? []).sorted()
   }
 
-  @Test func `SS-209.3 removing an account's stores removes those, and no switch of users does`()
+  @Test(.covers("SS-209.3"))
+  func `removing an account's stores removes those, and no switch of users does`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -61,8 +62,8 @@ import Testing
     }
   }
 
-  @Test
-  func `SS-21 logout waits for the work under way, leaves no file, and a new login starts afresh`()
+  @Test(.covers("SS-21"))
+  func `logout waits for the work under way, leaves no file, and a new login starts afresh`()
     async throws
   {
     try await TemporaryFolder.with { folder in

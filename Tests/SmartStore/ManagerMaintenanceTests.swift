@@ -11,8 +11,8 @@ struct ManagerMaintenanceTests {
   private let user = StoreOwner.user(organizationId: "00D", userId: "005", communityId: "0DB")
   private let new = FixedKeyProvider(SymmetricKey(size: .bits256))
 
-  @Test
-  func `SS-35 BX-98 all stores of an app change over to a new key, also after an interruption`()
+  @Test(.covers("SS-35", "BX-98"))
+  func `all stores of an app change over to a new key, also after an interruption`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -45,7 +45,8 @@ struct ManagerMaintenanceTests {
     }
   }
 
-  @Test func `SS-35 a store that fails keeps no other from its new key, plaintext needs none`()
+  @Test(.covers("SS-35"))
+  func `a store that fails keeps no other from its new key, plaintext needs none`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -77,7 +78,8 @@ struct ManagerMaintenanceTests {
     }
   }
 
-  @Test func `SS-35 a sealed store without its key file is no plaintext store`() async throws {
+  @Test(.covers("SS-35"))
+  func `a sealed store without its key file is no plaintext store`() async throws {
     try await TemporaryFolder.with { folder in
       guard case .encrypted(let old) = testEncryption else { return }
       let before = SmartStoreManager(

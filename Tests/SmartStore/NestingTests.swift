@@ -2,6 +2,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// How deep may an element nest, and how long may it be?
 @Suite struct NestingTests {
@@ -12,7 +13,8 @@ import Testing
     return ["a": value]
   }
 
-  @Test func `SS-2 an element that newer versions of SQLite could not follow is refused`()
+  @Test(.covers("SS-2"))
+  func `an element that newer versions of SQLite could not follow is refused`()
     async throws
   {
     try await withStore { store in
@@ -29,7 +31,8 @@ import Testing
     }
   }
 
-  @Test func `SS-2 a member to set that nests too deep is refused`() async throws {
+  @Test(.covers("SS-2"))
+  func `a member to set that nests too deep is refused`() async throws {
     try await withStore { store in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("b:string"))
       let slice = try JSONSlice(parsing: "{}")
@@ -53,7 +56,8 @@ import Testing
     }
   }
 
-  @Test func `SS-2 an element that would be too long to be read again is refused`() async throws {
+  @Test(.covers("SS-2"))
+  func `an element that would be too long to be read again is refused`() async throws {
     try await withStore { store in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("b:string"))
       // It can be read, but not with the members that the store adds.

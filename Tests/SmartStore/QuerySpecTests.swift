@@ -3,10 +3,12 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// What may a query spec say, and what Smart SQL does it stand for?
 @Suite struct QuerySpecTests {
-  @Test func `SS-119 SS-121 SS-122 a spec survives the way through JSON`() throws {
+  @Test(.covers("SS-119", "SS-121", "SS-122"))
+  func `a spec survives the way through JSON`() throws {
     let soup = "a"
     let all: [QuerySpec] = [
       try .buildAllQuerySpec(soupName: soup, selectPaths: ["x", "x"], orderPath: "y", pageSize: 3),
@@ -35,34 +37,38 @@ import Testing
       ])
   }
 
-  @Test(arguments: [
-    "{}", #"{"queryType":null}"#, #"{"queryType":"all"}"#, "[]",
-    #"{"queryType":"exact","indexPath":"x"}"#,
-    #"{"queryType":"exact","matchKey":"x"}"#,
-    #"{"queryType":"like","indexPath":"x","likeKey":null}"#,
-    #"{"queryType":"match","indexPath":"x"}"#, #"{"queryType":"smart"}"#,
-    #"{"queryType":"exact","indexPath":"x","matchKey":null}"#,
-    #"{"queryType":"range","beginKey":1}"#,
-  ])
-  func `SS-121 SS-125 a spec that asks nothing is refused`(text: String) async {
+  @Test(
+    .covers("SS-121", "SS-125"),
+    arguments: [
+      "{}", #"{"queryType":null}"#, #"{"queryType":"all"}"#, "[]",
+      #"{"queryType":"exact","indexPath":"x"}"#,
+      #"{"queryType":"exact","matchKey":"x"}"#,
+      #"{"queryType":"like","indexPath":"x","likeKey":null}"#,
+      #"{"queryType":"match","indexPath":"x"}"#, #"{"queryType":"smart"}"#,
+      #"{"queryType":"exact","indexPath":"x","matchKey":null}"#,
+      #"{"queryType":"range","beginKey":1}"#,
+    ])
+  func `a spec that asks nothing is refused`(text: String) async {
     let error = await expectFailure(.invalidQuerySpec, "Invalid query spec") {
       _ = try QuerySpec(json: json(text), soupName: "a")
     }
     #expect(error?.number == 999)
   }
 
-  @Test(arguments: [
-    (#"{"queryType":"range","selectPaths":["name",5]}"#, "selectPaths"),
-    (#"{"queryType":"range","selectPaths":["name",null]}"#, "selectPaths"),
-    (#"{"queryType":"range","selectPaths":"name"}"#, "selectPaths"),
-    (#"{"queryType":"range","orderPath":5}"#, "orderPath"),
-    (#"{"queryType":"range","indexPath":5}"#, "indexPath"),
-    (#"{"queryType":"match","indexPath":["x"],"matchKey":"y"}"#, "indexPath"),
-    (#"{"queryType":"range","pageSize":"20"}"#, "pageSize"),
-    (#"{"queryType":"range","pageSize":2.5}"#, "pageSize"),
-    (#"{"queryType":"smart","smartSql":5}"#, "smartSql"),
-  ])
-  func `SS-2 SS-121 a member of the wrong type is refused by its name`(text: String, name: String)
+  @Test(
+    .covers("SS-2", "SS-121"),
+    arguments: [
+      (#"{"queryType":"range","selectPaths":["name",5]}"#, "selectPaths"),
+      (#"{"queryType":"range","selectPaths":["name",null]}"#, "selectPaths"),
+      (#"{"queryType":"range","selectPaths":"name"}"#, "selectPaths"),
+      (#"{"queryType":"range","orderPath":5}"#, "orderPath"),
+      (#"{"queryType":"range","indexPath":5}"#, "indexPath"),
+      (#"{"queryType":"match","indexPath":["x"],"matchKey":"y"}"#, "indexPath"),
+      (#"{"queryType":"range","pageSize":"20"}"#, "pageSize"),
+      (#"{"queryType":"range","pageSize":2.5}"#, "pageSize"),
+      (#"{"queryType":"smart","smartSql":5}"#, "smartSql"),
+    ])
+  func `a member of the wrong type is refused by its name`(text: String, name: String)
     async
   {
     let error = await expectFailure(.invalidQuerySpec, "Invalid query spec: \(name) ") {
@@ -71,7 +77,8 @@ import Testing
     #expect(error?.number == 999)
   }
 
-  @Test func `SS-121 a builder refuses a page size below one`() async {
+  @Test(.covers("SS-121"))
+  func `a builder refuses a page size below one`() async {
     await expectFailure(.invalidQuerySpec, "Invalid query spec") {
       _ = try QuerySpec.buildAllQuerySpec(soupName: "a", pageSize: 0)
     }
@@ -80,7 +87,8 @@ import Testing
     }
   }
 
-  @Test func `SS-123 SS-124 the generated Smart SQL has exactly this text`() throws {
+  @Test(.covers("SS-123", "SS-124"))
+  func `the generated Smart SQL has exactly this text`() throws {
     let soup = "S"
     let all = try QuerySpec.buildAllQuerySpec(soupName: soup, orderPath: "O", pageSize: 1)
     #expect(all.smartSql == "SELECT {S:_soup} FROM {S} ORDER BY {S:O} ASC ")

@@ -3,6 +3,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// What does each kind of query find, in which order and shape?
 @Suite struct QueryTests {
@@ -21,7 +22,8 @@ import Testing
     try await store.query(using: spec).map { $0["_soupEntryId"] }
   }
 
-  @Test func `SS-118 SS-120 SS-125 SS-126 SS-127 each kind of query finds its elements`()
+  @Test(.covers("SS-118", "SS-120", "SS-125", "SS-126", "SS-127"))
+  func `each kind of query finds its elements`()
     async throws
   {
     try await withStore { store async throws in
@@ -67,7 +69,8 @@ import Testing
     }
   }
 
-  @Test func `SS-129.1 order is binary and null comes first`() async throws {
+  @Test(.covers("SS-129.1"))
+  func `order is binary and null comes first`() async throws {
     try await withStore { store async throws in
       try await filled(store)
       for path in ["k", "u"] {
@@ -82,7 +85,8 @@ import Testing
     }
   }
 
-  @Test func `SS-130 SS-131 select paths give rows of values as the index keeps them`()
+  @Test(.covers("SS-130", "SS-131"))
+  func `select paths give rows of values as the index keeps them`()
     async throws
   {
     try await withStore { store async throws in
@@ -105,7 +109,8 @@ import Testing
     }
   }
 
-  @Test func `SS-132 exact, range and order use the index of their path`() async throws {
+  @Test(.covers("SS-132"))
+  func `exact, range and order use the index of their path`() async throws {
     try await withStore { store async throws in
       try await filled(store)
       for (path, position) in [("k", 0), ("n", 1), ("j", 3)] {
@@ -129,7 +134,8 @@ import Testing
     }
   }
 
-  @Test func `SS-132 selecting a json1 path reads its index alone`() async throws {
+  @Test(.covers("SS-132"))
+  func `selecting a json1 path reads its index alone`() async throws {
     // SQLite calls an index on an expression covering from 3.41 on. Older ones do what the word
     // promises: the table is opened, but no row of it is looked for (its seek is deferred for
     // ever), no element is read and no path is extracted.
@@ -157,7 +163,8 @@ import Testing
     }
   }
 
-  @Test func `SS-128 a match query asks the full-text index of its soup`() async throws {
+  @Test(.covers("SS-128"))
+  func `a match query asks the full-text index of its soup`() async throws {
     try await withStore { store async throws in
       try await filled(store)
       let spec = try QuerySpec(
@@ -174,7 +181,8 @@ import Testing
     }
   }
 
-  @Test func `SS-133 SS-134 pages and counts cover the whole result`() async throws {
+  @Test(.covers("SS-133", "SS-134"))
+  func `pages and counts cover the whole result`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       try await store.upsert(
@@ -206,7 +214,8 @@ import Testing
     }
   }
 
-  @Test func `SS-135 BX-77 bind arguments keep their kind and must fit`() async throws {
+  @Test(.covers("SS-135", "BX-77"))
+  func `bind arguments keep their kind and must fit`() async throws {
     try await withStore { store async throws in
       let spec = try QuerySpec.buildSmartQuerySpec(
         smartSql: "select typeof(?), typeof(?), typeof(?), typeof(?), typeof(?), ? || ''",
@@ -235,7 +244,8 @@ import Testing
     }
   }
 
-  @Test func `SS-136 the serialised result is the JSON of the result`() async throws {
+  @Test(.covers("SS-136"))
+  func `the serialised result is the JSON of the result`() async throws {
     try await withStore { store async throws in
       try await filled(store)
       let text = String(String.UnicodeScalarView((1...127).compactMap { Unicode.Scalar($0) }))
@@ -260,7 +270,8 @@ import Testing
     }
   }
 
-  @Test func `SS-2 an unknown soup fails in every kind of query`() async throws {
+  @Test(.covers("SS-2"))
+  func `an unknown soup fails in every kind of query`() async throws {
     try await withStore { store async throws in
       let spec = try QuerySpec.buildAllQuerySpec(soupName: "nope", pageSize: 1)
       await expectFailure(.unknownSoup, "Soup: nope does not exist") {

@@ -9,7 +9,8 @@ import Testing
   private let specs = [SoupIndex](
     "s:string", "i:integer", "f:floating", "j:json1", "t:full_text")
 
-  @Test func `SS-42 soup numbers start at 1 and are never used again`() async throws {
+  @Test(.covers("SS-42"))
+  func `soup numbers start at 1 and are never used again`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       try await store.registerSoup(withName: "b", withIndices: specs)
@@ -22,7 +23,8 @@ import Testing
     }
   }
 
-  @Test func `SS-43 SS-45 a soup table has a column for each spec but json1`() async throws {
+  @Test(.covers("SS-43", "SS-45"))
+  func `a soup table has a column for each spec but json1`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       let columns = try await store.rows("select name, type from pragma_table_info('TABLE_1')")
@@ -43,7 +45,8 @@ import Testing
     }
   }
 
-  @Test func `SS-44 indexes are created with exactly this text`() async throws {
+  @Test(.covers("SS-44"))
+  func `indexes are created with exactly this text`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       let texts = try await store.column(
@@ -61,7 +64,8 @@ import Testing
     }
   }
 
-  @Test func `SS-45 a quote in a json1 path cannot end the literal`() async throws {
+  @Test(.covers("SS-45"))
+  func `a quote in a json1 path cannot end the literal`() async throws {
     try await withStore { store async throws in
       let path = "it's') ; drop table soup_attrs; --"
       try await store.registerSoup(
@@ -79,8 +83,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [SmartStoreOptions.FullTextVersion.fts4, .fts5])
-  func `SS-46 SS-47 the full-text table holds the full_text columns of every element`(
+  @Test(.covers("SS-46", "SS-47"), arguments: [SmartStoreOptions.FullTextVersion.fts4, .fts5])
+  func `the full-text table holds the full_text columns of every element`(
     version: SmartStoreOptions.FullTextVersion
   ) async throws {
     try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
@@ -111,7 +115,8 @@ import Testing
     }
   }
 
-  @Test func `SS-48 SS-49 SS-50 the meta tables have these columns`() async throws {
+  @Test(.covers("SS-48", "SS-49", "SS-50"))
+  func `the meta tables have these columns`() async throws {
     try await withStore { store async throws in
       func columns(_ table: String) async throws -> [[JSONValue]] {
         try await store.rows("select name, type from pragma_table_info('\(table)')")
@@ -143,13 +148,15 @@ import Testing
     }
   }
 
-  @Test func `SS-51 the journal is a write-ahead log`() async throws {
+  @Test(.covers("SS-51"))
+  func `the journal is a write-ahead log`() async throws {
     try await withStore { store async throws in
       #expect(try await store.column("select * from pragma_journal_mode") == ["wal"])
     }
   }
 
-  @Test func `SS-52 SS-11 a store of version 1 is brought up to date and keeps its soups`()
+  @Test(.covers("SS-52", "SS-11"))
+  func `a store of version 1 is brought up to date and keeps its soups`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -171,7 +178,8 @@ import Testing
     }
   }
 
-  @Test func `SS-53 a smart query reads the meta tables and soupName is text there`() async throws {
+  @Test(.covers("SS-53"))
+  func `a smart query reads the meta tables and soupName is text there`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("s:string"))
       #expect(

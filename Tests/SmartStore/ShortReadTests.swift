@@ -36,7 +36,8 @@ import Testing
     try store.close()
   }
 
-  @Test func `SS-208 a short read on a connection that was closed meanwhile fails`() throws {
+  @Test(.covers("SS-208"))
+  func `a short read on a connection that was closed meanwhile fails`() throws {
     let folder = try StoreFolder()
     let store = try folder.open()
     try store.close()

@@ -3,6 +3,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// What does Smart SQL become?
 @Suite struct SmartSQLConversionTests {
@@ -20,91 +21,97 @@ import Testing
     try SmartSQLConverter.convert(smartSQL, soups: Self.soups).sql
   }
 
-  @Test(arguments: [
-    (
-      "select {cases:title} from {cases} order by {cases:owner}",
-      "select TABLE_1_0 from TABLE_1 order by TABLE_1_1"
-    ),
-    (
-      "select {sites:code} || '-' || {cases:title} from {cases}, {sites}",
-      "select TABLE_2_0 || '-' || TABLE_1_0 from TABLE_1, TABLE_2"
-    ),
-    (
-      "select a.{cases:title}, b.{cases:title} from {cases} as a, {cases} as b",
-      "select a.TABLE_1_0, b.TABLE_1_0 from TABLE_1 as a, TABLE_1 as b"
-    ),
-    (
-      "select a.{cases:site},b.{cases:site} from {cases} as a, {cases} as b where not (a.{cases:site}=b.{cases:site})",
-      "select json_extract(a.soup, '$.site'),json_extract(b.soup, '$.site') from TABLE_1 as a, TABLE_1 as b where not (json_extract(a.soup, '$.site')=json_extract(b.soup, '$.site'))"
-    ),
-    (
-      "select {cases:_soupEntryId}, {cases:_soupCreatedDate}, {cases:_soupLastModifiedDate}, {cases:_soup} from {cases}",
-      "select TABLE_1.id, TABLE_1.created, TABLE_1.lastModified, TABLE_1.soup from TABLE_1"
-    ),
-    ("select a.{cases:_soupEntryId} from {cases} as a", "select a.id from TABLE_1 as a"),
-    (
-      "select {cases}.{cases:site} from {cases}",
-      "select json_extract(TABLE_1.soup, '$.site') from TABLE_1"
-    ),
-    (
-      "select a.{cases:site}, {sites:zone} from {cases} as a, {sites}",
-      "select json_extract(a.soup, '$.site'), json_extract(soup, '$.zone') from TABLE_1 as a, TABLE_2"
-    ),
-    (
-      "select {cases:addr.zip} from {cases} where {cases:addr.city} = 'Rome'",
-      "select json_extract(soup, '$.addr.zip') from TABLE_1 where json_extract(soup, '$.addr.city') = 'Rome'"
-    ),
-    (
-      "select '{x:y}', {cases:title} from {cases} where {cases:owner} like '{ { }'",
-      "select '{x:y}', TABLE_1_0 from TABLE_1 where TABLE_1_1 like '{ { }'"
-    ),
-  ])
-  func `SS-142 SS-144 the examples convert exactly`(smartSQL: String, sql: String) throws {
+  @Test(
+    .covers("SS-142", "SS-144"),
+    arguments: [
+      (
+        "select {cases:title} from {cases} order by {cases:owner}",
+        "select TABLE_1_0 from TABLE_1 order by TABLE_1_1"
+      ),
+      (
+        "select {sites:code} || '-' || {cases:title} from {cases}, {sites}",
+        "select TABLE_2_0 || '-' || TABLE_1_0 from TABLE_1, TABLE_2"
+      ),
+      (
+        "select a.{cases:title}, b.{cases:title} from {cases} as a, {cases} as b",
+        "select a.TABLE_1_0, b.TABLE_1_0 from TABLE_1 as a, TABLE_1 as b"
+      ),
+      (
+        "select a.{cases:site},b.{cases:site} from {cases} as a, {cases} as b where not (a.{cases:site}=b.{cases:site})",
+        "select json_extract(a.soup, '$.site'),json_extract(b.soup, '$.site') from TABLE_1 as a, TABLE_1 as b where not (json_extract(a.soup, '$.site')=json_extract(b.soup, '$.site'))"
+      ),
+      (
+        "select {cases:_soupEntryId}, {cases:_soupCreatedDate}, {cases:_soupLastModifiedDate}, {cases:_soup} from {cases}",
+        "select TABLE_1.id, TABLE_1.created, TABLE_1.lastModified, TABLE_1.soup from TABLE_1"
+      ),
+      ("select a.{cases:_soupEntryId} from {cases} as a", "select a.id from TABLE_1 as a"),
+      (
+        "select {cases}.{cases:site} from {cases}",
+        "select json_extract(TABLE_1.soup, '$.site') from TABLE_1"
+      ),
+      (
+        "select a.{cases:site}, {sites:zone} from {cases} as a, {sites}",
+        "select json_extract(a.soup, '$.site'), json_extract(soup, '$.zone') from TABLE_1 as a, TABLE_2"
+      ),
+      (
+        "select {cases:addr.zip} from {cases} where {cases:addr.city} = 'Rome'",
+        "select json_extract(soup, '$.addr.zip') from TABLE_1 where json_extract(soup, '$.addr.city') = 'Rome'"
+      ),
+      (
+        "select '{x:y}', {cases:title} from {cases} where {cases:owner} like '{ { }'",
+        "select '{x:y}', TABLE_1_0 from TABLE_1 where TABLE_1_1 like '{ { }'"
+      ),
+    ])
+  func `the examples convert exactly`(smartSQL: String, sql: String) throws {
     #expect(try convert(smartSQL) == sql)
   }
 
-  @Test(arguments: [
-    ("select 'it''s {cases}' from {cases}", "select 'it''s {cases}' from TABLE_1"),
-    ("select '' || {cases:title}", "select '' || TABLE_1_0"),
-    ("select {cases:it's} , {cases:title}", "select json_extract(soup, '$.it''s') , TABLE_1_0"),
-    (
-      "select '{a:b}', ' { { { } } ', '{\"k\":1}' from {cases}",
-      "select '{a:b}', ' { { { } } ', '{\"k\":1}' from TABLE_1"
-    ),
-    ("select 1 -- don't {cases\n from {cases}", "select 1 -- don't {cases\n from TABLE_1"),
-    ("select /* it's {x */ 1 from {cases}", "select /* it's {x */ 1 from TABLE_1"),
-    (
-      "select \"o'clock\".{cases:site} from {cases} as \"o'clock\"",
-      "select json_extract(\"o'clock\".soup, '$.site') from TABLE_1 as \"o'clock\""
-    ),
-    (
-      "select `a`.{cases:x} from {cases} `a`",
-      "select json_extract(`a`.soup, '$.x') from TABLE_1 `a`"
-    ),
-    ("select é.{cases:x} from {cases} é", "select json_extract(é.soup, '$.x') from TABLE_1 é"),
-    (
-      "select x from {animals}_fts where {animals}_fts match '{animals:color}:black NOT cat'",
-      "select x from TABLE_3_fts where TABLE_3_fts match 'TABLE_3_1:black NOT cat'"
-    ),
-    (
-      "select x MATCH /* c */ '{animals:name}:\"{a}\" ''q'''",
-      "select x MATCH /* c */ 'TABLE_3_0:\"{a}\" ''q'''"
-    ),
-    ("select json_set('{}', '$.a', 1)", "select json_set('{}', '$.a', 1)"),
-    ("  SELECT\t*\nFROM tab  ", "  SELECT\t*\nFROM tab  "),
-  ])
-  func `SS-145 SS-146 BX-78 quoted text, comments and all else pass unchanged`(
+  @Test(
+    .covers("SS-145", "SS-146", "BX-78"),
+    arguments: [
+      ("select 'it''s {cases}' from {cases}", "select 'it''s {cases}' from TABLE_1"),
+      ("select '' || {cases:title}", "select '' || TABLE_1_0"),
+      ("select {cases:it's} , {cases:title}", "select json_extract(soup, '$.it''s') , TABLE_1_0"),
+      (
+        "select '{a:b}', ' { { { } } ', '{\"k\":1}' from {cases}",
+        "select '{a:b}', ' { { { } } ', '{\"k\":1}' from TABLE_1"
+      ),
+      ("select 1 -- don't {cases\n from {cases}", "select 1 -- don't {cases\n from TABLE_1"),
+      ("select /* it's {x */ 1 from {cases}", "select /* it's {x */ 1 from TABLE_1"),
+      (
+        "select \"o'clock\".{cases:site} from {cases} as \"o'clock\"",
+        "select json_extract(\"o'clock\".soup, '$.site') from TABLE_1 as \"o'clock\""
+      ),
+      (
+        "select `a`.{cases:x} from {cases} `a`",
+        "select json_extract(`a`.soup, '$.x') from TABLE_1 `a`"
+      ),
+      ("select é.{cases:x} from {cases} é", "select json_extract(é.soup, '$.x') from TABLE_1 é"),
+      (
+        "select x from {animals}_fts where {animals}_fts match '{animals:color}:black NOT cat'",
+        "select x from TABLE_3_fts where TABLE_3_fts match 'TABLE_3_1:black NOT cat'"
+      ),
+      (
+        "select x MATCH /* c */ '{animals:name}:\"{a}\" ''q'''",
+        "select x MATCH /* c */ 'TABLE_3_0:\"{a}\" ''q'''"
+      ),
+      ("select json_set('{}', '$.a', 1)", "select json_set('{}', '$.a', 1)"),
+      ("  SELECT\t*\nFROM tab  ", "  SELECT\t*\nFROM tab  "),
+    ])
+  func `quoted text, comments and all else pass unchanged`(
     smartSQL: String, sql: String
   ) throws {
     #expect(try convert(smartSQL) == sql)
   }
 
-  @Test func `SS-147 a reference at the first character is resolved`() throws {
+  @Test(.covers("SS-147"))
+  func `a reference at the first character is resolved`() throws {
     #expect(try convert("{cases:site}") == "json_extract(soup, '$.site')")
     #expect(try convert("{cases}") == "TABLE_1")
   }
 
-  @Test func `SS-156 BX-78 the cache drops the oldest, and what mentions a soup`() throws {
+  @Test(.covers("SS-156", "BX-78"))
+  func `the cache drops the oldest, and what mentions a soup`() throws {
     var cache = SmartSQLCache(capacity: 2)
     let texts = [
       "select {cases:title} from {cases}", "select {sites:code} from {sites}",
@@ -121,7 +128,8 @@ import Testing
     #expect(cache.statement(for: texts[1])?.sql == "select TABLE_2_0 from TABLE_2")
   }
 
-  @Test func `SS-157 a statement of 100,000 characters is converted whole`() throws {
+  @Test(.covers("SS-157"))
+  func `a statement of 100,000 characters is converted whole`() throws {
     let text = "select {cases:title}, '{x}', a.{cases:site} from {cases} where {cases:owner} = ? "
     let copies = 1400
     let once = try SmartSQLConverter.convert(text, soups: Self.soups)

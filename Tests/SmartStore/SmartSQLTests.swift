@@ -3,23 +3,26 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// What does Smart SQL answer?
 @Suite struct SmartSQLTests {
-  @Test(arguments: [
-    "insert into {a} values (1)", "update {a} set id = 1", "delete from {a}",
-    "replace into {a} values (1)",
-    "create table x (y)", "drop table {a}", "alter table {a} rename to b", "pragma journal_mode",
-    "attach 'x' as y", "vacuum", "begin", "commit", "explain select 1",
-    "EXPLAIN QUERY PLAN select 1",
-    "reindex", "analyze", "values (1)", "", "   ", "-- select 1", "/* select 1 */", ";select 1",
-    "select 1; select 2", "select 1; drop table {a}", "select 1 ; ; x", "selectx 1",
-    "with x as (select 1) delete from {a}",
-    "with x as (select 1) insert into {a} (id) select * from x",
-    "select load_extension('x')", "select \"fts3_tokenizer\"('x', 'y')", "select\u{0}1",
-    "select 1) union select * from (select 2",
-  ])
-  func `SS-148 BX-78 anything but one SELECT is refused and changes nothing`(smartSQL: String)
+  @Test(
+    .covers("SS-148", "BX-78"),
+    arguments: [
+      "insert into {a} values (1)", "update {a} set id = 1", "delete from {a}",
+      "replace into {a} values (1)",
+      "create table x (y)", "drop table {a}", "alter table {a} rename to b", "pragma journal_mode",
+      "attach 'x' as y", "vacuum", "begin", "commit", "explain select 1",
+      "EXPLAIN QUERY PLAN select 1",
+      "reindex", "analyze", "values (1)", "", "   ", "-- select 1", "/* select 1 */", ";select 1",
+      "select 1; select 2", "select 1; drop table {a}", "select 1 ; ; x", "selectx 1",
+      "with x as (select 1) delete from {a}",
+      "with x as (select 1) insert into {a} (id) select * from x",
+      "select load_extension('x')", "select \"fts3_tokenizer\"('x', 'y')", "select\u{0}1",
+      "select 1) union select * from (select 2",
+    ])
+  func `anything but one SELECT is refused and changes nothing`(smartSQL: String)
     async throws
   {
     try await withStore { store async throws in
@@ -41,11 +44,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    "select 1 ;", "/* c */ -- d\n select 1", "select 1 -- end", "select 1 /* open", "SeLeCt 1;;; ",
-    "with x as (select 1) select * from x", "select 1 ; -- that's all",
-  ])
-  func `SS-148 one SELECT is accepted with comments and semicolons around it`(smartSQL: String)
+  @Test(
+    .covers("SS-148"),
+    arguments: [
+      "select 1 ;", "/* c */ -- d\n select 1", "select 1 -- end", "select 1 /* open",
+      "SeLeCt 1;;; ",
+      "with x as (select 1) select * from x", "select 1 ; -- that's all",
+    ])
+  func `one SELECT is accepted with comments and semicolons around it`(smartSQL: String)
     async throws
   {
     try await withStore { store async throws in
@@ -55,19 +61,21 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (
-      "select 'é🐘', {nope:x} from {a}", SmartStoreError.Code.unknownSoup,
-      "Unknown soup nope at character 13"
-    ),
-    ("select {a:b:c}", .invalidReference, "Invalid soup/path reference {a:b:c} at character 7"),
-    ("select {}", .invalidReference, "Invalid soup/path reference {} at character 7"),
-    ("select {:x}", .invalidReference, "Invalid soup/path reference {:x}"),
-    ("select {a:}", .invalidReference, "Invalid soup/path reference {a:}"),
-    ("select {a", .invalidReference, "Invalid soup/path reference {a"),
-    ("select {a:x, a:y}", .invalidReference, "Invalid soup/path reference {a:x, a:y}"),
-  ])
-  func `SS-149 SS-155 a bad reference is named with its place`(
+  @Test(
+    .covers("SS-149", "SS-155"),
+    arguments: [
+      (
+        "select 'é🐘', {nope:x} from {a}", SmartStoreError.Code.unknownSoup,
+        "Unknown soup nope at character 13"
+      ),
+      ("select {a:b:c}", .invalidReference, "Invalid soup/path reference {a:b:c} at character 7"),
+      ("select {}", .invalidReference, "Invalid soup/path reference {} at character 7"),
+      ("select {:x}", .invalidReference, "Invalid soup/path reference {:x}"),
+      ("select {a:}", .invalidReference, "Invalid soup/path reference {a:}"),
+      ("select {a", .invalidReference, "Invalid soup/path reference {a"),
+      ("select {a:x, a:y}", .invalidReference, "Invalid soup/path reference {a:x, a:y}"),
+    ])
+  func `a bad reference is named with its place`(
     smartSQL: String, code: SmartStoreError.Code, message: String
   ) async throws {
     try await withStore { store async throws in
@@ -77,7 +85,8 @@ import Testing
     }
   }
 
-  @Test func `SS-143 BX-76 unindexed paths filter, order and are returned`() async throws {
+  @Test(.covers("SS-143", "BX-76"))
+  func `unindexed paths filter, order and are returned`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("k:string")])
       try await store.upsert(
@@ -92,7 +101,8 @@ import Testing
     }
   }
 
-  @Test func `SS-150 element columns are told by the engine's name alone`() async throws {
+  @Test(.covers("SS-150"))
+  func `element columns are told by the engine's name alone`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("k:string")])
       try await store.registerSoup(withName: "b", withIndices: [SoupIndex("k:string")])
@@ -120,7 +130,8 @@ import Testing
     }
   }
 
-  @Test func `SS-151 scalars keep their kind`() async throws {
+  @Test(.covers("SS-151"))
+  func `scalars keep their kind`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(
         withName: "a", withIndices: [SoupIndex]("n:integer", "f:floating", "j:json1"))
@@ -138,7 +149,8 @@ import Testing
     }
   }
 
-  @Test func `SS-152 every form of SELECT works`() async throws {
+  @Test(.covers("SS-152"))
+  func `every form of SELECT works`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(
         withName: "e",
@@ -174,7 +186,8 @@ import Testing
     }
   }
 
-  @Test func `SS-153.1 a join over json1 paths reads each path from its own soup`() async throws {
+  @Test(.covers("SS-153.1"))
+  func `a join over json1 paths reads each path from its own soup`() async throws {
     try await withStore { store async throws in
       for name in ["a", "b"] {
         try await store.registerSoup(withName: name, withIndices: [SoupIndex("j:json1")])
@@ -203,7 +216,8 @@ import Testing
     }
   }
 
-  @Test func `SS-154 MATCH in Smart SQL answers or fails but never crashes`() async throws {
+  @Test(.covers("SS-154"))
+  func `MATCH in Smart SQL answers or fails but never crashes`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("t:full_text")])
       try await store.upsert(entries: [["t": "cat"]], forSoupNamed: "a")
@@ -216,7 +230,8 @@ import Testing
     }
   }
 
-  @Test func `SS-156 a changed mapping is seen by the next query`() async throws {
+  @Test(.covers("SS-156"))
+  func `a changed mapping is seen by the next query`() async throws {
     try await withStore { store async throws in
       let byPath = "select {a:x} from (select 1 as TABLE_1_0, 2 as TABLE_2_0)"
       await expectFailure(.unknownSoup) { _ = try await store.query(byPath) }
@@ -229,7 +244,8 @@ import Testing
     }
   }
 
-  @Test func `SS-158 LIKE finds text beyond ASCII`() async throws {
+  @Test(.covers("SS-158"))
+  func `LIKE finds text beyond ASCII`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("s:string", "j:json1"))
       for text in ["Zoë Åkesson", "한국어", "x🐘𝒳y"] {

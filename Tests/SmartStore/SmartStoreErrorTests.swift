@@ -4,15 +4,18 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// The errors' fixed numbers and the meaning of the engine's results.
 @Suite struct SmartStoreErrorTests {
-  @Test(arguments: [
-    (SmartStoreError.Code.ambiguousMatch, 1), (.notIndexed, 2), (.externalIdMissing, 3),
-    (.bindArgumentsNotAllowed, 5), (.unknownSoup, 999), (.invalidSoupName, 999), (.sql, 999),
-    (.closed, 999), (.corrupt, 999), (.wrongKey, 999),
-  ])
-  func `SS-1 each kind has its number in the store's domain`(
+  @Test(
+    .covers("SS-1"),
+    arguments: [
+      (SmartStoreError.Code.ambiguousMatch, 1), (.notIndexed, 2), (.externalIdMissing, 3),
+      (.bindArgumentsNotAllowed, 5), (.unknownSoup, 999), (.invalidSoupName, 999), (.sql, 999),
+      (.closed, 999), (.corrupt, 999), (.wrongKey, 999),
+    ])
+  func `each kind has its number in the store's domain`(
     code: SmartStoreError.Code, number: Int
   ) {
     let error = SmartStoreError(code, "text")
@@ -22,7 +25,8 @@ import Testing
     #expect(error.description == "\(code.name): text")
   }
 
-  @Test func `SS-41 maintenance has numbers and a domain of its own`() {
+  @Test(.covers("SS-41"))
+  func `maintenance has numbers and a domain of its own`() {
     let codes: [SmartStoreError.Code] = [
       .attachFailed, .exportFailed, .detachFailed, .backupFailed, .replaceFailed,
       .verificationOpenFailed, .verificationReadFailed,

@@ -2,12 +2,14 @@ import Foundation
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 /// Registering, describing and removing soups.
 @Suite struct SoupTests {
   private let specs = [SoupIndex]("key:string", "n:integer")
 
-  @Test func `SS-54 registering an existing soup changes nothing`() async throws {
+  @Test(.covers("SS-54"))
+  func `registering an existing soup changes nothing`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("other:string"))
@@ -16,7 +18,8 @@ import Testing
     }
   }
 
-  @Test func `SS-54 a registration that fails leaves neither rows nor tables`() async throws {
+  @Test(.covers("SS-54"))
+  func `a registration that fails leaves neither rows nor tables`() async throws {
     try await withStore { store async throws in
       await expectFailure(.invalidIndexSpec, "Invalid index spec") {
         try await store.registerSoup(
@@ -30,11 +33,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    "123This should-be a_valid.soup+name!?100", "it's", "\"quoted\"", "{a}", "a:b", "`x`", "[y]",
-    "'; drop table soup_attrs; --", "日本語 🐘", "%", "?1", " ",
-  ])
-  func `SS-55 any name works with every call`(name: String) async throws {
+  @Test(
+    .covers("SS-55"),
+    arguments: [
+      "123This should-be a_valid.soup+name!?100", "it's", "\"quoted\"", "{a}", "a:b", "`x`", "[y]",
+      "'; drop table soup_attrs; --", "日本語 🐘", "%", "?1", " ",
+    ])
+  func `any name works with every call`(name: String) async throws {
     try await withStore { store async throws in
       let indices = [SoupIndex]("key:string", "n:integer", "t:full_text", "j:json1")
       try await store.registerSoup(withName: name, withIndices: indices)
@@ -73,7 +78,8 @@ import Testing
     }
   }
 
-  @Test func `SS-55 an empty name is refused`() async throws {
+  @Test(.covers("SS-55"))
+  func `an empty name is refused`() async throws {
     try await withStore { store async throws in
       let error = await expectFailure(.invalidSoupName, "Bogus soup name") {
         try await store.registerSoup(withName: "", withIndices: specs)
@@ -82,7 +88,8 @@ import Testing
     }
   }
 
-  @Test func `SS-56 a soup needs an index spec, whether it exists or not`() async throws {
+  @Test(.covers("SS-56"))
+  func `a soup needs an index spec, whether it exists or not`() async throws {
     try await withStore { store async throws in
       await expectFailure(.noIndexSpecs, "No indexSpecs specified for soup: a") {
         try await store.registerSoup(withName: "a", withIndices: [])
@@ -95,7 +102,8 @@ import Testing
     }
   }
 
-  @Test func `SS-57 a soup exists while both its row and its table do`() async throws {
+  @Test(.covers("SS-57"))
+  func `a soup exists while both its row and its table do`() async throws {
     try await withStore { store async throws in
       #expect(try await store.soupExists(forName: "a") == false)
       try await store.registerSoup(withName: "a", withIndices: specs)
@@ -106,7 +114,8 @@ import Testing
     }
   }
 
-  @Test func `SS-58 soup names come sorted`() async throws {
+  @Test(.covers("SS-58"))
+  func `soup names come sorted`() async throws {
     try await withStore { store async throws in
       #expect(try await store.allSoupNames() == [])
       for name in ["b", "C", "a"] {
@@ -116,7 +125,8 @@ import Testing
     }
   }
 
-  @Test func `SS-59 SS-60 index specs come back as registered`() async throws {
+  @Test(.covers("SS-59", "SS-60"))
+  func `index specs come back as registered`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       let found = try await store.indices(forSoupNamed: "a")
@@ -132,7 +142,8 @@ import Testing
     }
   }
 
-  @Test func `SS-61 SS-62 SS-92 ten rounds of register and remove, each with a new table`()
+  @Test(.covers("SS-61", "SS-62", "SS-92"))
+  func `ten rounds of register and remove, each with a new table`()
     async throws
   {
     try await withStore { store async throws in
@@ -159,7 +170,8 @@ import Testing
     }
   }
 
-  @Test func `SS-63 removing all soups leaves a usable store`() async throws {
+  @Test(.covers("SS-63"))
+  func `removing all soups leaves a usable store`() async throws {
     try await withStore { store async throws in
       for name in ["a", "b", "it's"] {
         try await store.registerSoup(withName: name, withIndices: specs)
@@ -171,7 +183,8 @@ import Testing
     }
   }
 
-  @Test func `SS-64 SS-92 a cleared soup keeps its specs and goes on counting`() async throws {
+  @Test(.covers("SS-64", "SS-92"))
+  func `a cleared soup keeps its specs and goes on counting`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(
         withName: "a", withIndices: [SoupIndex]("key:string", "t:full_text"))
@@ -188,7 +201,8 @@ import Testing
     }
   }
 
-  @Test func `SS-65 a count query gives the number of elements`() async throws {
+  @Test(.covers("SS-65"))
+  func `a count query gives the number of elements`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       try await store.upsert(entries: [["key": "x"], ["key": "y"]], forSoupNamed: "a")
@@ -197,7 +211,8 @@ import Testing
     }
   }
 
-  @Test func `SS-66 BX-84 registering by paths makes json1 indexes`() async throws {
+  @Test(.covers("SS-66", "BX-84"))
+  func `registering by paths makes json1 indexes`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndexPaths: ["x", "y.z"])
       #expect(try await store.indices(forSoupNamed: "a").map(\.type) == [.json1, .json1])
@@ -207,7 +222,8 @@ import Testing
     }
   }
 
-  @Test func `SS-68 SS-69 unknown types and missing paths are refused`() async throws {
+  @Test(.covers("SS-68", "SS-69"))
+  func `unknown types and missing paths are refused`() async throws {
     try await withStore { store async throws in
       for (path, type) in [("x", "boolean"), ("x", "String"), ("x", ""), ("", "string")] {
         await expectFailure(.invalidIndexSpec, "Invalid index spec") {
@@ -228,7 +244,8 @@ import Testing
     }
   }
 
-  @Test func `SS-68 an unknown type word in an old database is read as string`() async throws {
+  @Test(.covers("SS-68"))
+  func `an unknown type word in an old database is read as string`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       // The extra table makes the store read the meta tables again.

@@ -7,8 +7,8 @@ import Testing
 
 /// The public names, used as an app uses them.
 @Suite struct SurfaceTests {
-  @Test
-  func `SS-242 SS-243.1 the names of the surface exist and mean what they say`() async throws {
+  @Test(.covers("SS-242", "SS-243.1"))
+  func `the names of the surface exist and mean what they say`() async throws {
     #expect(SmartStore.defaultStoreName == "defaultStore")
     #expect(SmartStore.errorDomain == "com.salesforce.smartstore.error")
     #expect(SmartStore.soupEntryId == "_soupEntryId")
@@ -91,7 +91,8 @@ import Testing
     }
   }
 
-  @Test func `SS-242 a store is used from wherever the caller is`() async throws {
+  @Test(.covers("SS-242"))
+  func `a store is used from wherever the caller is`() async throws {
     // Sendable, and bound to no actor: from the main one as from any other.
     @MainActor func onMain(_ store: SmartStore) async throws -> [String] {
       try await store.allSoupNames()

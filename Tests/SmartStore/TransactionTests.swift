@@ -3,6 +3,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 private struct Stop: Error {}
 
@@ -10,7 +11,8 @@ private struct Stop: Error {}
 @Suite struct TransactionTests {
   private let specs = [SoupIndex]("key:string", "n:integer", "t:full_text")
 
-  @Test func `SS-113 each call is atomic by itself`() async throws {
+  @Test(.covers("SS-113"))
+  func `each call is atomic by itself`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       await expectFailure(.invalidEntry) {
@@ -21,8 +23,8 @@ private struct Stop: Error {}
     }
   }
 
-  @Test(arguments: ["remove", "remove by query", "clear", "alter"])
-  func `SS-113 a call that fails in its midst leaves the soup as it was`(
+  @Test(.covers("SS-113"), arguments: ["remove", "remove by query", "clear", "alter"])
+  func `a call that fails in its midst leaves the soup as it was`(
     call: String
   ) async throws {
     try await withStore { store async throws in
@@ -58,7 +60,8 @@ private struct Stop: Error {}
     }
   }
 
-  @Test func `SS-114 calls over several soups commit together`() async throws {
+  @Test(.covers("SS-114"))
+  func `calls over several soups commit together`() async throws {
     try await withStore { store async throws in
       let specs = specs
       let count = try await store.inTransaction { transaction in
@@ -74,7 +77,8 @@ private struct Stop: Error {}
     }
   }
 
-  @Test func `SS-115 after a roll-back everything is as before`() async throws {
+  @Test(.covers("SS-115"))
+  func `after a roll-back everything is as before`() async throws {
     try await withStore { store async throws in
       let specs = specs
       try await store.registerSoup(withName: "kept", withIndices: specs)
@@ -111,7 +115,8 @@ private struct Stop: Error {}
     }
   }
 
-  @Test func `SS-115 a call that fails inside a transaction leaves its soup as it was`()
+  @Test(.covers("SS-115"))
+  func `a call that fails inside a transaction leaves its soup as it was`()
     async throws
   {
     try await withStore { store async throws in
@@ -133,7 +138,8 @@ private struct Stop: Error {}
     }
   }
 
-  @Test func `SS-116 a transaction sees its own writes and readers see none of them`()
+  @Test(.covers("SS-116"))
+  func `a transaction sees its own writes and readers see none of them`()
     async throws
   {
     try await withStore { store async throws in
@@ -157,7 +163,8 @@ private struct Stop: Error {}
     }
   }
 
-  @Test func `SS-116 a nested transaction joins and its failure fails the outer one`()
+  @Test(.covers("SS-116"))
+  func `a nested transaction joins and its failure fails the outer one`()
     async throws
   {
     try await withStore { store async throws in
@@ -181,7 +188,8 @@ private struct Stop: Error {}
     }
   }
 
-  @Test func `SS-117 a helper neither commits the enclosing transaction nor hides its failure`()
+  @Test(.covers("SS-117"))
+  func `a helper neither commits the enclosing transaction nor hides its failure`()
     async throws
   {
     try await withStore { store async throws in

@@ -3,12 +3,14 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Writing elements.
 @Suite struct UpsertTests {
   private let specs = [SoupIndex]("key:string", "n:integer", "f:floating", "j:json1", "t:full_text")
 
-  @Test func `SS-89 SS-90 SS-95 the store writes its own members and columns`() async throws {
+  @Test(.covers("SS-89", "SS-90", "SS-95"))
+  func `the store writes its own members and columns`() async throws {
     let clock = TestClock()
     try await withStore(options: SmartStoreOptions(now: { clock.now })) { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
@@ -30,7 +32,8 @@ import Testing
     }
   }
 
-  @Test func `SS-91 everything else comes back as it was`() async throws {
+  @Test(.covers("SS-91"))
+  func `everything else comes back as it was`() async throws {
     let text = """
       {"int":9223372036854775807,"neg":-9223372036854775808,"f":1.10,"big":123456789012345678901234567890, \
       "e":1E5,"n":null,"t":true,"deep":{"a":[1,{"b":[]},null,"x"]},"s":"a/b\\/c \\u0041 \\"q\\" \\n 🐘",\
@@ -51,8 +54,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["{}", "{ }", #"{"a":1}"#, #" { "a" : 1 } "#, #"{"_soupEntryId":null}"#])
-  func `SS-89 the smallest elements are stored as JSON`(text: String) async throws {
+  @Test(
+    .covers("SS-89"),
+    arguments: ["{}", "{ }", #"{"a":1}"#, #" { "a" : 1 } "#, #"{"_soupEntryId":null}"#])
+  func `the smallest elements are stored as JSON`(text: String) async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       try await store.upsert(
@@ -66,8 +71,8 @@ import Testing
 
   private var specsWithoutFullText: [SoupIndex] { specs.filter { $0.type != .fullText } }
 
-  @Test(arguments: [true, false])
-  func `SS-89 many elements at once are stored as they would be one by one`(
+  @Test(.covers("SS-89"), arguments: [true, false])
+  func `many elements at once are stored as they would be one by one`(
     hasFullText: Bool
   ) async throws {
     let specs = hasFullText ? specs : specsWithoutFullText
@@ -109,7 +114,8 @@ import Testing
     #expect(together.last?.count == (hasFullText ? 16 : 83))
   }
 
-  @Test func `SS-96 SS-101 new elements and known ones are written in their order`() async throws {
+  @Test(.covers("SS-96", "SS-101"))
+  func `new elements and known ones are written in their order`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specsWithoutFullText)
       var texts = (0..<50).map { #"{"n":\#($0)}"# }
@@ -143,9 +149,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 15, 16, 35])
-  func `SS-101 of many elements with a wrong one among them none is stored`(wrong: Int) async throws
-  {
+  @Test(.covers("SS-101"), arguments: [0, 15, 16, 35])
+  func `of many elements with a wrong one among them none is stored`(wrong: Int) async throws {
     var texts = (0..<36).map { #"{"key":"\#($0)"}"# }
     texts[wrong] = "[1]"
     let slices = try texts.map { try JSONSlice(parsing: $0) }
@@ -164,7 +169,8 @@ import Testing
     }
   }
 
-  @Test func `SS-92 SS-106 ids are never used twice`() async throws {
+  @Test(.covers("SS-92", "SS-106"))
+  func `ids are never used twice`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       func add() async throws -> JSONValue? {
@@ -185,7 +191,8 @@ import Testing
     }
   }
 
-  @Test func `SS-93.2 SS-94 sync flags are plain data and true is found as 1`() async throws {
+  @Test(.covers("SS-93.2", "SS-94"))
+  func `sync flags are plain data and true is found as 1`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex]("__local__:string"))
       let saved = try await store.upsert(
@@ -201,7 +208,8 @@ import Testing
     }
   }
 
-  @Test func `SS-96 a known id is replaced, an unknown one inserted under a new id`() async throws {
+  @Test(.covers("SS-96"))
+  func `a known id is replaced, an unknown one inserted under a new id`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       try await store.upsert(entries: [["key": "x", "n": 1, "extra": 1]], forSoupNamed: "a")
@@ -223,7 +231,8 @@ import Testing
     }
   }
 
-  @Test func `SS-100 a later entry of a batch sees the earlier ones`() async throws {
+  @Test(.covers("SS-100"))
+  func `a later entry of a batch sees the earlier ones`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       let saved = try await store.upsert(
@@ -234,7 +243,8 @@ import Testing
     }
   }
 
-  @Test func `SS-101 SS-104 a batch is written completely or not at all`() async throws {
+  @Test(.covers("SS-101", "SS-104"))
+  func `a batch is written completely or not at all`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       try await store.upsert(entries: [["key": "old", "t": "cat"]], forSoupNamed: "a")
@@ -259,7 +269,8 @@ import Testing
     }
   }
 
-  @Test func `SS-102 the result has the order and count of the input`() async throws {
+  @Test(.covers("SS-102"))
+  func `the result has the order and count of the input`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       #expect(try await store.upsert(entries: [], forSoupNamed: "a") == [])
@@ -273,7 +284,8 @@ import Testing
     }
   }
 
-  @Test func `SS-103 an unknown soup fails, for empty input too`() async throws {
+  @Test(.covers("SS-103"))
+  func `an unknown soup fails, for empty input too`() async throws {
     try await withStore { store async throws in
       for entries: [JSONValue] in [[], [["x": 1]]] {
         let error = await expectFailure(.unknownSoup, "Soup: nope does not exist") {
@@ -288,7 +300,8 @@ import Testing
     }
   }
 
-  @Test func `SS-105 create always inserts and update needs the element`() async throws {
+  @Test(.covers("SS-105"))
+  func `create always inserts and update needs the element`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       let one = try await store.create(entry: ["key": "x"], inSoupNamed: "a")
@@ -309,7 +322,8 @@ import Testing
     }
   }
 
-  @Test func `SS-107 an element of several megabytes is stored intact`() async throws {
+  @Test(.covers("SS-107"))
+  func `an element of several megabytes is stored intact`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: specs)
       let entry = JSONValue.object(

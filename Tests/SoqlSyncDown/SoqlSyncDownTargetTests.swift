@@ -3,45 +3,53 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 @Suite struct SoqlSyncDownTargetTests {
   private func query(_ soql: String, id: String = "", date: String = "") throws -> String {
     try SoqlSyncDownTarget(query: soql, idFieldName: id, modificationDateFieldName: date).query
   }
 
-  @Test func `BX-66 MS-105 a query is completed with id, date and order`() throws {
+  @Test(.covers("BX-66", "MS-105"))
+  func `a query is completed with id, date and order`() throws {
     #expect(
       try query("select FirstName, LastName from Contact limit 100")
         == "select Id,LastModifiedDate,FirstName, LastName from Contact order by LastModifiedDate limit 100"
     )
   }
 
-  @Test(arguments: [
-    "SELECT Id, LastModifiedDate FROM Account  ORDER BY Name",
-    "select LastModifiedDate, Name, Id\nfrom Contact where Name like 'from %' order by LastModifiedDate desc",
-  ])
-  func `MS-105 a complete query stays byte for byte`(soql: String) throws {
+  @Test(
+    .covers("MS-105"),
+    arguments: [
+      "SELECT Id, LastModifiedDate FROM Account  ORDER BY Name",
+      "select LastModifiedDate, Name, Id\nfrom Contact where Name like 'from %' order by LastModifiedDate desc",
+    ])
+  func `a complete query stays byte for byte`(soql: String) throws {
     #expect(try query(soql) == soql)
   }
 
-  @Test(arguments: [
-    "select Name from Account", "SELECT Id FROM A WHERE B = 'order by' LIMIT 3",
-    "select (select Id, LastModifiedDate from Contacts order by Name) from Account",
-  ])
-  func `MS-106 completion is idempotent`(soql: String) throws {
+  @Test(
+    .covers("MS-106"),
+    arguments: [
+      "select Name from Account", "SELECT Id FROM A WHERE B = 'order by' LIMIT 3",
+      "select (select Id, LastModifiedDate from Contacts order by Name) from Account",
+    ])
+  func `completion is idempotent`(soql: String) throws {
     let completed = try query(soql)
     #expect(completed != soql)
     #expect(try query(completed) == completed)
   }
 
-  @Test func `MS-116 what a sub-select selects does not complete the query`() throws {
+  @Test(.covers("MS-116"))
+  func `what a sub-select selects does not complete the query`() throws {
     #expect(
       try query("select Name, (select Id, LastModifiedDate from Contacts) from Account")
         == "select Id,LastModifiedDate,Name, (select Id, LastModifiedDate from Contacts) from Account order by LastModifiedDate"
     )
   }
 
-  @Test func `MS-107 custom fields are used for the completion, also from JSON`() throws {
+  @Test(.covers("MS-107"))
+  func `custom fields are used for the completion, also from JSON`() throws {
     let expected = "select Key,Changed,Name from X order by Changed"
     #expect(try query("select Name from X", id: "Key", date: "Changed") == expected)
     let target = try SoqlSyncDownTarget(configuration: [
@@ -51,17 +59,20 @@ import Testing
     #expect(target.query == expected && target.idFieldName == "Key")
   }
 
-  @Test(arguments: [
-    ("order by LastModifiedDate", true), ("ORDER BY LastModifiedDate", true),
-    ("order by lastmodifieddate", false), ("order by LastModifiedDate desc", false),
-    ("order by LastModifiedDate, Id", false), ("", true),
-  ])
-  func `MS-108 only the date alone counts as sorted`(order: String, expected: Bool) throws {
+  @Test(
+    .covers("MS-108"),
+    arguments: [
+      ("order by LastModifiedDate", true), ("ORDER BY LastModifiedDate", true),
+      ("order by lastmodifieddate", false), ("order by LastModifiedDate desc", false),
+      ("order by LastModifiedDate, Id", false), ("", true),
+    ])
+  func `only the date alone counts as sorted`(order: String, expected: Bool) throws {
     let target = try SoqlSyncDownTarget(query: "select Id, LastModifiedDate from T \(order)")
     #expect(target.isSortedByModificationDate == expected)
   }
 
-  @Test func `MS-112 BX-66 a re-sync asks for what changed, in front of the condition`() throws {
+  @Test(.covers("MS-112", "BX-66"))
+  func `a re-sync asks for what changed, in front of the condition`() throws {
     let target = try SoqlSyncDownTarget(
       query: "select Id, LastModifiedDate from Account where Name = 'John' limit 100")
     #expect(
@@ -71,7 +82,8 @@ import Testing
     #expect(target.query(since: -1) == target.query && target.query(since: 0) == target.query)
   }
 
-  @Test func `MS-113 alternatives are put in parentheses before the date is added`() throws {
+  @Test(.covers("MS-113"))
+  func `alternatives are put in parentheses before the date is added`() throws {
     let target = try SoqlSyncDownTarget(query: "select Id from T where A = 1 or B = 2")
     #expect(
       target.query(since: 1_423_170_723_956)
@@ -79,8 +91,8 @@ import Testing
     )
   }
 
-  @Test func `MS-114 MS-115 ghosts are looked for by id alone, in order only with a limit`() throws
-  {
+  @Test(.covers("MS-114", "MS-115"))
+  func `ghosts are looked for by id alone, in order only with a limit`() throws {
     #expect(
       try SoqlSyncDownTarget(query: "SELECT Name FROM Account WHERE Name = 'James Bond'")
         .remoteIdsQuery == "select Id from Account where Name = 'James Bond'")
@@ -89,8 +101,8 @@ import Testing
         == "select Id from Account order by LastModifiedDate limit 5")
   }
 
-  @Test func `MS-104 MS-257 MS-259 the stored form names the type and the platform's class`() throws
-  {
+  @Test(.covers("MS-104", "MS-257", "MS-259"))
+  func `the stored form names the type and the platform's class`() throws {
     let target = try SoqlSyncDownTarget(
       query: "select Id, LastModifiedDate from T order by LastModifiedDate", maxBatchSize: 500)
     #expect(
@@ -103,8 +115,10 @@ import Testing
     #expect(try SoqlSyncDownTarget(configuration: target.json) == target)
   }
 
-  @Test(arguments: [[:], ["query": ""], ["query": 5], ["query": "find {x}"]] as [JSONObject])
-  func `MS-267 a target without a query cannot be made`(configuration: JSONObject) {
+  @Test(
+    .covers("MS-267"),
+    arguments: [[:], ["query": ""], ["query": 5], ["query": "find {x}"]] as [JSONObject])
+  func `a target without a query cannot be made`(configuration: JSONObject) {
     #expect {
       try SoqlSyncDownTarget(configuration: configuration)
     } throws: { error in
@@ -114,11 +128,12 @@ import Testing
   }
 
   @Test(
+    .covers("MS-109", "BX-66"),
     arguments: [
       (2_000, nil), (5_000, nil), (200, "batchSize=200"), (50, "batchSize=200"),
       (500, "batchSize=500"),
     ] as [(Int, String?)])
-  func `MS-109 BX-66 the page size is asked for only if it is not the server's own`(
+  func `the page size is asked for only if it is not the server's own`(
     size: Int, header: String?
   ) async throws {
     let org = InMemoryOrg()
@@ -131,7 +146,8 @@ import Testing
     #expect(org.lines == ["GET /{v}/query"] && org.requests[0].query["q"] == target.query)
   }
 
-  @Test func `MS-111 following pages are fetched as the server names them`() async throws {
+  @Test(.covers("MS-111"))
+  func `following pages are fetched as the server names them`() async throws {
     let org = InMemoryOrg()
     for number in 0..<3 { org.create("Account", ["Name": .string("\(number)")]) }
     org.pageSize = 1
@@ -188,7 +204,8 @@ import Testing
     #expect(org.requests.count == 1)
   }
 
-  @Test func `MS-117 child records are stored nested as they came`() async throws {
+  @Test(.covers("MS-117"))
+  func `child records are stored nested as they came`() async throws {
     let org = InMemoryOrg()
     let record =
       #"{"Id":"001","LastModifiedDate":"2015-02-05T21:12:03.956+0000","Contacts":{"totalSize":1,"done":true,"records":[{"Id":"003"}]}}"#

@@ -3,13 +3,15 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SoslSyncDown
 import Testing
+import TestSupport
 
 @Suite struct SoslSyncDownTargetTests {
   private let search = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name, LastModifiedDate)"
 
   private func target() throws -> SoslSyncDownTarget { try SoslSyncDownTarget(query: search) }
 
-  @Test func `MS-87 MS-119 a search is one request and one page, also in a re-sync`() async throws {
+  @Test(.covers("MS-87", "MS-119"))
+  func `a search is one request and one page, also in a re-sync`() async throws {
     let org = InMemoryOrg()
     let ids = ["a", "b"].map { org.create("Account", ["Name": .string($0)]) }
     org.setFound(ids)
@@ -24,7 +26,8 @@ import Testing
     #expect(try await device.rows().count == 2)
   }
 
-  @Test func `MS-120 a bare list is accepted, anything else fails the run`() async throws {
+  @Test(.covers("MS-120"))
+  func `a bare list is accepted, anything else fails the run`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     org.intervene { number, _ in
@@ -40,7 +43,8 @@ import Testing
     await #expect(throws: SyncError.self) { try await second.finished() }
   }
 
-  @Test func `MS-121 what the same search no longer finds is a ghost`() async throws {
+  @Test(.covers("MS-121"))
+  func `what the same search no longer finds is a ghost`() async throws {
     let org = InMemoryOrg()
     let ids = ["a", "b"].map { org.create("Account", ["Name": .string($0)]) }
     org.setFound(ids)
@@ -55,7 +59,8 @@ import Testing
     #expect(try await device.rows().map { $0["Id"]?.string } == [ids[1]])
   }
 
-  @Test func `MS-118 MS-266 the stored form reads back equal`() throws {
+  @Test(.covers("MS-118", "MS-266"))
+  func `the stored form reads back equal`() throws {
     let target = try SoslSyncDownTarget(query: search, idFieldName: "Key")
     #expect(
       JSONValue.object(target.json) == [
@@ -65,7 +70,8 @@ import Testing
     #expect(try SoslSyncDownTarget(configuration: target.json) == target)
   }
 
-  @Test func `MS-267 a target without a search cannot be made`() {
+  @Test(.covers("MS-267"))
+  func `a target without a search cannot be made`() {
     #expect {
       try SoslSyncDownTarget(configuration: [:])
     } throws: {

@@ -21,10 +21,14 @@ Docs/Conformance/CHAPTER.json holds "title", "ranges" (which numbers there are: 
 A requirement of several points has "points" in place of a state: {"1": {same keys}, "2": ...}. Its state
 follows from theirs.
 
-The name of a test begins with the numbers that the test proves: `SS-12 a damaged file is left as it is`. For
-points: `SS-12.2`, `SS-12.1-3`, `SS-12.1,4`. What is proved needs such a test, or files that show it where no
-test can ("by"): a script that continuous integration runs, a public document, the one place in the code. A
-number further inside a name is an error, since it would count for nothing.
+A trait names the requirements and points that a test proves:
+
+    @Test(.covers("SS-12", "SS-13.2"))
+    func `a damaged file is left as it is`() {
+
+What is proved needs such a test, or files that show it where no test can ("by"): a script that continuous
+integration runs, a public document, the one place in the code. A number in a test's name is an error, since it
+would count for nothing.
 """
 
 import collections
@@ -38,28 +42,13 @@ states = ("proved", "partly", "not built", "decided against")
 required = {"partly": "missing", "decided against": "why"}
 keys = {"requires", "state", "missing", "why", "note", "by", "points"}
 prefixes = "BX|CA|CO|HT|MS|SS"
-reference = re.compile(rf"({prefixes})-(\d+)(?:\.([\d,-]*\d))? ")
+number_form = rf"(?:{prefixes})-\d+(?:\.\d+)?"
+test = re.compile(r"^\s*@Test\b(.*?)\bfunc\s+(`[^`]+`|\w+)", re.DOTALL | re.MULTILINE)
+trait = re.compile(r"\.covers\(([^)]*)\)")
 
 root = pathlib.Path(__file__).resolve().parents[2]
 folder = root / "Docs/Conformance"
 problems = []
-
-
-def points_of(text):
-    """The points that `1-3,5` names."""
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        yield from (str(point) for point in range(int(first), int(last or first) + 1))
-
-
-def references(name):
-    """The requirements and points that a test's name begins with, and the rest of the name."""
-    found = []
-    while match := reference.match(name):
-        number = f"{match[1]}-{match[2]}"
-        found += [f"{number}.{point}" for point in points_of(match[3])] if match[3] else [number]
-        name = name[match.end() :]
-    return list(dict.fromkeys(found)), name
 
 
 def read_tests():
@@ -67,12 +56,14 @@ def read_tests():
     found = collections.defaultdict(list)
     for path in sorted((root / "Tests").rglob("*.swift")):
         file = path.relative_to(root / "Tests").with_suffix("")
-        for name in re.findall(r"func\s+`([^`]+)`", path.read_text()):
-            numbers, words = references(name)
-            if re.search(rf"\b(?:{prefixes})-\d+", words):
-                problems.append(f"{file}: `{name}` has a number that is not at its beginning")
-            for number in numbers:
-                found[number].append((words, file))
+        for attribute, name in test.findall(path.read_text()):
+            name = name.strip("`")
+            if re.search(number_form, name):
+                problems.append(f"{file}: `{name}` has a number in its name, not in its trait")
+            for number in re.findall(r'"([^"]*)"', " ".join(trait.findall(attribute))):
+                if not re.fullmatch(number_form, number):
+                    problems.append(f"{file}: `{name}` covers {number}, which is no requirement")
+                found[number].append((name, file))
     return found
 
 

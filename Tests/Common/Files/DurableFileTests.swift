@@ -35,7 +35,8 @@ struct DurableFileTests {
     #expect(try file.read() == nil)
   }
 
-  @Test func `CA-6.1 who has the old file open sees nothing of the new one`() throws {
+  @Test(.covers("CA-6.1"))
+  func `who has the old file open sees nothing of the new one`() throws {
     let url = folder.file("file")
     try DurableFile(url).replace(with: [1, 2, 3])
     let reader = try FileHandle(forReadingFrom: url)

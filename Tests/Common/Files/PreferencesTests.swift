@@ -5,7 +5,8 @@ import Testing
 
 /// CA-28: settings in a file.
 @Suite struct PreferencesTests {
-  @Test func `CA-28 values of every kind survive a restart, and nil removes`() throws {
+  @Test(.covers("CA-28"))
+  func `values of every kind survive a restart, and nil removes`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("deep/settings.json")
     let settings = try Preferences(file)
@@ -29,7 +30,8 @@ import Testing
     #expect(mode as? Int == 0o600)
   }
 
-  @Test func `CA-28 changes of two holders at once are all kept`() async throws {
+  @Test(.covers("CA-28"))
+  func `changes of two holders at once are all kept`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.file("settings.json")
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -46,7 +48,8 @@ import Testing
     #expect(try Preferences(file).all.count == 40)
   }
 
-  @Test func `CA-28 a damaged file is kept aside and the settings begin empty`() throws {
+  @Test(.covers("CA-28"))
+  func `a damaged file is kept aside and the settings begin empty`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("settings.json")
     for text in ["{", "[]", "\u{FEFF}"] {
@@ -59,7 +62,8 @@ import Testing
     #expect(aside.count == 3)
   }
 
-  @Test func `CA-28 subscribers hear which settings changed`() async throws {
+  @Test(.covers("CA-28"))
+  func `subscribers hear which settings changed`() async throws {
     let folder = try TemporaryFolder()
     let settings = try Preferences(folder.file("settings.json"))
     let changes = settings.changes()
@@ -77,7 +81,8 @@ import Testing
     #expect(told == [["a"], ["a", "b"]])
   }
 
-  @Test func `CA-28 what is no JSON is refused and changes nothing`() throws {
+  @Test(.covers("CA-28"))
+  func `what is no JSON is refused and changes nothing`() throws {
     let folder = try TemporaryFolder()
     let settings = try Preferences(folder.file("settings.json"))
     try settings.set(1, forKey: "a")
@@ -91,7 +96,8 @@ import Testing
 
 /// CA-29: where files lie.
 @Suite struct AppFoldersTests {
-  @Test func `CA-29 CO-89 HT-93.1 folders follow the system's rules`() {
+  @Test(.covers("CA-29", "CO-89", "HT-93.1"))
+  func `folders follow the system's rules`() {
     let folders = AppFolders(
       appId: "org.example.app",
       environment: ["HOME": "/home/jane", "XDG_CACHE_HOME": "/cache", "XDG_DATA_HOME": "relative"])
@@ -105,7 +111,8 @@ import Testing
     #endif
   }
 
-  @Test func `CA-29 CA-27.1 CO-89 HT-93.1 folders are made for their owner, and shared by name`()
+  @Test(.covers("CA-29", "CA-27.1", "CO-89", "HT-93.1"))
+  func `folders are made for their owner, and shared by name`()
     throws
   {
     let temporary = try TemporaryFolder()

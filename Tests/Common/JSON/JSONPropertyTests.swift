@@ -1,10 +1,11 @@
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 /// What must hold of every JSON text, tried on seeded random ones.
 struct JSONPropertyTests {
-  @Test(arguments: 0..<40 as Range<UInt64>)
-  func `CA-21 any value survives being written in any way and read again`(seed: UInt64) throws {
+  @Test(.covers("CA-21"), arguments: 0..<40 as Range<UInt64>)
+  func `any value survives being written in any way and read again`(seed: UInt64) throws {
     var random = RandomJSON(seed: seed)
     for _ in 0..<25 {
       let value = random.value(depth: 4)

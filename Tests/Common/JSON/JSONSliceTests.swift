@@ -1,5 +1,6 @@
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 /// Reading values out of a text.
 struct JSONSliceTests {
@@ -36,6 +37,7 @@ struct JSONSliceTests {
   }
 
   @Test(
+    .covers("CA-21"),
     arguments: [
       ("0", 0), ("-0", 0), ("-0.0", 0), ("1.0", 1), ("1e2", 100), ("120e-1", 12), ("1.5", nil),
       ("9223372036854775807", .max), ("-9223372036854775808", .min), ("9223372036854775808", nil),
@@ -44,29 +46,32 @@ struct JSONSliceTests {
       ("1e19", nil), ("0e999999999999999999999", 0), ("1e999999999999999999999", nil),
       ("1e-999999999999999999999", nil), ("922337203685477580700e-2", .max), ("0.1e1", 1),
     ] as [(String, Int64?)])
-  func `CA-21 an integer is exact or nil`(text: String, expected: Int64?) throws {
+  func `an integer is exact or nil`(text: String, expected: Int64?) throws {
     #expect(try JSONSlice(parsing: text).int64 == expected)
     #expect(JSONNumber(text)?.int64 == expected)
     #expect(try JSONSlice(parsing: text).numberText == text)
   }
 
   @Test(
+    .covers("SS-70"),
     arguments: [
       ("1.9", 1), ("-1.9", -1), ("0.9", 0), ("1e300", .max), ("-1e300", .min), ("12345e-2", 123),
       ("9223372036854775807.9", .max), ("-9223372036854775808.9", .min), ("1e400", .max),
       ("9223372036854775806.5", .max - 1), ("1e-400", 0),
     ] as [(String, Int64)])
-  func `SS-70 a fraction is cut off and what is out of range saturates`(
+  func `a fraction is cut off and what is out of range saturates`(
     text: String, expected: Int64
   ) throws {
     #expect(try JSONSlice(parsing: text).clampedInt64 == expected)
   }
 
-  @Test(arguments: [
-    "0", "-0.0", "0.1", "1.7976931348623157e308", "5e-324", "2.2250738585072014e-308",
-    "9007199254740993", "123456789012345678", "1e22", "1e23", "3.14159265358979323846", "1E-7",
-  ])
-  func `SS-71 a double is the nearest one`(text: String) throws {
+  @Test(
+    .covers("SS-71"),
+    arguments: [
+      "0", "-0.0", "0.1", "1.7976931348623157e308", "5e-324", "2.2250738585072014e-308",
+      "9007199254740993", "123456789012345678", "1e22", "1e23", "3.14159265358979323846", "1E-7",
+    ])
+  func `a double is the nearest one`(text: String) throws {
     let double = try JSONSlice(parsing: text).double
     #expect(double?.bitPattern == Double(text)?.bitPattern)
   }
@@ -78,7 +83,8 @@ struct JSONSliceTests {
     #expect(slice["x"] == nil && slice.string == nil && slice.bool == nil)
   }
 
-  @Test func `CA-21 numbers keep what they are on the way through a value`() throws {
+  @Test(.covers("CA-21"))
+  func `numbers keep what they are on the way through a value`() throws {
     let text = "[1,1.0,1.5,-0,-0.0,true,18446744073709551615,0.1000000000000000055511151231257827]"
     let value = try JSONValue(parsing: text)
     #expect(

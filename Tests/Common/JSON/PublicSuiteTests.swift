@@ -1,6 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 /// The public JSON parsing test suite (see Resources/json-test-suite): `y_` must be accepted, `n_`
 /// refused; what the standard leaves open, `i_`, is decided here.
@@ -37,8 +38,8 @@ struct PublicSuiteTests {
     #expect(Self.acceptedByChoice.isSubset(of: names))
   }
 
-  @Test(arguments: files)
-  func `CA-21 a case of the public suite is accepted or refused as it should be`(
+  @Test(.covers("CA-21"), arguments: files)
+  func `a case of the public suite is accepted or refused as it should be`(
     file: URL
   ) throws {
     let name = file.lastPathComponent

@@ -18,7 +18,8 @@ import Testing
     lines.map { $0.components(separatedBy: "MESSAGE: ").last ?? "" }
   }
 
-  @Test func `CA-15 a line tells time, level, tag, message and error`() throws {
+  @Test(.covers("CA-15"))
+  func `a line tells time, level, tag, message and error`() throws {
     // Noon of a summer's day in UTC; the text is that of the machine's zone.
     let seconds = 1_720_785_600
     let formatter = DateFormatter()
@@ -35,7 +36,8 @@ import Testing
         == "TIME: \(expected).007, LEVEL: INFO, TAG: A b, MESSAGE: m")
   }
 
-  @Test func `CA-15 lines are read, taken and removed in order, and survive a restart`()
+  @Test(.covers("CA-15"))
+  func `lines are read, taken and removed in order, and survive a restart`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -59,8 +61,8 @@ import Testing
     #expect(await again.readAll().isEmpty)
   }
 
-  @Test(arguments: [1, 3, 70, 500])
-  func `CA-15 BX-100 a full file lets the oldest lines go`(limit: Int) async throws {
+  @Test(.covers("CA-15", "BX-100"), arguments: [1, 3, 70, 500])
+  func `a full file lets the oldest lines go`(limit: Int) async throws {
     let folder = try TemporaryFolder()
     let file = LogFile(component: "c", in: folder.url)
     file.enable(maxLines: limit)
@@ -72,7 +74,8 @@ import Testing
     #expect(lines <= limit + max(limit / 4, 64))
   }
 
-  @Test func `CA-15 the limit is remembered, and a lower one trims with the next line`()
+  @Test(.covers("CA-15"))
+  func `the limit is remembered, and a lower one trims with the next line`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -94,7 +97,8 @@ import Testing
     #expect(again.maxLines == LogFile.defaultMaxLines)
   }
 
-  @Test func `CA-15 a folder that cannot be written loses lines and nothing else`() async throws {
+  @Test(.covers("CA-15"))
+  func `a folder that cannot be written loses lines and nothing else`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.file("no folder")
     try Data().write(to: file)
@@ -106,7 +110,8 @@ import Testing
     #expect(log.maxLines == 3)
   }
 
-  @Test func `CA-15 a line that a crash cut off is no line`() async throws {
+  @Test(.covers("CA-15"))
+  func `a line that a crash cut off is no line`() async throws {
     let folder = try TemporaryFolder()
     let log = LogFile(component: "c", in: folder.url)
     try Data("one\ntwo\nthr".utf8).write(to: log.url)
@@ -114,7 +119,8 @@ import Testing
     #expect(await log.readAll() == ["one", "two"])
   }
 
-  @Test func `CA-15 HT-90.1 the records of a logger come to its file`() async throws {
+  @Test(.covers("CA-15", "HT-90.1"))
+  func `the records of a logger come to its file`() async throws {
     let folder = try TemporaryFolder()
     LogConfiguration.writeFiles(in: folder.url)
     defer { LogRegistry.shared.writeFiles(in: nil) }

@@ -36,8 +36,8 @@ import Testing
     }
   }
 
-  @Test
-  func `CA-13 BX-100 a program's own implementation serves the loggers that are made after it`() {
+  @Test(.covers("CA-13", "BX-100"))
+  func `a program's own implementation serves the loggers that are made after it`() {
     let before = SalesforceLogger.logger(forComponent: "LogReceiverTests.before")
     let made = Mutex<[String: Kept]>([:])
     SalesforceLogger.setImplementation { component in
@@ -61,7 +61,8 @@ import Testing
       kept?.lines == [#"error LogReceiverTests.after Tag sid=******7890: a\nb"#])
   }
 
-  @Test func `CA-14 BX-100 a receiver per component hears what passes the level, and not itself`()
+  @Test(.covers("CA-14", "BX-100"))
+  func `a receiver per component hears what passes the level, and not itself`()
     async throws
   {
     try await Turns.logging.run {

@@ -5,7 +5,8 @@ import Testing
 
 /// What loggers write, and what they do not.
 struct LoggerTests {
-  @Test func `CA-9 a record is written if its level reaches the logger's`() {
+  @Test(.covers("CA-9"))
+  func `a record is written if its level reaches the logger's`() {
     for threshold in LogLevel.allCases {
       let recorder = LogRecorder()
       let logger = recorder.logger(forComponent: "Test", level: threshold)
@@ -22,7 +23,8 @@ struct LoggerTests {
     }
   }
 
-  @Test func `CA-11 the message of a record that is not written is never made`() {
+  @Test(.covers("CA-11"))
+  func `the message of a record that is not written is never made`() {
     let recorder = LogRecorder()
     let logger = recorder.logger(forComponent: "Test", level: .warn)
     var made = 0
@@ -37,7 +39,8 @@ struct LoggerTests {
     #expect(made == 1 && recorder.lines == ["debug Test [Sync] text: is locked"])
   }
 
-  @Test func `CA-12.1 CA-20.1 a record is one line without tokens`() {
+  @Test(.covers("CA-12.1", "CA-20.1"))
+  func `a record is one line without tokens`() {
     let recorder = LogRecorder()
     recorder.logger(forComponent: "Test", level: .info).error("a\r\nb access_token=1234567890&x=1")
     recorder.logger(forComponent: "Test", level: .info).error("b", tag: "sid=1234567890\n")
@@ -48,7 +51,8 @@ struct LoggerTests {
       ])
   }
 
-  @Test func `CA-8.1 a component has one logger and its level is its own`() {
+  @Test(.covers("CA-8.1"))
+  func `a component has one logger and its level is its own`() {
     let logger = SalesforceLogger.logger(forComponent: "LoggerTests.one")
     #expect(logger === SalesforceLogger.logger(forComponent: "LoggerTests.one"))
     #expect(SalesforceLogger.components.contains("LoggerTests.one"))
@@ -58,7 +62,8 @@ struct LoggerTests {
     #expect(SalesforceLogger.default.component == "SFSDK")
   }
 
-  @Test func `CA-9 the levels of both families have a place`() {
+  @Test(.covers("CA-9"))
+  func `the levels of both families have a place`() {
     #expect(
       [0, 1, 2, 16, 17, 3].map { LogLevel(osLogType: $0) } == [
         .default, .info, .debug, .error, .fault, nil,
@@ -71,7 +76,8 @@ struct LoggerTests {
     #expect(LogLevel("WARNING") == .warn && LogLevel("loud") == nil)
   }
 
-  @Test func `CA-10 levels are kept in a file, and a file of something else is told`() throws {
+  @Test(.covers("CA-10"))
+  func `levels are kept in a file, and a file of something else is told`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("levels.json")
     let logger = SalesforceLogger.logger(forComponent: "LoggerTests.kept")
@@ -90,7 +96,8 @@ struct LoggerTests {
     #expect(logger.level == .warn)
   }
 
-  @Test func `CA-9 HT-90.1 the environment sets the level of one component or of all others`() {
+  @Test(.covers("CA-9", "HT-90.1"))
+  func `the environment sets the level of one component or of all others`() {
     let configuration = LogConfiguration("warn, SmartStore:debug,MobileSync : off,x:loud,,:")
     #expect(configuration.level(of: "SmartStore") == .debug)
     #expect(configuration.level(of: "MobileSync") == .off)
@@ -101,49 +108,55 @@ struct LoggerTests {
 
 /// What is taken out of text before it is logged.
 struct RedactionTests {
-  @Test(arguments: [
-    (#"{"access_token":"00Dxx!AQ12","n":1}"#, #"{"access_token":"******AQ12","n":1}"#),
-    (#"{"Refresh_Token" : "abcd"}"#, #"{"Refresh_Token" : "****"}"#),
-    (#"{"sid":"a\"b12345","x":"sid"}"#, #"{"sid":"*****2345","x":"sid"}"#),
-    (#"{"cookie-sid_Client":"123456"}"#, #"{"cookie-sid_Client":"**3456"}"#),
-    (#"{\"id_token\":\"abcdefgh\",\"k\":\"v\"}"#, #"{\"id_token\":\"****efgh\",\"k\":\"v\"}"#),
-    ("POST /t?code=aPrx12345&state=1", "POST /t?code=*****2345&state=1"),
-    ("grant=x&refresh_token=5Aep861\nsid=1", "grant=x&refresh_token=***p861\nsid=*"),
-    ("Authorization: Bearer 00Dxx0123", "Authorization: Bearer *****0123"),
-    (#"["authorization": "OAuth abcdef"]"#, #"["authorization": "OAuth **cdef"]"#),
-    (
-      "encode=abcdefgh tokens=abcdefgh mycode=abcdefgh",
-      "encode=abcdefgh tokens=abcdefgh mycode=abcdefgh"
-    ),
-    (#"{"access_token":"cut of"#, #"{"access_token":"**t of"#), ("access_token", "access_token"),
-    (#"{"access_token":null}"#, #"{"access_token":null}"#), ("", ""), ("Grüße", "Grüße"),
-  ])
-  func `CA-20.1 tokens are masked to their last four characters`(text: String, expected: String) {
+  @Test(
+    .covers("CA-20.1"),
+    arguments: [
+      (#"{"access_token":"00Dxx!AQ12","n":1}"#, #"{"access_token":"******AQ12","n":1}"#),
+      (#"{"Refresh_Token" : "abcd"}"#, #"{"Refresh_Token" : "****"}"#),
+      (#"{"sid":"a\"b12345","x":"sid"}"#, #"{"sid":"*****2345","x":"sid"}"#),
+      (#"{"cookie-sid_Client":"123456"}"#, #"{"cookie-sid_Client":"**3456"}"#),
+      (#"{\"id_token\":\"abcdefgh\",\"k\":\"v\"}"#, #"{\"id_token\":\"****efgh\",\"k\":\"v\"}"#),
+      ("POST /t?code=aPrx12345&state=1", "POST /t?code=*****2345&state=1"),
+      ("grant=x&refresh_token=5Aep861\nsid=1", "grant=x&refresh_token=***p861\nsid=*"),
+      ("Authorization: Bearer 00Dxx0123", "Authorization: Bearer *****0123"),
+      (#"["authorization": "OAuth abcdef"]"#, #"["authorization": "OAuth **cdef"]"#),
+      (
+        "encode=abcdefgh tokens=abcdefgh mycode=abcdefgh",
+        "encode=abcdefgh tokens=abcdefgh mycode=abcdefgh"
+      ),
+      (#"{"access_token":"cut of"#, #"{"access_token":"**t of"#), ("access_token", "access_token"),
+      (#"{"access_token":null}"#, #"{"access_token":null}"#), ("", ""), ("Grüße", "Grüße"),
+    ])
+  func `tokens are masked to their last four characters`(text: String, expected: String) {
     #expect(Redaction.redact(text) == expected)
   }
 
-  @Test(arguments: [
-    (#"{"password":"geheim1","otp" : "123456"}"#, #"{"password":"*******","otp" : "******"}"#),
-    (
-      #"{"newPassword":"abcdefgh","recaptcha":"12345"}"#,
-      #"{"newPassword":"********","recaptcha":"*****"}"#
-    ),
-    ("password=abcdefgh&client_secret=12345678", "password=********&client_secret=********"),
-  ])
-  func `CA-20.1 of passwords and codes that people type nothing is shown`(
+  @Test(
+    .covers("CA-20.1"),
+    arguments: [
+      (#"{"password":"geheim1","otp" : "123456"}"#, #"{"password":"*******","otp" : "******"}"#),
+      (
+        #"{"newPassword":"abcdefgh","recaptcha":"12345"}"#,
+        #"{"newPassword":"********","recaptcha":"*****"}"#
+      ),
+      ("password=abcdefgh&client_secret=12345678", "password=********&client_secret=********"),
+    ])
+  func `of passwords and codes that people type nothing is shown`(
     text: String, expected: String
   ) {
     #expect(Redaction.redact(text) == expected)
   }
 
-  @Test(arguments: [
-    ("https://x/a?b=1&Token=2&c", ["token"], "https://x/a?b=1&Token=[redacted]&c"),
-    ("https://x/a?b=1#b=2", ["b"], "https://x/a?b=[redacted]#b=2"),
-    ("https://x/a", ["b"], "https://x/a"),
-    ("https://x/a?b=1&&c=2=3", [], "https://x/a?b=1&&c=2=3"),
-    ("https://x/a?b=1&&c=2=3", ["c"], "https://x/a?b=1&&c=[redacted]"),
-  ])
-  func `CA-20.2 parameters of a URL are hidden by name`(
+  @Test(
+    .covers("CA-20.2"),
+    arguments: [
+      ("https://x/a?b=1&Token=2&c", ["token"], "https://x/a?b=1&Token=[redacted]&c"),
+      ("https://x/a?b=1#b=2", ["b"], "https://x/a?b=[redacted]#b=2"),
+      ("https://x/a", ["b"], "https://x/a"),
+      ("https://x/a?b=1&&c=2=3", [], "https://x/a?b=1&&c=2=3"),
+      ("https://x/a?b=1&&c=2=3", ["c"], "https://x/a?b=1&&c=[redacted]"),
+    ])
+  func `parameters of a URL are hidden by name`(
     url: String, names: [String], expected: String
   ) {
     #expect(Redaction.url(url, hiding: names) == expected)

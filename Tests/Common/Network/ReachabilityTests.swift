@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCommon
+import TestSupport
 
 /// CA-30: whether there is a way out.
 @Suite struct ReachabilityTests {
@@ -22,7 +23,8 @@ import Testing
     Self.header + "\(device)\t\(target)\t0102A8C0\t\(flags)\t0\t0\t100\t\(target)\t0\t0\t0\n"
   }
 
-  @Test func `CA-30.1 HT-88.1 a default route is a way out`() {
+  @Test(.covers("CA-30.1", "HT-88.1"))
+  func `a default route is a way out`() {
     #expect(RouteTable.status(four: route("eth0"), six: "") == .viaWiFi)
     #expect(RouteTable.status(four: route("wlan0"), six: "") == .viaWiFi)
     #expect(RouteTable.status(four: route("wwan0"), six: "") == .viaCellular)
@@ -35,7 +37,8 @@ import Testing
     #expect(NetworkStatus.unknown.isReachable && !NetworkStatus.notReachable.isReachable)
   }
 
-  @Test func `CA-30.1 the status comes at once, and then each time that it changes`() async {
+  @Test(.covers("CA-30.1"))
+  func `the status comes at once, and then each time that it changes`() async {
     let answers = Mutex<[NetworkStatus]>([.viaWiFi, .viaWiFi, .notReachable, .viaWiFi])
     let reachability = Reachability(clock: YieldingClock()) {
       answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }

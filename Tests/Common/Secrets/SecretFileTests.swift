@@ -25,21 +25,22 @@ struct SecretFileTests {
     }
   }
 
-  @Test(arguments: [1, 7, 8, 9, 43, 79])
-  func `CA-6 a file that lost a part of its header is damaged`(length: Int) throws {
+  @Test(.covers("CA-6"), arguments: [1, 7, 8, 9, 43, 79])
+  func `a file that lost a part of its header is damaged`(length: Int) throws {
     try store.write([1], for: name)
     try Data(try Data(contentsOf: file).prefix(length)).write(to: file)
     #expect(code { _ = try store.read(name) } == .corrupt)
   }
 
-  @Test func `CA-6 a file of another kind is damaged, and not of a newer version`() throws {
+  @Test(.covers("CA-6"))
+  func `a file of another kind is damaged, and not of a newer version`() throws {
     try store.write([1], for: name)
     try Data(repeating: 0x20, count: 500).write(to: file)
     #expect(code { _ = try store.read(name) } == .corrupt)
   }
 
-  @Test(arguments: [8, 9])
-  func `CA-6 a file of a newer version is not damaged`(position: Int) throws {
+  @Test(.covers("CA-6"), arguments: [8, 9])
+  func `a file of a newer version is not damaged`(position: Int) throws {
     try store.write([1], for: name)
     var bytes = Array(try Data(contentsOf: file))
     bytes[position] = 2
@@ -49,13 +50,15 @@ struct SecretFileTests {
     #expect(Array(try Data(contentsOf: file)) == bytes)
   }
 
-  @Test func `CA-6 a removal makes neither a file nor a key`() throws {
+  @Test(.covers("CA-6"))
+  func `a removal makes neither a file nor a key`() throws {
     #expect(try !store.remove(name))
     #expect(!FileManager.default.fileExists(atPath: file.path))
     #expect(!FileManager.default.fileExists(atPath: folder.file("master.key").path))
   }
 
-  @Test func `CA-6 a secret that is too large changes nothing`() throws {
+  @Test(.covers("CA-6"))
+  func `a secret that is too large changes nothing`() throws {
     try store.write([1], for: name)
     let large = [UInt8](repeating: 7, count: FileSecretStore.maxSecretBytes + 1)
     #expect(code { try store.write(large, for: name) } == .tooLarge)
@@ -63,7 +66,8 @@ struct SecretFileTests {
     try store.write(Array(large.dropLast()), for: name)
   }
 
-  @Test func `CA-6 what is damaged can be dropped, and is absent then`() throws {
+  @Test(.covers("CA-6"))
+  func `what is damaged can be dropped, and is absent then`() throws {
     let other = SecretName(service: "other")
     try store.write([1], for: name)
     try store.write([2], for: other)

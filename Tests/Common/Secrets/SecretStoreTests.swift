@@ -24,8 +24,8 @@ struct SecretStoreTests {
     }
   }
 
-  @Test(arguments: [true, false])
-  func `CA-1.1 CA-5 CA-6.4 secrets are written, read, listed and removed`(inFile: Bool) throws {
+  @Test(.covers("CA-1.1", "CA-5", "CA-6.4"), arguments: [true, false])
+  func `secrets are written, read, listed and removed`(inFile: Bool) throws {
     let store: any SecretStore = inFile ? fileStore() : InMemorySecretStore()
     #expect(try store.read(name) == nil && store.list().isEmpty && !store.remove(name))
     // No part of a name can be taken for another, and no account is not an empty one.
@@ -46,9 +46,8 @@ struct SecretStoreTests {
     #expect(try store.list().count == names.count - 1)
   }
 
-  @Test
-  func
-    `CA-6.1 HT-78.1 CO-144.3 SS-39.2 secrets survive in a file that hides them, for one user`()
+  @Test(.covers("CA-6.1", "HT-78.1", "CO-144.3", "SS-39.2"))
+  func `secrets survive in a file that hides them, for one user`()
     throws
   {
     let secret = Array("a very secret text".utf8)
@@ -64,7 +63,8 @@ struct SecretStoreTests {
     #expect(files.sorted() == ["keychain.db", "keychain.db.lock", "master.key"])
   }
 
-  @Test func `CA-6.2 a wrong master key is told and changes nothing`() throws {
+  @Test(.covers("CA-6.2"))
+  func `a wrong master key is told and changes nothing`() throws {
     let key = MasterKey.random()
     try fileStore(key).write([1], for: name)
     let before = try Data(contentsOf: folder.file("keychain.db"))
@@ -79,7 +79,8 @@ struct SecretStoreTests {
     #expect(try fileStore(key).read(name) == [1])
   }
 
-  @Test func `CA-6.2 a key file that is gone is never made anew while secrets exist`() throws {
+  @Test(.covers("CA-6.2"))
+  func `a key file that is gone is never made anew while secrets exist`() throws {
     try fileStore().write([1], for: name)
     let place = folder.file("master.key")
     let key = try Data(contentsOf: place)
@@ -101,7 +102,8 @@ struct SecretStoreTests {
     #expect(try fileStore().read(name) == [1])
   }
 
-  @Test func `CA-6.1 whichever byte is damaged, other secrets are read and none seems absent`()
+  @Test(.covers("CA-6.1"))
+  func `whichever byte is damaged, other secrets are read and none seems absent`()
     throws
   {
     let key = MasterKey.random()
@@ -142,7 +144,8 @@ struct SecretStoreTests {
     #expect(try store.read(names[1]) == [1])
   }
 
-  @Test func `CA-6.1 a write beside lost records does not make them seem absent`() throws {
+  @Test(.covers("CA-6.1"))
+  func `a write beside lost records does not make them seem absent`() throws {
     let key = MasterKey.random()
     let store = fileStore(key)
     let other = SecretName(service: "other")
@@ -156,7 +159,8 @@ struct SecretStoreTests {
     #expect(code { () throws(SecretStoreError) in _ = try store.read(name) } == .corrupt)
   }
 
-  @Test func `CA-7 a change keeps all others out until it is written`() throws {
+  @Test(.covers("CA-7"))
+  func `a change keeps all others out until it is written`() throws {
     let key = MasterKey.random()
     let hasty = FileSecretStore(
       in: folder.url, masterKey: CallerMasterKey(key), patience: .zero)
@@ -168,7 +172,8 @@ struct SecretStoreTests {
     #expect(try hasty.read(name) == [1])
   }
 
-  @Test func `CA-7 who finds no secret and is overtaken takes the one that was made`() throws {
+  @Test(.covers("CA-7"))
+  func `who finds no secret and is overtaken takes the one that was made`() throws {
     let base = InMemorySecretStore()
     try base.write([1], for: name)
     #expect(
@@ -176,8 +181,8 @@ struct SecretStoreTests {
     #expect(try base.read(name) == [1])
   }
 
-  @Test
-  func `CA-6.2 a key file that another process makes meanwhile is the one, also if it is gone`()
+  @Test(.covers("CA-6.2"))
+  func `a key file that another process makes meanwhile is the one, also if it is gone`()
     throws
   {
     // It cannot be read, and its name is taken.
@@ -189,8 +194,8 @@ struct SecretStoreTests {
         == .missingMasterKey)
   }
 
-  @Test(arguments: [true, false])
-  func `CA-1.2 CA-7 of five hundred tasks that create a secret all get the same`(
+  @Test(.covers("CA-1.2", "CA-7"), arguments: [true, false])
+  func `of five hundred tasks that create a secret all get the same`(
     inFile: Bool
   ) async throws {
     let store: any SecretStore = inFile ? fileStore() : InMemorySecretStore()
@@ -212,7 +217,8 @@ struct SecretStoreTests {
     #expect(try store.list().count == 2)
   }
 
-  @Test func `CA-7 HT-79.1 a change waits for whoever holds the lock, and says so`() throws {
+  @Test(.covers("CA-7", "HT-79.1"))
+  func `a change waits for whoever holds the lock, and says so`() throws {
     let key = MasterKey.random()
     try fileStore(key).write([1], for: name)
     // To the system each opening of the lock's file is a holder of its own, as another process is.
@@ -232,7 +238,8 @@ struct SecretStoreTests {
     #expect(try store.read(name) == [2])
   }
 
-  @Test func `CA-6.3 HT-78.2 locked is an error of its own and never looks like absence`() throws {
+  @Test(.covers("CA-6.3", "HT-78.2"))
+  func `locked is an error of its own and never looks like absence`() throws {
     let store = InMemorySecretStore()
     try store.write([1], for: name)
     store.setLocked(true)
@@ -260,7 +267,8 @@ struct SecretStoreTests {
     #expect(try store.read(name) == [1])
   }
 
-  @Test func `CO-144.2 the level of protection can be read and a key shows nothing of itself`()
+  @Test(.covers("CO-144.2"))
+  func `the level of protection can be read and a key shows nothing of itself`()
     throws
   {
     #expect(fileStore().protection == .keyFile && fileStore(.random()).protection == .callerKey)

@@ -1,10 +1,12 @@
 import Foundation
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 /// Dates, ids and encodings.
 struct TextTests {
   @Test(
+    .covers("CA-26"),
     arguments: [
       ("2026-03-01T08:30:00.000+0000", 1_772_353_800_000),
       ("2026-03-01T08:30:00Z", 1_772_353_800_000),
@@ -14,12 +16,13 @@ struct TextTests {
       ("2026-03-01T08:30:00", nil), ("2026-03-01", nil), ("2026-03-01T08:30:00.Z", nil), ("", nil),
       ("2026-03-01T08:30:00Zx", nil), ("1900-02-29T00:00:00Z", nil),
     ] as [(String, Int64?)])
-  func `CA-26 an ISO text is read or refused`(text: String, milliseconds: Int64?) {
+  func `an ISO text is read or refused`(text: String, milliseconds: Int64?) {
     #expect(SalesforceDate.parse(text)?.milliseconds == milliseconds)
     #expect(SalesforceDate.milliseconds(of: text) == milliseconds ?? -1)
   }
 
-  @Test func `CA-26 dates are written in the three forms of the platform`() {
+  @Test(.covers("CA-26"))
+  func `dates are written in the three forms of the platform`() {
     let date = SalesforceDate(milliseconds: 1_772_353_800_007)
     #expect(
       date.text == "2026-03-01T08:30:00.007+0000" && date.soqlText == "2026-03-01T08:30:00.007Z")
@@ -31,7 +34,8 @@ struct TextTests {
     #expect(SalesforceDate.parseHTTP("Sun, 31 Feb 2026 08:30:00 GMT") == nil)
   }
 
-  @Test func `CA-26 every day of eight centuries survives, and the weekdays follow each other`() {
+  @Test(.covers("CA-26"))
+  func `every day of eight centuries survives, and the weekdays follow each other`() {
     let first: Int64 = -11_676_096_000_000  // 1600-01-01
     for day in 0..<292_194 as Range<Int64> {
       let date = SalesforceDate(milliseconds: first + day * 86_400_000 + day)
@@ -52,7 +56,8 @@ struct TextTests {
     #expect(SalesforceDate(Date(timeIntervalSince1970: .infinity)).dayText == "9999-12-31")
   }
 
-  @Test func `CA-24.1 CO-77 ids are the same in either form`() {
+  @Test(.covers("CA-24.1", "CO-77"))
+  func `ids are the same in either form`() {
     let long = "001A0000006Vm9rIAC"
     #expect(SalesforceId("001A0000006Vm9r")?.text == long)
     #expect(SalesforceId(long)?.shortText == "001A0000006Vm9r")
@@ -68,7 +73,8 @@ struct TextTests {
     #expect(SalesforceId.areSame("Me", "me") && !SalesforceId.areSame("me", "you"))
   }
 
-  @Test func `CO-148.1 bytes survive in each encoding`() {
+  @Test(.covers("CO-148.1"))
+  func `bytes survive in each encoding`() {
     for count in 0..<40 {
       let bytes = RandomBytes.make(count)
       #expect(bytes.count == count && Hex.decode(Hex.encode(bytes)) == bytes)

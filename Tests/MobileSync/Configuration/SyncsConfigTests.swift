@@ -6,6 +6,7 @@ import SalesforceSDKCommon
 import SmartStore
 import StandardSyncTargets
 import Testing
+import TestSupport
 
 /// What does a file of syncs make, and what does it say when it is wrong?
 @Suite struct SyncsConfigTests {
@@ -62,8 +63,8 @@ import Testing
     ]}
     """
 
-  @Test
-  func `MS-270 MS-275 MS-276 a file with every target loads, and a second time changes nothing`()
+  @Test(.covers("MS-270", "MS-275", "MS-276"))
+  func `a file with every target loads, and a second time changes nothing`()
     async throws
   {
     let config = try config(Self.everyTarget)
@@ -91,13 +92,14 @@ import Testing
     #expect(device.org.requests.isEmpty)
   }
 
-  @Test(arguments: ["", " \n", "{}", #"{"syncs": []}"#, #"{"syncs": null}"#])
-  func `MS-272 nothing to load is no problem`(text: String) throws {
+  @Test(.covers("MS-272"), arguments: ["", " \n", "{}", #"{"syncs": []}"#, #"{"syncs": null}"#])
+  func `nothing to load is no problem`(text: String) throws {
     let config = try config(text)
     #expect(config.entries.isEmpty && config.problems.isEmpty)
   }
 
-  @Test func `MS-273 BX-71.1 a problem names file, line, column, place and remedy`() throws {
+  @Test(.covers("MS-273", "BX-71.1"))
+  func `a problem names file, line, column, place and remedy`() throws {
     let config = try config(
       """
       {
@@ -117,85 +119,87 @@ import Testing
     #expect(problem.description.hasPrefix("usersyncs.json:6:16: error: "))
   }
 
-  @Test(arguments: [
-    (#"{"syncs": [}"#, "notJSON", ""), ("[]", "wrongForm", ""),
-    (#"{"syncs": {}}"#, "wrongForm", "syncs"), (#"{"syncs": [5]}"#, "wrongForm", "syncs[0]"),
-    (#"{"sinks": []}"#, "unknownKey", "sinks"),
-    (
-      #"{"syncs": [{"syncType": "syncUp", "soupName": "a", "options": {"fieldlist": []}}]}"#,
-      "missingKey", "syncs[0]"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "down", "soupName": "a"}]}"#, "unknownSyncType",
-      "syncs[0].syncType"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a"}]}"#, "missingKey",
-      "syncs[0]"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "", "options": {"fieldlist": []}}]}"#,
-      "wrongForm",
-      "syncs[0].soupName"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "option": {}, "options": {"fieldlist": []}}]}"#,
-      "unknownKey", "syncs[0].option"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"type": "collection", "maxBatchSise": 9}, "options": {"fieldlist": []}}]}"#,
-      "unknownKey", "syncs[0].target.maxBatchSise"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a", "target": {"type": "parent_children", "relationshipType": "LOOKUP", "parent": {"sObjectType": "Account", "soupName": "a", "idfield": "X"}, "parentFieldlist": [], "parentSoqlFilter": "", "children": {"sobjectType": "Contact", "sobjectTypePlural": "Contacts", "soupName": "c", "parentIdFieldName": "AccountId"}, "childrenFieldlist": []}}]}"#,
-      "unknownKey", "syncs[0].target.parent.idfield"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"fieldlist": ["Name", "__local__"]}}]}"#,
-      "bookkeepingField", "syncs[0].options.fieldlist"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"createFieldlist": ["_soupEntryId"]}, "options": {"fieldlist": []}}]}"#,
-      "bookkeepingField", "syncs[0].target.createFieldlist"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": "MINE", "fieldlist": []}}]}"#,
-      "unknownMergeMode", "syncs[0].options.mergeMode"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": 1, "fieldlist": []}}]}"#,
-      "unknownMergeMode", "syncs[0].options.mergeMode"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": "OVERWRITE", "mergeMode": "overwrite", "fieldlist": []}}]}"#,
-      "unknownMergeMode", "syncs[0].options.mergeMode"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergemode": "LEAVE_IF_CHANGED", "fieldlist": []}}]}"#,
-      "unknownOption", "syncs[0].options.mergemode"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"lateCommitWindowMilliseconds": "10000", "fieldlist": []}}]}"#,
-      "wrongForm", "syncs[0].options.lateCommitWindowMilliseconds"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"fetchModificationDates": "true", "fieldlist": []}}]}"#,
-      "wrongForm", "syncs[0].options.fetchModificationDates"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"maxBatchSize": "100"}, "options": {"fieldlist": []}}]}"#,
-      "wrongForm", "syncs[0].target.maxBatchSize"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a"}]}"#, "noFields",
-      "syncs[0]"
-    ),
-    (
-      #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"type": "mine"}}]}"#,
-      "invalidTarget", "syncs[0].target"
-    ),
-  ])
-  func `MS-209 MS-273 every problem is told by its code and place`(
+  @Test(
+    .covers("MS-209", "MS-273"),
+    arguments: [
+      (#"{"syncs": [}"#, "notJSON", ""), ("[]", "wrongForm", ""),
+      (#"{"syncs": {}}"#, "wrongForm", "syncs"), (#"{"syncs": [5]}"#, "wrongForm", "syncs[0]"),
+      (#"{"sinks": []}"#, "unknownKey", "sinks"),
+      (
+        #"{"syncs": [{"syncType": "syncUp", "soupName": "a", "options": {"fieldlist": []}}]}"#,
+        "missingKey", "syncs[0]"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "down", "soupName": "a"}]}"#, "unknownSyncType",
+        "syncs[0].syncType"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a"}]}"#, "missingKey",
+        "syncs[0]"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "", "options": {"fieldlist": []}}]}"#,
+        "wrongForm",
+        "syncs[0].soupName"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "option": {}, "options": {"fieldlist": []}}]}"#,
+        "unknownKey", "syncs[0].option"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"type": "collection", "maxBatchSise": 9}, "options": {"fieldlist": []}}]}"#,
+        "unknownKey", "syncs[0].target.maxBatchSise"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a", "target": {"type": "parent_children", "relationshipType": "LOOKUP", "parent": {"sObjectType": "Account", "soupName": "a", "idfield": "X"}, "parentFieldlist": [], "parentSoqlFilter": "", "children": {"sobjectType": "Contact", "sobjectTypePlural": "Contacts", "soupName": "c", "parentIdFieldName": "AccountId"}, "childrenFieldlist": []}}]}"#,
+        "unknownKey", "syncs[0].target.parent.idfield"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"fieldlist": ["Name", "__local__"]}}]}"#,
+        "bookkeepingField", "syncs[0].options.fieldlist"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"createFieldlist": ["_soupEntryId"]}, "options": {"fieldlist": []}}]}"#,
+        "bookkeepingField", "syncs[0].target.createFieldlist"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": "MINE", "fieldlist": []}}]}"#,
+        "unknownMergeMode", "syncs[0].options.mergeMode"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": 1, "fieldlist": []}}]}"#,
+        "unknownMergeMode", "syncs[0].options.mergeMode"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergeMode": "OVERWRITE", "mergeMode": "overwrite", "fieldlist": []}}]}"#,
+        "unknownMergeMode", "syncs[0].options.mergeMode"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"mergemode": "LEAVE_IF_CHANGED", "fieldlist": []}}]}"#,
+        "unknownOption", "syncs[0].options.mergemode"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"lateCommitWindowMilliseconds": "10000", "fieldlist": []}}]}"#,
+        "wrongForm", "syncs[0].options.lateCommitWindowMilliseconds"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "options": {"fetchModificationDates": "true", "fieldlist": []}}]}"#,
+        "wrongForm", "syncs[0].options.fetchModificationDates"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"maxBatchSize": "100"}, "options": {"fieldlist": []}}]}"#,
+        "wrongForm", "syncs[0].target.maxBatchSize"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a"}]}"#, "noFields",
+        "syncs[0]"
+      ),
+      (
+        #"{"syncs": [{"syncName": "a", "syncType": "syncUp", "soupName": "a", "target": {"type": "mine"}}]}"#,
+        "invalidTarget", "syncs[0].target"
+      ),
+    ])
+  func `every problem is told by its code and place`(
     text: String, code: String, path: String
   ) throws {
     let problems = try config(text).problems
@@ -204,8 +208,8 @@ import Testing
     #expect(problems.allSatisfy { $0.isWarning == isWarning })
   }
 
-  @Test(arguments: [#""LEAVE_IF_CHANGE""#, #""overwrite""#, #""""#, "7", "[]"])
-  func `MS-36 an entry with an unknown merge mode is no sync`(mode: String) throws {
+  @Test(.covers("MS-36"), arguments: [#""LEAVE_IF_CHANGE""#, #""overwrite""#, #""""#, "7", "[]"])
+  func `an entry with an unknown merge mode is no sync`(mode: String) throws {
     let config = try config(
       #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a", "#
         + #""target": {"type": "soql", "query": "SELECT Id FROM A"}, "#
@@ -215,8 +219,9 @@ import Testing
     #expect(config.problems.allSatisfy { !$0.isWarning })
   }
 
-  @Test(arguments: ["", #", "options": null"#, #", "options": {"mergeMode": null}"#])
-  func `MS-35 an entry without a merge mode has that of the platform`(options: String) throws {
+  @Test(
+    .covers("MS-35"), arguments: ["", #", "options": null"#, #", "options": {"mergeMode": null}"#])
+  func `an entry without a merge mode has that of the platform`(options: String) throws {
     let config = try config(
       #"{"syncs": [{"syncName": "a", "syncType": "syncDown", "soupName": "a", "#
         + #""target": {"type": "soql", "query": "SELECT Id FROM A"}\#(options)}]}"#)
@@ -224,7 +229,8 @@ import Testing
     #expect(config.problems.isEmpty)
   }
 
-  @Test func `MS-239 a key that a target reads under a second name is not misspelled`()
+  @Test(.covers("MS-239"))
+  func `a key that a target reads under a second name is not misspelled`()
     throws
   {
     let config = try config(
@@ -260,7 +266,8 @@ import Testing
     #expect(config.problems.map(\.code) == [.unknownOption])
   }
 
-  @Test func `MS-273 of two syncs with one name the first is made`() throws {
+  @Test(.covers("MS-273"))
+  func `of two syncs with one name the first is made`() throws {
     let config = try config(
       """
       {"syncs": [
@@ -271,7 +278,8 @@ import Testing
     #expect(config.problems.map(\.code) == [.nameTwice] && config.problems[0].line == 3)
   }
 
-  @Test func `MS-269 MS-271 MS-274 the user's file is found, and existing syncs stay as they are`()
+  @Test(.covers("MS-269", "MS-271", "MS-274"))
+  func `the user's file is found, and existing syncs stay as they are`()
     async throws
   {
     let device = try await Device.open(InMemoryOrg())

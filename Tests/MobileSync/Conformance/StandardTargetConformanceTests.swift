@@ -14,6 +14,7 @@ import SalesforceSDKCore
 import SoqlSyncDown
 import SoslSyncDown
 import Testing
+import TestSupport
 
 /// Do the targets of the package keep what every target has to keep?
 @Suite struct StandardTargetConformanceTests {
@@ -26,30 +27,34 @@ import Testing
   private static func batches(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
 
   @Test(
+    .covers("MS-228"),
     arguments: SyncUpConformance(CollectionSyncUpTarget()) { count, mode in
       batches(count, of: 200) + (mode == .leaveIfChanged ? 1 : 0)
     }.cases)
-  func `MS-228 the collection target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the collection target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-222"),
     arguments: SyncUpConformance(BatchSyncUpTarget()) { count, mode in
       batches(count, of: 25) + (mode == .leaveIfChanged ? 1 : 0)
     }.cases)
-  func `MS-222 the batch target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the batch target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-181"),
     arguments: SyncUpConformance(BasicSyncUpTarget()) { count, mode in
       count * (mode == .leaveIfChanged ? 2 : 1)
     }.cases)
-  func `MS-181 the basic target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the basic target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-241"),
     arguments: SyncUpConformance(
       ParentChildrenSyncUpTarget(
         parent: accounts, children: contacts, relationshipType: .masterDetail),
@@ -58,49 +63,54 @@ import Testing
       },
       prepare: { try await $0.prepareTrees() }
     ).cases)
-  func `MS-241 the parent-children target upwards`(_ guarantee: SyncConformanceCase) async throws {
+  func `the parent-children target upwards`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-104"),
     arguments: try SyncDownConformance(SoqlSyncDownTarget(query: "select Name from Account")) {
       count in batches(count, of: 2_000)
     }.cases)
-  func `MS-104 the SOQL target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the SOQL target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-118"),
     arguments: try SyncDownConformance(
       SoslSyncDownTarget(query: "FIND {a} RETURNING Account(Id, Name, LastModifiedDate)"),
       requests: { _ in 1 }, prepare: { device, ids in device.org.setFound(ids) }
     ).cases)
-  func `MS-118 the SOSL target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the SOSL target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-122"),
     arguments: try SyncDownConformance(
       MruSyncDownTarget(objectType: "Account", fieldlist: ["Name"]),
       requests: { 1 + batches($0, of: 500) },
       prepare: { device, ids in device.org.setRecent(ids) }
     ).cases)
-  func `MS-122 the MRU target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the MRU target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-128"),
     arguments: try SyncDownConformance(
       RefreshSyncDownTarget(
         soupName: Device.soup, objectType: "Account", fieldlist: ["Name"]),
       requests: { batches($0, of: 500) },
       prepare: { device, ids in try await device.download(ids) }
     ).cases)
-  func `MS-128 the refresh target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the refresh target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-163"),
     arguments: SyncDownConformance(
       BriefcaseSyncDownTarget(infos: [
         BriefcaseObjectInfo(sobjectType: "Account", soupName: Device.soup, fieldlist: ["Name"])
@@ -108,11 +118,12 @@ import Testing
       requests: { 2 * batches($0, of: 2_000) },
       prepare: { device, ids in device.org.setBriefcase(["Account": ids]) }
     ).cases)
-  func `MS-163 the briefcase target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the briefcase target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-147"),
     arguments: SyncDownConformance(
       ParentChildrenSyncDownTarget(
         parent: accounts, parentFieldlist: ["Name"], children: contacts,
@@ -120,40 +131,45 @@ import Testing
       requests: { batches($0, of: 2_000) },
       prepare: { device, _ in try await device.prepareTrees() }
     ).cases)
-  func `MS-147 the parent-children target downwards`(
+  func `the parent-children target downwards`(
     _ guarantee: SyncConformanceCase
   ) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-143"),
     arguments: try DescriptionConformance(
       LayoutSyncDownTarget(LayoutRequest(objectAPIName: "Account", formFactor: "Large"))
     ).cases)
-  func `MS-143 the layout target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the layout target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   @Test(
+    .covers("MS-141"),
     arguments: try DescriptionConformance(MetadataSyncDownTarget(objectType: "Account")).cases)
-  func `MS-141 the metadata target`(_ guarantee: SyncConformanceCase) async throws {
+  func `the metadata target`(_ guarantee: SyncConformanceCase) async throws {
     try await guarantee.check()
   }
 
   // MARK: Another id field
 
   @Test(
+    .covers("MS-179"),
     arguments: try SyncDownConformance(
       SoqlSyncDownTarget(query: "select Name from Account", idFieldName: "Key__c")
     ).cases)
-  func `MS-179 a SOQL target with an id field of its own`(
+  func `a SOQL target with an id field of its own`(
     _ guarantee: SyncConformanceCase
   ) async throws {
     try await guarantee.check()
   }
 
-  @Test(arguments: SyncUpConformance(CollectionSyncUpTarget(idFieldName: "Key__c")).cases)
-  func `MS-179 a collection target with an id field of its own`(
+  @Test(
+    .covers("MS-179"),
+    arguments: SyncUpConformance(CollectionSyncUpTarget(idFieldName: "Key__c")).cases)
+  func `a collection target with an id field of its own`(
     _ guarantee: SyncConformanceCase
   ) async throws {
     try await guarantee.check()

@@ -6,6 +6,7 @@ import SmartStore
 import SoqlSyncDown
 import Synchronization
 import Testing
+import TestSupport
 
 /// First runs that are large enough to leave the indexes for the end.
 @Suite struct FreshSoupTests {
@@ -115,7 +116,8 @@ import Testing
         soupName: Device.soup, path: path, matchKey: value, pageSize: 1))
   }
 
-  @Test func `MS-66 a first run into an empty soup leaves every record where its indexes find it`()
+  @Test(.covers("MS-66"))
+  func `a first run into an empty soup leaves every record where its indexes find it`()
     async throws
   {
     let org = large()
@@ -131,7 +133,8 @@ import Testing
     #expect(try await device.rows().count == 10_000)
   }
 
-  @Test func `MS-66 ids and flags are found by their indexes while a first run goes on`()
+  @Test(.covers("MS-66"))
+  func `ids and flags are found by their indexes while a first run goes on`()
     async throws
   {
     let device = try await Device.open(InMemoryOrg()) { try $0.register(UnorderedPages.self) }
@@ -163,7 +166,8 @@ import Testing
     #expect(try await device.rows().count == UnorderedPages.records)
   }
 
-  @Test func `MS-66 another instance opens the store to read while a first run goes on`()
+  @Test(.covers("MS-66"))
+  func `another instance opens the store to read while a first run goes on`()
     async throws
   {
     let device = try await Device.open(InMemoryOrg()) { try $0.register(UnorderedPages.self) }
@@ -185,12 +189,10 @@ import Testing
     #expect(seen.count == 4 && seen == seen.sorted())
   }
 
-  @Test(arguments: 2...5)
-  func
-    `MS-66 rows that others make while a first run goes on stay, and what comes is matched to them`(
-      request: Int
-    ) async throws
-  {
+  @Test(.covers("MS-66"), arguments: 2...5)
+  func `rows that others make while a first run goes on stay, and what comes is matched to them`(
+    request: Int
+  ) async throws {
     let org = large()
     let device = try await Device.open(org)
     let last = try #require(org.records("Account").last?["Id"]?.string)
@@ -207,7 +209,8 @@ import Testing
     #expect(try await count(device, "Id", .string(last)) == 1)
   }
 
-  @Test func `MS-66 a record that comes twice in a first run is one row, as it came last`()
+  @Test(.covers("MS-66"))
+  func `a record that comes twice in a first run is one row, as it came last`()
     async throws
   {
     let device = try await Device.open(InMemoryOrg()) { try $0.register(OverlappingPages.self) }
@@ -222,7 +225,8 @@ import Testing
     #expect(try await count(device, "Id", "a1600") == 1)
   }
 
-  @Test func `MS-66 a first run that is stopped has its indexes, and the next goes on`()
+  @Test(.covers("MS-66"))
+  func `a first run that is stopped has its indexes, and the next goes on`()
     async throws
   {
     let org = large()

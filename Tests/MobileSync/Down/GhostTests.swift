@@ -4,6 +4,7 @@ import SalesforceAnalytics
 import SalesforceSDKCommon
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 @Suite struct GhostTests {
   private func down(_ device: Device, where condition: String? = nil) async throws -> Int64 {
@@ -20,7 +21,8 @@ import Testing
     try await device.rows().compactMap { $0["Name"]?.string }
   }
 
-  @Test func `MS-92 MS-95 only clean records that the server lost are removed`() async throws {
+  @Test(.covers("MS-92", "MS-95"))
+  func `only clean records that the server lost are removed`() async throws {
     let org = InMemoryOrg()
     let ids = ["a", "b", "c", "d"].map { org.create("Account", ["Name": .string($0)]) }
     let device = try await Device.open(org)
@@ -35,7 +37,8 @@ import Testing
     #expect(try await device.manager.syncStatus(forId: sync) == before)
   }
 
-  @Test func `MS-97 each sync cleans what it downloaded last`() async throws {
+  @Test(.covers("MS-97"))
+  func `each sync cleans what it downloaded last`() async throws {
     let org = InMemoryOrg()
     var ids: [String] = []
     for number in 0...5 {
@@ -55,7 +58,8 @@ import Testing
     #expect(try await names(device) == ["id1", "id3", "id4"])
   }
 
-  @Test func `MS-94 without an index on the sync's id the whole soup counts`() async throws {
+  @Test(.covers("MS-94"))
+  func `without an index on the sync's id the whole soup counts`() async throws {
     let org = InMemoryOrg()
     let id = org.create("Account", ["Name": "a", "Phone": "low"])
     org.create("Account", ["Name": "b", "Phone": "high"])
@@ -67,7 +71,8 @@ import Testing
     #expect(try await names(device) == ["b"])
   }
 
-  @Test func `MS-94 with no local records the server is not asked`() async throws {
+  @Test(.covers("MS-94"))
+  func `with no local records the server is not asked`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let sync = try await down(device)
@@ -76,7 +81,8 @@ import Testing
     #expect(org.requests.isEmpty)
   }
 
-  @Test func `MS-96 an empty answer makes all records ghosts and a failed one none`() async throws {
+  @Test(.covers("MS-96"))
+  func `an empty answer makes all records ghosts and a failed one none`() async throws {
     let org = InMemoryOrg()
     org.create("Account", ["Name": "a"])
     let device = try await Device.open(org)
@@ -94,7 +100,8 @@ import Testing
     #expect(try await device.manager.cleanResyncGhosts(forId: sync) == 1)
   }
 
-  @Test func `MS-73 long lists of ghosts are removed in slices`() async throws {
+  @Test(.covers("MS-73"))
+  func `long lists of ghosts are removed in slices`() async throws {
     let org = InMemoryOrg()
     for number in 0..<1_203 { org.create("Account", ["Name": .string("it's \(number)")]) }
     let device = try await Device.open(org)
@@ -106,8 +113,8 @@ import Testing
     #expect(try await device.rows().count == 2)
   }
 
-  @Test func `MS-93 MS-42 ghosts are for syncs down, and existence is checked first`() async throws
-  {
+  @Test(.covers("MS-93", "MS-42"))
+  func `ghosts are for syncs down, and existence is checked first`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let up = try await device.manager.createSyncUp(
       options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]), soupName: Device.soup)
@@ -124,7 +131,8 @@ import Testing
         == .managerStopped)
   }
 
-  @Test func `MS-100 a stop during the cleaning ends it and frees the sync`() async throws {
+  @Test(.covers("MS-100"))
+  func `a stop during the cleaning ends it and frees the sync`() async throws {
     let org = InMemoryOrg()
     for number in 0..<30 { org.create("Account", ["Name": .string("\(number)")]) }
     let device = try await Device.open(org)
@@ -148,7 +156,8 @@ import Testing
     #expect(try await device.rows().count == 30)
   }
 
-  @Test func `MS-316 MS-99 MS-101 cleaning tells an event`() async throws {
+  @Test(.covers("MS-316", "MS-99", "MS-101"))
+  func `cleaning tells an event`() async throws {
     let org = InMemoryOrg()
     let id = org.create("Account", ["Name": "a"])
     let device = try await Device.open(org)
@@ -177,8 +186,8 @@ import Testing
     return (org, device, id)
   }
 
-  @Test(arguments: ["a", "b"], ["a", "b"])
-  func `BX-68 a record stays as long as one of its syncs has it, and goes with the last`(
+  @Test(.covers("BX-68"), arguments: ["a", "b"], ["a", "b"])
+  func `a record stays as long as one of its syncs has it, and goes with the last`(
     loser: String, first: String
   ) async throws {
     let (org, device, id) = try await shared()
@@ -196,7 +205,8 @@ import Testing
     #expect(try await device.rows().isEmpty)
   }
 
-  @Test func `BX-68 a sync that was deleted holds nothing back`() async throws {
+  @Test(.covers("BX-68"))
+  func `a sync that was deleted holds nothing back`() async throws {
     let (org, device, id) = try await shared()
     try await device.manager.deleteSync(forName: "b")
     org.delete("Account", id)
@@ -204,7 +214,8 @@ import Testing
     #expect(try await device.rows().isEmpty)
   }
 
-  @Test func `BX-68 a sync that met the record while it was edited has it too`() async throws {
+  @Test(.covers("BX-68"))
+  func `a sync that met the record while it was edited has it too`() async throws {
     let (org, device, id) = try await shared()
     try await device.edit(id, ["Name": "mine"])
     _ = try await device.manager.createSyncDown(

@@ -3,11 +3,12 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 /// Are records found whose dates lie before what a sync has seen already?
 @Suite struct LateCommitTests {
-  @Test(arguments: [Duration.zero, .seconds(5), .seconds(30)])
-  func `MS-91 a record that was committed late comes down if it lies within the window`(
+  @Test(.covers("MS-91"), arguments: [Duration.zero, .seconds(5), .seconds(30)])
+  func `a record that was committed late comes down if it lies within the window`(
     window: Duration
   ) async throws {
     let org = InMemoryOrg()
@@ -25,7 +26,8 @@ import Testing
     #expect(again.options == options)
   }
 
-  @Test func `MS-91 records of the window replace an edit only if somebody has changed them there`()
+  @Test(.covers("MS-91"))
+  func `records of the window replace an edit only if somebody has changed them there`()
     async throws
   {
     let org = InMemoryOrg()

@@ -4,10 +4,12 @@ import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 /// What does running a sync down again leave as it is?
 @Suite struct ReSyncTests {
-  @Test func `MS-90 MS-98 a re-sync removes nothing, and cleaning ghosts leaves the sync as it is`()
+  @Test(.covers("MS-90", "MS-98"))
+  func `a re-sync removes nothing, and cleaning ghosts leaves the sync as it is`()
     async throws
   {
     let org = InMemoryOrg()
@@ -26,7 +28,8 @@ import Testing
     #expect(try await device.rows().count == 2)
   }
 
-  @Test func `MS-33 syncs without options overwrite`() async throws {
+  @Test(.covers("MS-33"))
+  func `syncs without options overwrite`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let down = try await device.manager.createSyncDown(
       target: try SoqlSyncDownTarget(query: Device.query),

@@ -6,6 +6,7 @@ import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 /// Does what a sync down skipped, because an edit stood in its way, come once the edit is gone?
 @Suite struct SkippedRecordsTests {
@@ -39,8 +40,8 @@ import Testing
     return true
   }
 
-  @Test(arguments: [false, true])
-  func `MS-79 a record that was skipped comes when the app has undone its edit`(restarts: Bool)
+  @Test(.covers("MS-79"), arguments: [false, true])
+  func `a record that was skipped comes when the app has undone its edit`(restarts: Bool)
     async throws
   {
     let (org, device, ids) = try await synced()
@@ -66,8 +67,8 @@ import Testing
     #expect(try await device.rows(in: "syncs_skipped").isEmpty)
   }
 
-  @Test(arguments: [SyncResolution.mine, .theirs])
-  func `MS-79 a record that was skipped comes whole after its conflict was resolved`(
+  @Test(.covers("MS-79"), arguments: [SyncResolution.mine, .theirs])
+  func `a record that was skipped comes whole after its conflict was resolved`(
     resolution: SyncResolution
   ) async throws {
     let (org, device, ids) = try await synced()
@@ -82,7 +83,8 @@ import Testing
     #expect(try await device.rows(in: "syncs_skipped").isEmpty)
   }
 
-  @Test func `MS-79 while the edit stands the record stays as it is here, run after run`()
+  @Test(.covers("MS-79"))
+  func `while the edit stands the record stays as it is here, run after run`()
     async throws
   {
     let (org, device, ids) = try await synced()
@@ -93,7 +95,8 @@ import Testing
     #expect(try await device.rows(in: "syncs_skipped").count == 1)
   }
 
-  @Test func `MS-79 a record that the server did not change is not remembered`() async throws {
+  @Test(.covers("MS-79"))
+  func `a record that the server did not change is not remembered`() async throws {
     let (_, device, ids) = try await synced()
     try await device.edit(ids[0], ["Name": "mine"])
     _ = try await device.manager.syncDown(
@@ -103,7 +106,8 @@ import Testing
     #expect(try await device.rows(in: "syncs_skipped").isEmpty)
   }
 
-  @Test func `MS-79 a deleted sync forgets what it skipped`() async throws {
+  @Test(.covers("MS-79"))
+  func `a deleted sync forgets what it skipped`() async throws {
     let (org, device, ids) = try await synced()
     try await device.edit(ids[0], ["Name": "mine"])
     org.update("Account", ids[0], ["Phone": "theirs"])

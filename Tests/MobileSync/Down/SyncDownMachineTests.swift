@@ -1,6 +1,7 @@
 import Testing
 
 @testable import MobileSync
+import TestSupport
 
 @Suite struct SyncDownMachineTests {
   private func progress(total: Int?, pages: [Int]) -> [Int] {
@@ -21,19 +22,22 @@ import Testing
     #expect(machine.maxTimeStamp == 7)
   }
 
-  @Test func `MS-46 pages report the floor of their share while something is missing`() {
+  @Test(.covers("MS-46"))
+  func `pages report the floor of their share while something is missing`() {
     #expect(progress(total: 10, pages: [10]) == [])
     #expect(progress(total: 30, pages: [10, 10, 10]) == [33, 66])
     #expect(progress(total: 6, pages: [1, 1, 1, 1, 1, 1]) == [16, 33, 50, 66, 83])
     #expect(progress(total: 1_000_000, pages: [999_999, 1]) == [99])
   }
 
-  @Test func `MS-52 an unknown total keeps the progress at 0 and a wrong one stays below 100`() {
+  @Test(.covers("MS-52"))
+  func `an unknown total keeps the progress at 0 and a wrong one stays below 100`() {
     #expect(progress(total: nil, pages: [5, 5]) == [])
     #expect(progress(total: 4, pages: [2, 2, 2]) == [50])
   }
 
-  @Test func `MS-45 with no records and no further page there is no second update`() {
+  @Test(.covers("MS-45"))
+  func `with no records and no further page there is no second update`() {
     func isReported(_ total: Int?, isLast: Bool) -> Bool {
       var machine = SyncDownMachine(maxTimeStamp: -1, isSorted: true)
       return machine.begin(total: total, isLast: isLast)
@@ -43,8 +47,8 @@ import Testing
     #expect(isReported(nil, isLast: true))
   }
 
-  @Test
-  func `BX-67 MS-83 a sorted target stores the watermark with every page, another at the end`() {
+  @Test(.covers("BX-67", "MS-83"))
+  func `a sorted target stores the watermark with every page, another at the end`() {
     var sorted = SyncDownMachine(maxTimeStamp: 5, isSorted: true)
     _ = sorted.begin(total: 3, isLast: false)
     let stored = sorted.page(count: 1, latest: 7).maxTimeStamp
@@ -56,7 +60,8 @@ import Testing
     #expect(unsorted.maxTimeStamp == 7)
   }
 
-  @Test func `MS-81 a run never lowers the watermark`() {
+  @Test(.covers("MS-81"))
+  func `a run never lowers the watermark`() {
     var machine = SyncDownMachine(maxTimeStamp: 50, isSorted: true)
     _ = machine.begin(total: 3, isLast: false)
     let stored = [7, -1].map { machine.page(count: 1, latest: $0).maxTimeStamp }
@@ -64,7 +69,8 @@ import Testing
   }
 
   /// All ways to cut up to eight records into pages, with totals that are right, too small and too large.
-  @Test func `MS-48 progress never falls and is below 100`() {
+  @Test(.covers("MS-48"))
+  func `progress never falls and is below 100`() {
     func cuts(_ count: Int) -> [[Int]] {
       if count == 0 { return [[]] }
       return (1...count).flatMap { first in cuts(count - first).map { [first] + $0 } }

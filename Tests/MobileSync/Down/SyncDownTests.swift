@@ -4,6 +4,7 @@ import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 @Suite struct SyncDownTests {
   private func target(_ query: String = Device.query) throws -> SoqlSyncDownTarget {
@@ -26,7 +27,8 @@ import Testing
 
   // MARK: Records
 
-  @Test func `MS-66 a downloaded record is clean, belongs to the sync and keeps its text`()
+  @Test(.covers("MS-66"))
+  func `a downloaded record is clean, belongs to the sync and keeps its text`()
     async throws
   {
     let org = orgWithAccounts(3)
@@ -45,7 +47,8 @@ import Testing
     #expect(state.maxTimeStamp == org.now)
   }
 
-  @Test func `MS-66 an existing row is replaced as a whole and keeps its entry id`() async throws {
+  @Test(.covers("MS-66"))
+  func `an existing row is replaced as a whole and keeps its entry id`() async throws {
     let org = orgWithAccounts(1)
     let device = try await Device.open(org)
     let id = try #require(org.records("Account").first?["Id"]?.string)
@@ -59,7 +62,8 @@ import Testing
     #expect(row["Old"] == nil && row[SyncKeys.lastError] == nil && row["_soupEntryId"] == 1)
   }
 
-  @Test func `MS-79 overwrite replaces edits made before the run, leave-if-changed keeps them`()
+  @Test(.covers("MS-79"))
+  func `overwrite replaces edits made before the run, leave-if-changed keeps them`()
     async throws
   {
     for mode in [SyncMergeMode.overwrite, .leaveIfChanged] {
@@ -89,8 +93,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [SoupIndexType.string, .integer, .json1])
-  func `MS-64 dirty records are found whatever the index on the flag`(type: SoupIndexType)
+  @Test(.covers("MS-64"), arguments: [SoupIndexType.string, .integer, .json1])
+  func `dirty records are found whatever the index on the flag`(type: SoupIndexType)
     async throws
   {
     let org = orgWithAccounts(2)
@@ -116,7 +120,8 @@ import Testing
 
   // MARK: Updates and paging
 
-  @Test func `MS-49 MS-77 MS-44 MS-45 MS-46 one page reports its beginning, its total and its end`()
+  @Test(.covers("MS-49", "MS-77", "MS-44", "MS-45", "MS-46"))
+  func `one page reports its beginning, its total and its end`()
     async throws
   {
     let device = try await Device.open(orgWithAccounts(10))
@@ -124,7 +129,8 @@ import Testing
     #expect(await run.allUpdates() == ["RUNNING 0/-1", "RUNNING 0/10", "DONE 100/10"])
   }
 
-  @Test func `MS-46 three pages report their shares and the requests follow the pages`()
+  @Test(.covers("MS-46"))
+  func `three pages report their shares and the requests follow the pages`()
     async throws
   {
     let org = orgWithAccounts(30)
@@ -139,13 +145,15 @@ import Testing
     #expect(try await device.rows().count == 30)
   }
 
-  @Test func `MS-45 nothing on the server is done at once`() async throws {
+  @Test(.covers("MS-45"))
+  func `nothing on the server is done at once`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let run = try await download(device)
     #expect(await run.allUpdates() == ["RUNNING 0/-1", "DONE 100/0"])
   }
 
-  @Test func `MS-7 every request carries the mark of sync`() async throws {
+  @Test(.covers("MS-7"))
+  func `every request carries the mark of sync`() async throws {
     let org = orgWithAccounts(30)
     org.pageSize = 10
     let device = try await Device.open(org)
@@ -156,7 +164,8 @@ import Testing
     #expect(org.requests.allSatisfy { $0.qualifier == "MobileSync" })
   }
 
-  @Test func `MS-31 the row is saved before an update is delivered`() async throws {
+  @Test(.covers("MS-31"))
+  func `the row is saved before an update is delivered`() async throws {
     let org = orgWithAccounts(20)
     org.pageSize = 10
     let device = try await Device.open(org)
@@ -175,7 +184,8 @@ import Testing
 
   // MARK: Again
 
-  @Test func `MS-89 running again asks for what changed and fetches only that`() async throws {
+  @Test(.covers("MS-89"))
+  func `running again asks for what changed and fetches only that`() async throws {
     let org = orgWithAccounts(10)
     let device = try await Device.open(org)
     let first = try await download(device, name: "accounts").finished()
@@ -196,17 +206,19 @@ import Testing
 
   // MARK: Failures
 
-  @Test(arguments: [
-    (200, "{\"records\": [", SyncError.Code.unexpectedResponse),
-    (200, "<html>", .unexpectedResponse), (200, "{\"totalSize\":1}", .unexpectedResponse),
-    (200, "", .unexpectedResponse), (200, "[]", .unexpectedResponse),
-    (500, "[{\"errorCode\":\"UNKNOWN_EXCEPTION\"}]", .server), (401, "", .server),
-    (503, "", .server), (400, "[{\"errorCode\":\"MALFORMED_QUERY\"}]", .server),
-    (200, #"{"totalSize":1,"records":[{"Name":"x"}]}"#, .recordWithoutId),
-    (200, #"{"totalSize":1,"records":[{"Id":null}]}"#, .recordWithoutId),
-    (200, #"{"totalSize":1,"records":["x"]}"#, .recordWithoutId),
-  ])
-  func `MS-84 MS-110 MS-313 MS-68 a bad answer fails the run with its cause and changes nothing`(
+  @Test(
+    .covers("MS-84", "MS-110", "MS-313", "MS-68"),
+    arguments: [
+      (200, "{\"records\": [", SyncError.Code.unexpectedResponse),
+      (200, "<html>", .unexpectedResponse), (200, "{\"totalSize\":1}", .unexpectedResponse),
+      (200, "", .unexpectedResponse), (200, "[]", .unexpectedResponse),
+      (500, "[{\"errorCode\":\"UNKNOWN_EXCEPTION\"}]", .server), (401, "", .server),
+      (503, "", .server), (400, "[{\"errorCode\":\"MALFORMED_QUERY\"}]", .server),
+      (200, #"{"totalSize":1,"records":[{"Name":"x"}]}"#, .recordWithoutId),
+      (200, #"{"totalSize":1,"records":[{"Id":null}]}"#, .recordWithoutId),
+      (200, #"{"totalSize":1,"records":["x"]}"#, .recordWithoutId),
+    ])
+  func `a bad answer fails the run with its cause and changes nothing`(
     status: Int, body: String, expected: SyncError.Code
   ) async throws {
     let org = orgWithAccounts(30)
@@ -225,7 +237,8 @@ import Testing
     #expect(state.maxTimeStamp == org.now - 20_000)
   }
 
-  @Test func `MS-328 a network lost on page 3 of 5 keeps two pages and the next run goes on there`()
+  @Test(.covers("MS-328"))
+  func `a network lost on page 3 of 5 keeps two pages and the next run goes on there`()
     async throws
   {
     let org = orgWithAccounts(50)
@@ -245,8 +258,8 @@ import Testing
     #expect(try await device.rows().count == 50)
   }
 
-  @Test func `MS-312 MS-62 a missing soup or index fails the run before any request`() async throws
-  {
+  @Test(.covers("MS-312", "MS-62"))
+  func `a missing soup or index fails the run before any request`() async throws {
     let org = orgWithAccounts(1)
     let device = try await Device.open(org)
     try await device.store.registerSoup(
@@ -261,9 +274,8 @@ import Testing
     #expect(org.requests.isEmpty)
   }
 
-  @Test
-  func
-    `MS-82 MS-179 a page with a missing date does not move the watermark; the later double wins`()
+  @Test(.covers("MS-82", "MS-179"))
+  func `a page with a missing date does not move the watermark; the later double wins`()
     async throws
   {
     let org = InMemoryOrg()
@@ -281,7 +293,8 @@ import Testing
     #expect(try await device.rows().map { $0["Name"]?.string } == ["b", "c"])
   }
 
-  @Test func `MS-6 dates are compared as instants`() async throws {
+  @Test(.covers("MS-6"))
+  func `dates are compared as instants`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let body = #"""
@@ -294,7 +307,8 @@ import Testing
     #expect(state.maxTimeStamp == 1_423_170_723_956)
   }
 
-  @Test func `MS-80 an empty page is not the end`() async throws {
+  @Test(.covers("MS-80"))
+  func `an empty page is not the end`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     org.intervene { number, _ in
@@ -316,8 +330,8 @@ import Testing
 
   // MARK: Edits during a run
 
-  @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged], 1...4)
-  func `MS-78 an edit at any step of a run survives, stays dirty and goes up`(
+  @Test(.covers("MS-78"), arguments: [SyncMergeMode.overwrite, .leaveIfChanged], 1...4)
+  func `an edit at any step of a run survives, stays dirty and goes up`(
     mode: SyncMergeMode, step: Int
   ) async throws {
     let org = orgWithAccounts(30)
@@ -359,8 +373,8 @@ import Testing
 
   // MARK: Kills
 
-  @Test(arguments: 1...5)
-  func `MS-60 a process that dies at any step leaves a store from which the next run converges`(
+  @Test(.covers("MS-60"), arguments: 1...5)
+  func `a process that dies at any step leaves a store from which the next run converges`(
     step: Int
   ) async throws {
     let org = orgWithAccounts(40)

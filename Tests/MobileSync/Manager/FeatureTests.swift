@@ -6,11 +6,12 @@ import MobileSyncTestSupport
 import ParentChildrenSync
 import SalesforceSDKCore
 import Testing
+import TestSupport
 
 /// Which features does the user agent tell?
 @Suite struct FeatureTests {
-  @Test
-  func `MS-11 MS-162 MS-318.1 CO-183.2 features are told by their codes once they are used`()
+  @Test(.covers("MS-11", "MS-162", "MS-318.1", "CO-183.2"))
+  func `features are told by their codes once they are used`()
     async throws
   {
     let device = try await Device.open(InMemoryOrg())

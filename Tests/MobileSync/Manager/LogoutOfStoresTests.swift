@@ -38,9 +38,8 @@ import Testing
     return store
   }
 
-  @Test
-  func
-    `MS-12 SS-20 a logout closes the managers of all the account's stores, made by hand or shared`()
+  @Test(.covers("MS-12", "SS-20"))
+  func `a logout closes the managers of all the account's stores, made by hand or shared`()
     async throws
   {
     let folder = try TemporaryFolder()

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import MobileSync
+import TestSupport
 
 @Suite struct ManagerMachineTests {
   private func code(_ body: () throws -> Void) -> SyncError.Code? {
@@ -12,13 +13,15 @@ import Testing
     }
   }
 
-  @Test func `MS-16 the states have the platform's texts`() {
+  @Test(.covers("MS-16"))
+  func `the states have the platform's texts`() {
     #expect(ManagerMachine.State.accepting.rawValue == "accepting_syncs")
     #expect(ManagerMachine.State.stopRequested.rawValue == "stop_requested")
     #expect(ManagerMachine.State.stopped.rawValue == "stopped")
   }
 
-  @Test func `MS-53 stop with nothing active stops at once, else with the last operation`() throws {
+  @Test(.covers("MS-53"))
+  func `stop with nothing active stops at once, else with the last operation`() throws {
     var machine = ManagerMachine()
     machine.stop()
     #expect(machine.state == .stopped)
@@ -33,7 +36,8 @@ import Testing
     #expect(machine.state == .stopped)
   }
 
-  @Test func `MS-56 operations are refused while stopping and stopped`() throws {
+  @Test(.covers("MS-56"))
+  func `operations are refused while stopping and stopped`() throws {
     var machine = ManagerMachine()
     try machine.submit(1)
     machine.stop()
@@ -44,7 +48,8 @@ import Testing
     #expect(refused == .managerStopped)
   }
 
-  @Test func `MS-57 restart is allowed in stopping and stopped only`() throws {
+  @Test(.covers("MS-57"))
+  func `restart is allowed in stopping and stopped only`() throws {
     var machine = ManagerMachine()
     let refused = code { try machine.restart() }
     #expect(refused == .cannotRestart)
@@ -59,7 +64,8 @@ import Testing
     #expect(machine.state == .accepting)
   }
 
-  @Test func `MS-41 MS-58 an active sync is not started twice, also after a restart`() throws {
+  @Test(.covers("MS-41", "MS-58"))
+  func `an active sync is not started twice, also after a restart`() throws {
     var machine = ManagerMachine()
     try machine.submit(1)
     var refused = code { try machine.submit(1) }
@@ -73,8 +79,8 @@ import Testing
   }
 
   /// Every sequence of seven calls over two syncs keeps the rules.
-  @Test
-  func `MS-53 MS-54 MS-55 MS-56 MS-57 MS-58 the rules hold after every sequence of calls`() {
+  @Test(.covers("MS-53", "MS-54", "MS-55", "MS-56", "MS-57", "MS-58"))
+  func `the rules hold after every sequence of calls`() {
     enum Call: CaseIterable { case submit1, submit2, leave1, leave2, stop, restart }
     func walk(_ machine: ManagerMachine, _ depth: Int) {
       #expect((machine.state == .stopped) ? machine.active.isEmpty : true)

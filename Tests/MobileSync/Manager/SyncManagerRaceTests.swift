@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import MobileSync
+import TestSupport
 
 /// What happens when calls of one manager meet?
 @Suite struct SyncManagerRaceTests {
@@ -67,7 +68,8 @@ import Testing
   // close: waits
   //                   stored; closed by now
   // returns
-  @Test func `MS-13 a close waits for the state of a start that is being stored`() async throws {
+  @Test(.covers("MS-13"))
+  func `a close waits for the state of a start that is being stored`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let sync = try await stored(device)
     let submission = Gate()
@@ -109,7 +111,8 @@ import Testing
       } == .closed)
   }
 
-  @Test func `MS-26 a sync that is being deleted is not run, and never comes back`() async throws {
+  @Test(.covers("MS-26"))
+  func `a sync that is being deleted is not run, and never comes back`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let sync = try await stored(device)
     let manager = device.manager
@@ -133,7 +136,8 @@ import Testing
     #expect(await syncErrorCode { try await manager.checkNotActive(sync.id) } == nil)
   }
 
-  @Test func `MS-50 MS-58 a restart runs again what has ended as stopped and is not over yet`()
+  @Test(.covers("MS-50", "MS-58"))
+  func `a restart runs again what has ended as stopped and is not over yet`()
     async throws
   {
     let org = InMemoryOrg()
@@ -169,7 +173,8 @@ import Testing
     #expect(try await device.rows().count == 1)
   }
 
-  @Test func `MS-58 an operation that notices the stop after the restart goes on`() async throws {
+  @Test(.covers("MS-58"))
+  func `an operation that notices the stop after the restart goes on`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let manager = device.manager
     await manager.stop()

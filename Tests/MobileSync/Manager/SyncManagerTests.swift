@@ -6,6 +6,7 @@ import SmartStore
 import SoqlSyncDown
 import StandardSyncTargets
 import Testing
+import TestSupport
 
 @Suite struct SyncManagerTests {
   private func target() throws -> SoqlSyncDownTarget {
@@ -21,18 +22,21 @@ import Testing
 
   // MARK: Stored syncs
 
-  @Test func `MS-17 syncs live in a soup with three json1 indexes`() async throws {
+  @Test(.covers("MS-17"))
+  func `syncs live in a soup with three json1 indexes`() async throws {
     let device = try await Device.open(org(0))
     let indexes = try await device.store.indices(forSoupNamed: "syncs_soup")
     #expect(indexes.map(\.path) == ["type", "name", "status"])
     #expect(indexes.allSatisfy { $0.type == .json1 })
   }
 
-  @Test(arguments: [
-    ["type:string", "name:string"], ["type:json1", "name:json1"],
-    ["type:string", "name:string", "status:string"],
-  ])
-  func `MS-17 an old soup of syncs gets the three indexes and keeps its syncs`(
+  @Test(
+    .covers("MS-17"),
+    arguments: [
+      ["type:string", "name:string"], ["type:json1", "name:json1"],
+      ["type:string", "name:string", "status:string"],
+    ])
+  func `an old soup of syncs gets the three indexes and keeps its syncs`(
     old: [String]
   ) async throws {
     let device = try await Device.open(org(0))
@@ -59,7 +63,8 @@ import Testing
     #expect(try await manager.syncs().count == 2)
   }
 
-  @Test func `MS-18 a new manager turns running syncs into stopped ones and no others`()
+  @Test(.covers("MS-18"))
+  func `a new manager turns running syncs into stopped ones and no others`()
     async throws
   {
     let device = try await Device.open(org(0))
@@ -86,7 +91,8 @@ import Testing
     }
   }
 
-  @Test func `MS-23 a name is used once, across both directions`() async throws {
+  @Test(.covers("MS-23"))
+  func `a name is used once, across both directions`() async throws {
     let device = try await Device.open(org(0))
     _ = try await device.manager.createSyncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
@@ -106,7 +112,8 @@ import Testing
     #expect(try await device.manager.syncs().count == 4)
   }
 
-  @Test func `MS-25 MS-26 unknown syncs are nil, deleted ones are gone`() async throws {
+  @Test(.covers("MS-25", "MS-26"))
+  func `unknown syncs are nil, deleted ones are gone`() async throws {
     let device = try await Device.open(org(0))
     let manager = device.manager
     #expect(try await manager.syncStatus(forId: -1) == nil)
@@ -123,7 +130,8 @@ import Testing
     try await manager.deleteSync(forName: "x")
   }
 
-  @Test func `MS-27 all syncs with a status are found, however many`() async throws {
+  @Test(.covers("MS-27"))
+  func `all syncs with a status are found, however many`() async throws {
     let device = try await Device.open(org(0))
     let sync = try await device.manager.createSyncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
@@ -135,7 +143,8 @@ import Testing
     #expect(try await device.manager.syncs(with: .done).isEmpty)
   }
 
-  @Test func `MS-37 making a sync runs nothing`() async throws {
+  @Test(.covers("MS-37"))
+  func `making a sync runs nothing`() async throws {
     let org = org(1)
     let device = try await Device.open(org)
     let sync = try await device.manager.createSyncDown(
@@ -145,7 +154,8 @@ import Testing
 
   // MARK: Running
 
-  @Test func `MS-38 MS-56 a refused call leaves no sync behind`() async throws {
+  @Test(.covers("MS-38", "MS-56"))
+  func `a refused call leaves no sync behind`() async throws {
     let device = try await Device.open(org(0))
     let stored = try await device.manager.createSyncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
@@ -172,7 +182,8 @@ import Testing
     try await device.manager.deleteSync(forName: "old")
   }
 
-  @Test func `MS-42 existence is checked before anything else`() async throws {
+  @Test(.covers("MS-42"))
+  func `existence is checked before anything else`() async throws {
     let device = try await Device.open(org(0))
     await device.manager.stop()
     #expect(await syncErrorCode { _ = try await device.manager.reSync(id: 99) } == .doesNotExist)
@@ -180,7 +191,8 @@ import Testing
       await syncErrorCode { _ = try await device.manager.reSync(named: "no") } == .doesNotExist)
   }
 
-  @Test func `MS-15 MS-41 MS-26 an active sync is neither run again nor deleted`() async throws {
+  @Test(.covers("MS-15", "MS-41", "MS-26"))
+  func `an active sync is neither run again nor deleted`() async throws {
     let org = org(1)
     let device = try await Device.open(org)
     let gate = Gate()
@@ -203,9 +215,8 @@ import Testing
     #expect(try await device.manager.reSync(id: id).finished().id == id)
   }
 
-  @Test
-  func `MS-50 MS-361 a sync can be started again as soon as its last update is seen`() async throws
-  {
+  @Test(.covers("MS-50", "MS-361"))
+  func `a sync can be started again as soon as its last update is seen`() async throws {
     let device = try await Device.open(org(3))
     var run = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
@@ -218,7 +229,8 @@ import Testing
     _ = try await run.finished()
   }
 
-  @Test func `BX-70 MS-43 a waiter that is cancelled leaves the run alone`() async throws {
+  @Test(.covers("BX-70", "MS-43"))
+  func `a waiter that is cancelled leaves the run alone`() async throws {
     let org = org(1)
     let device = try await Device.open(org)
     let gate = Gate()
@@ -236,7 +248,8 @@ import Testing
     #expect(try await run.finished().status == .done)
   }
 
-  @Test func `MS-315 a run tells one event with its counts and times`() async throws {
+  @Test(.covers("MS-315"))
+  func `a run tells one event with its counts and times`() async throws {
     let device = try await Device.open(org(3))
     let done = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
@@ -251,7 +264,8 @@ import Testing
 
   // MARK: Stop and restart
 
-  @Test func `MS-14 MS-330 syncs run one after the other; stop and restart take them in order`()
+  @Test(.covers("MS-14", "MS-330"))
+  func `syncs run one after the other; stop and restart take them in order`()
     async throws
   {
     let org = org(30, pageSize: 10)
@@ -287,7 +301,8 @@ import Testing
     #expect(try await device.rows().count == 30)
   }
 
-  @Test func `MS-40 MS-59 a stopped sync goes on with the record that carries the saved date`()
+  @Test(.covers("MS-40", "MS-59"))
+  func `a stopped sync goes on with the record that carries the saved date`()
     async throws
   {
     let org = org(10, pageSize: 1)
@@ -318,7 +333,8 @@ import Testing
     #expect(try await device.rows().count == 10)
   }
 
-  @Test func `MS-57 restart without re-running leaves stopped syncs, and needs a stop`()
+  @Test(.covers("MS-57"))
+  func `restart without re-running leaves stopped syncs, and needs a stop`()
     async throws
   {
     let device = try await Device.open(org(0))
@@ -332,7 +348,8 @@ import Testing
     try await manager.checkAcceptingSyncs()
   }
 
-  @Test func `MS-13 MS-363 a closed manager stores and delivers nothing more`() async throws {
+  @Test(.covers("MS-13", "MS-363"))
+  func `a closed manager stores and delivers nothing more`() async throws {
     let org = org(30, pageSize: 10)
     let device = try await Device.open(org)
     let gate = Gate()
@@ -360,8 +377,8 @@ import Testing
 
   // MARK: Instances
 
-  @Test
-  func `MS-9.1 MS-11 MS-12 MS-13 MS-318.1 there is one manager per store until it is removed`()
+  @Test(.covers("MS-9.1", "MS-11", "MS-12", "MS-13", "MS-318.1"))
+  func `there is one manager per store until it is removed`()
     async throws
   {
     let device = try await Device.open(org(0))
@@ -384,7 +401,8 @@ import Testing
     #expect(await syncErrorCode { try await second.checkAcceptingSyncs() } == .closed)
   }
 
-  @Test func `MS-329 the same name in two stores is two syncs`() async throws {
+  @Test(.covers("MS-329"))
+  func `the same name in two stores is two syncs`() async throws {
     let first = try await Device.open(org(2))
     let second = try await Device.open(org(3))
     for device in [first, second] {
@@ -407,7 +425,8 @@ import Testing
     #expect(try await device.manager.unsyncedRecords() == [Device.soup: 2])
   }
 
-  @Test func `BX-65.1 MS-3 local ids are made here and do not repeat`() async throws {
+  @Test(.covers("BX-65.1", "MS-3"))
+  func `local ids are made here and do not repeat`() async throws {
     let device = try await Device.open(org(0))
     let ids = Set((0..<10_000).map { _ in device.manager.createLocalId() })
     #expect(ids.count == 10_000)

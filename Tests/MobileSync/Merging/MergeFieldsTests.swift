@@ -5,6 +5,7 @@ import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 /// What happens to a record that was changed on both sides, in mode MERGE_FIELDS?
 @Suite struct MergeFieldsTests {
@@ -271,8 +272,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test(arguments: [false, true])
-  func `MS-236 a lookup that points nowhere is the record's error, and not its deletion`(
+  @Test(.covers("MS-236"), arguments: [false, true])
+  func `a lookup that points nowhere is the record's error, and not its deletion`(
     wasDeleted: Bool
   ) async throws {
     let (org, device, id) = try await synced(

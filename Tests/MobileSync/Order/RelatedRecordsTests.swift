@@ -4,6 +4,7 @@ import MobileSyncTestSupport
 import SalesforceSDKCommon
 import SmartStore
 import Testing
+import TestSupport
 
 /// Do records that were made offline and refer to each other reach the server whole?
 @Suite struct RelatedRecordsTests {
@@ -95,8 +96,8 @@ import Testing
     #expect(rows.filter { $0["ParentId"] == parent }.count == 2)
   }
 
-  @Test
-  func `BX-65.2 soups that refer to each other go up in their order, and all rows get the new ids`()
+  @Test(.covers("BX-65.2"))
+  func `soups that refer to each other go up in their order, and all rows get the new ids`()
     async throws
   {
     let org = InMemoryOrg()

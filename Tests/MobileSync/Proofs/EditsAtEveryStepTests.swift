@@ -2,11 +2,12 @@ import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 /// Does an edit survive that is made while a sync runs, at whatever step?
 @Suite struct EditsAtEveryStepTests {
-  @Test(arguments: SyncSteps.modes)
-  func `MS-70 an edit at any step of a sync down stays, stays dirty and goes up next time`(
+  @Test(.covers("MS-70"), arguments: SyncSteps.modes)
+  func `an edit at any step of a sync down stays, stays dirty and goes up next time`(
     mode: SyncMergeMode
   ) async throws {
     for number in 1... {
@@ -36,8 +37,8 @@ import Testing
     }
   }
 
-  @Test(arguments: SyncSteps.modes)
-  func `MS-78 an edit at any step of a sync up stays, stays dirty and goes up next time`(
+  @Test(.covers("MS-78"), arguments: SyncSteps.modes)
+  func `an edit at any step of a sync up stays, stays dirty and goes up next time`(
     mode: SyncMergeMode
   ) async throws {
     for number in 1... {

@@ -2,6 +2,7 @@ import MobileSync
 import MobileSyncTestSupport
 import SalesforceSDKCommon
 import Testing
+import TestSupport
 
 /// Does the next run make up for a process that was killed in the middle of one?
 @Suite struct KillAtEveryStepTests {
@@ -74,7 +75,8 @@ import Testing
 
 /// Do many syncs at once, and many stops, come to a good end?
 @Suite struct ManySyncsTests {
-  @Test(.timeLimit(.minutes(5))) func `MS-14 twenty syncs of different stores run side by side`()
+  @Test(.covers("MS-14"), .timeLimit(.minutes(5)))
+  func `twenty syncs of different stores run side by side`()
     async throws
   {
     let count = 20

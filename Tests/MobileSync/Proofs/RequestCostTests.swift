@@ -130,8 +130,8 @@ import Testing
     try await device.store.upsert(entries: rows, forSoupNamed: Device.soup)
   }
 
-  @Test(arguments: ups)
-  func `MS-200 MS-211 MS-213 MS-234 a sync up costs what it is said to cost`(up: Up) async throws {
+  @Test(.covers("MS-200", "MS-211", "MS-213", "MS-234"), arguments: ups)
+  func `a sync up costs what it is said to cost`(up: Up) async throws {
     for count in Self.sizes(upTo: up.limit) {
       let (device, ids) = try await device(count)
       let down = try await device.manager.createSyncDown(
@@ -170,8 +170,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ups)
-  func `MS-229 MS-234 deletions cost what edits cost`(up: Up) async throws {
+  @Test(.covers("MS-229", "MS-234"), arguments: ups)
+  func `deletions cost what edits cost`(up: Up) async throws {
     for count in Self.sizes(upTo: up.limit) where count <= 201 {
       let (device, ids) = try await device(count)
       try await device.download(ids)
@@ -198,8 +198,8 @@ import Testing
     ).finished()
   }
 
-  @Test(arguments: downs)
-  func `MS-109 MS-132 MS-167 a sync down costs what it is said to cost`(down: Down) async throws {
+  @Test(.covers("MS-109", "MS-132", "MS-167"), arguments: downs)
+  func `a sync down costs what it is said to cost`(down: Down) async throws {
     for count in Self.sizes(upTo: down.limit) {
       for mode in [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields] {
         let (device, ids) = try await device(count)

@@ -6,10 +6,12 @@ import SoqlSyncDown
 import Testing
 
 @testable import MobileSync
+import TestSupport
 
 /// Names, limits and dates that are stored or sent.
 @Suite struct KeysTests {
-  @Test func `MS-1 bookkeeping fields are spelled as the platform spells them`() {
+  @Test(.covers("MS-1"))
+  func `bookkeeping fields are spelled as the platform spells them`() {
     #expect(
       [
         SyncKeys.local, SyncKeys.locallyCreated, SyncKeys.locallyUpdated, SyncKeys.locallyDeleted,
@@ -21,7 +23,8 @@ import Testing
     #expect(RecordFlags.clean.members.allSatisfy { $0.value == false })
   }
 
-  @Test func `MS-2 the server's names are these, also by case`() {
+  @Test(.covers("MS-2"))
+  func `the server's names are these, also by case`() {
     #expect(
       [
         SyncKeys.defaultIdField, SyncKeys.responseId, SyncKeys.defaultModificationDateField,
@@ -33,7 +36,8 @@ import Testing
       ])
   }
 
-  @Test func `MS-4 sizes are those of the platform`() throws {
+  @Test(.covers("MS-4"))
+  func `sizes are those of the platform`() throws {
     #expect(try SoqlSyncDownTarget(query: "select Id from A").maxBatchSize == 2_000)
     #expect(BatchSyncUpTarget.largestBatchSize == 25)
     #expect(CollectionSyncUpTarget.largestBatchSize == 200)
@@ -42,18 +46,21 @@ import Testing
     #expect(SyncLimits.idsPerPage == 2_000)
   }
 
-  @Test(arguments: [
-    "2015-02-05T13:12:03.956-0800", "2015-02-05T21:12:03.956+0000",
-    "2015-02-05T21:12:03.956+00:00", "2015-02-05T21:12:03.956Z",
-  ])
-  func `MS-5 dates are read in every zone and written in one`(text: String) throws {
+  @Test(
+    .covers("MS-5"),
+    arguments: [
+      "2015-02-05T13:12:03.956-0800", "2015-02-05T21:12:03.956+0000",
+      "2015-02-05T21:12:03.956+00:00", "2015-02-05T21:12:03.956Z",
+    ])
+  func `dates are read in every zone and written in one`(text: String) throws {
     let date = try #require(SalesforceDate.parse(text))
     #expect(date.text == "2015-02-05T21:12:03.956+0000")
     #expect(date.milliseconds == 1_423_170_723_956)
     #expect(PercentEncoding.encode(date.text).contains("%2B0000"))
   }
 
-  @Test func `MS-317 the log's component is MobileSync`() {
+  @Test(.covers("MS-317"))
+  func `the log's component is MobileSync`() {
     #expect(MobileSyncLogger.log.component == "MobileSync")
   }
 }

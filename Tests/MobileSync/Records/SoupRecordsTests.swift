@@ -4,11 +4,12 @@ import SmartStore
 import Testing
 
 @testable import MobileSync
+import TestSupport
 
 /// How are records found by their flags?
 @Suite struct SoupRecordsTests {
-  @Test(arguments: [SoupIndexType.string, .integer, .json1])
-  func `MS-78 the edits of a page are looked up by its ids, not by reading all edits`(
+  @Test(.covers("MS-78"), arguments: [SoupIndexType.string, .integer, .json1])
+  func `the edits of a page are looked up by its ids, not by reading all edits`(
     flagIndex: SoupIndexType
   ) async throws {
     let device = try await Device.open(InMemoryOrg(), flagIndex: flagIndex)
@@ -38,8 +39,8 @@ import Testing
     #expect(count == 1_202)
   }
 
-  @Test(arguments: [SoupIndexType.string, .integer, .json1])
-  func `MS-92 clean records are told from others, whatever form the flags have`(
+  @Test(.covers("MS-92"), arguments: [SoupIndexType.string, .integer, .json1])
+  func `clean records are told from others, whatever form the flags have`(
     flagIndex: SoupIndexType
   ) async throws {
     let device = try await Device.open(InMemoryOrg(), flagIndex: flagIndex)
@@ -64,7 +65,8 @@ import Testing
     #expect(plan.contains("USING COVERING INDEX"), "\(plan)")
   }
 
-  @Test func `MS-97 clean records of a sync are those that name it`() async throws {
+  @Test(.covers("MS-97"))
+  func `clean records of a sync are those that name it`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let records = SoupRecords(soupName: Device.soup, idField: "Id")
     try await device.store.upsert(
@@ -79,7 +81,8 @@ import Testing
     #expect(ids.sorted() == expected.sorted())
   }
 
-  @Test func `MS-95 ghosts are looked up by their ids, not by reading all clean records`()
+  @Test(.covers("MS-95"))
+  func `ghosts are looked up by their ids, not by reading all clean records`()
     async throws
   {
     let device = try await Device.open(InMemoryOrg())

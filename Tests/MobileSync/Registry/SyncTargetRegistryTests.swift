@@ -5,6 +5,7 @@ import SalesforceSDKCommon
 import SoqlSyncDown
 import StandardSyncTargets
 import Testing
+import TestSupport
 
 @Suite struct SyncTargetRegistryTests {
   /// A stranger's target with keys of its own.
@@ -53,6 +54,7 @@ import Testing
   }
 
   @Test(
+    .covers("MS-260", "MS-261"),
     arguments: [
       ["type": "soql"], ["iOSImpl": "SFSoqlSyncDownTarget"],
       ["androidImpl": "com.salesforce.androidsdk.mobilesync.target.SoqlSyncDownTarget"],
@@ -60,13 +62,14 @@ import Testing
       ["type": "soql", "androidImpl": "unknown"],
       ["type": "custom", "iOSImpl": "SFSoqlSyncDownTarget"],
     ] as [JSONObject])
-  func `MS-260 MS-261 a down target is found by each of its names`(names: JSONObject) throws {
+  func `a down target is found by each of its names`(names: JSONObject) throws {
     var json = names
     json["query"] = "select Id from T"
     #expect(try registry().downTarget(from: json) is SoqlSyncDownTarget)
   }
 
-  @Test func `MS-260 iOSImpl decides before type, type before androidImpl`() throws {
+  @Test(.covers("MS-260"))
+  func `iOSImpl decides before type, type before androidImpl`() throws {
     var json: JSONObject = [
       "type": "soql", "iOSImpl": "ApexTarget", "endpoint": "x", "query": "select Id from T",
     ]
@@ -79,11 +82,12 @@ import Testing
   }
 
   @Test(
+    .covers("BX-73", "MS-228", "MS-262"),
     arguments: [
       [:], ["type": "rest"], ["type": "collection"], ["iOSImpl": "SFCollectionSyncUpTarget"],
       ["createFieldlist": ["Name"]],
     ] as [JSONObject])
-  func `BX-73 MS-228 MS-262 an up target that names no other is the collection target`(
+  func `an up target that names no other is the collection target`(
     json: JSONObject
   )
     throws
@@ -92,10 +96,11 @@ import Testing
   }
 
   @Test(
+    .covers("MS-263"),
     arguments: [
       ["type": "nothing"], ["iOSImpl": "Nothing", "type": "soql", "query": "select Id from T"], [:],
     ] as [JSONObject])
-  func `MS-263 an unknown name is an error that gives it`(json: JSONObject) throws {
+  func `an unknown name is an error that gives it`(json: JSONObject) throws {
     let registry = try registry()
     #expect {
       try registry.downTarget(from: json)
@@ -105,13 +110,15 @@ import Testing
     }
   }
 
-  @Test func `MS-264 a name of the other direction is an error`() throws {
+  @Test(.covers("MS-264"))
+  func `a name of the other direction is an error`() throws {
     let registry = try registry()
     #expect(throws: SyncError.self) { try registry.upTarget(from: ["type": "soql"]) }
     #expect(throws: SyncError.self) { try registry.downTarget(from: ["type": "rest"]) }
   }
 
-  @Test func `MS-265 a name cannot be taken over, and registering again does nothing`() throws {
+  @Test(.covers("MS-265"))
+  func `a name cannot be taken over, and registering again does nothing`() throws {
     let registry = try registry()
     try StandardSyncTargets.register(into: registry)
     #expect {
@@ -125,8 +132,8 @@ import Testing
     #expect(throws: SyncError.self) { try registry.downTarget(from: ["type": "other"]) }
   }
 
-  @Test func `MS-177 MS-266 a custom target keeps its keys, with type custom and its name`() throws
-  {
+  @Test(.covers("MS-177", "MS-266"))
+  func `a custom target keeps its keys, with type custom and its name`() throws {
     let json: JSONObject = [
       "iOSImpl": "ApexTarget", "endpoint": "/x", "limits": ["n": 1, "l": [1.5, "a", nil]],
     ]
@@ -137,7 +144,8 @@ import Testing
     #expect(try registry().downTarget(from: stored).json == stored)
   }
 
-  @Test func `MS-263 a stored sync with an unknown target is listed and deleted but not run`()
+  @Test(.covers("MS-263"))
+  func `a stored sync with an unknown target is listed and deleted but not run`()
     async throws
   {
     let device = try await Device.open(InMemoryOrg()) { try $0.register(ApexTarget.self) }
@@ -162,7 +170,8 @@ import Testing
       } == .unknownTarget)
   }
 
-  @Test func `MS-180 a target that fetches nothing is done`() async throws {
+  @Test(.covers("MS-180"))
+  func `a target that fetches nothing is done`() async throws {
     let device = try await Device.open(InMemoryOrg()) { try $0.register(ApexTarget.self) }
     try await device.store.registerSoupForApex()
     let run = try await device.manager.syncDown(

@@ -1,8 +1,10 @@
 import MobileSync
 import Testing
+import TestSupport
 
 @Suite struct SOQLMutatorTests {
-  @Test func `MS-112 a predicate goes in front of the condition and the rest stays`() {
+  @Test(.covers("MS-112"))
+  func `a predicate goes in front of the condition and the rest stays`() {
     var query = SOQLMutator("SELECT Id FROM Account WHERE Name = 'John' LIMIT 100")
     query.addWherePredicates("LastModifiedDate > 2015-02-05T21:12:03.956+0000")
     #expect(
@@ -11,24 +13,28 @@ import Testing
     )
   }
 
-  @Test func `MS-286 a predicate becomes the condition where there is none`() {
+  @Test(.covers("MS-286"))
+  func `a predicate becomes the condition where there is none`() {
     var query = SOQLMutator("select Id from Account order by Name")
     query.addWherePredicates("Name = 'x'")
     #expect(query.soql == "select Id from Account where Name = 'x' order by Name")
   }
 
-  @Test func `MS-286 the mutator itself never adds parentheses`() {
+  @Test(.covers("MS-286"))
+  func `the mutator itself never adds parentheses`() {
     var query = SOQLMutator("select Id from Account where A = 1 or B = 2")
     query.addWherePredicates("C = 3")
     #expect(query.soql == "select Id from Account where C = 3 and A = 1 or B = 2")
   }
 
-  @Test(arguments: [
-    ("A = 1 or B = 2", true), ("A = 1 OR B = 2", true), ("(A = 1 or B = 2)", false),
-    ("A = ' or '", false), ("A = 1 and B = 2", false), ("Oregon = 1", false),
-    ("(A = 1)or(B = 2)", true), ("A = 'x'or B = 2", true),
-  ])
-  func `MS-113 an or counts outside parentheses and quotes only`(
+  @Test(
+    .covers("MS-113"),
+    arguments: [
+      ("A = 1 or B = 2", true), ("A = 1 OR B = 2", true), ("(A = 1 or B = 2)", false),
+      ("A = ' or '", false), ("A = 1 and B = 2", false), ("Oregon = 1", false),
+      ("(A = 1)or(B = 2)", true), ("A = 'x'or B = 2", true),
+    ])
+  func `an or counts outside parentheses and quotes only`(
     condition: String, expected: Bool
   ) {
     var query = SOQLMutator("select Id from T where \(condition)")
@@ -38,7 +44,8 @@ import Testing
       query.soql == "select Id from T where \(expected ? "(\(condition))" : condition)")
   }
 
-  @Test func `MS-285 fields are added in front or replaced`() {
+  @Test(.covers("MS-285"))
+  func `fields are added in front or replaced`() {
     var query = SOQLMutator("select A, B from T")
     query.addSelectFields("Id")
     #expect(query.soql == "select Id,A, B from T")
@@ -46,7 +53,8 @@ import Testing
     #expect(query.soql == "select C from T")
   }
 
-  @Test func `MS-287 an order is set or removed`() {
+  @Test(.covers("MS-287"))
+  func `an order is set or removed`() {
     var query = SOQLMutator("select A from T order by B limit 5")
     query.replaceOrderBy("C desc")
     #expect(query.soql == "select A from T order by C desc limit 5")
@@ -55,36 +63,42 @@ import Testing
     #expect(!query.hasOrderBy)
   }
 
-  @Test(arguments: [
-    "select Id from Account",
-    "select Id, Name, (select Id from Contacts where Name = 'x' order by Name) from Account where (A = 1 or B = '\\'') and C in (select X from Y) group by D having count(Id) > 1 order by E desc nulls last limit 10 offset 20",
-    "select Id from Account using scope Mine where A = 1 with SECURITY_ENFORCED order by B limit 1",
-    "select Id from Account order by B limit 1 for view",
-    "select Id from Account where A = 1 all rows",
-  ])
-  func `MS-288 a query in the built form comes back byte for byte`(soql: String) {
+  @Test(
+    .covers("MS-288"),
+    arguments: [
+      "select Id from Account",
+      "select Id, Name, (select Id from Contacts where Name = 'x' order by Name) from Account where (A = 1 or B = '\\'') and C in (select X from Y) group by D having count(Id) > 1 order by E desc nulls last limit 10 offset 20",
+      "select Id from Account using scope Mine where A = 1 with SECURITY_ENFORCED order by B limit 1",
+      "select Id from Account order by B limit 1 for view",
+      "select Id from Account where A = 1 all rows",
+    ])
+  func `a query in the built form comes back byte for byte`(soql: String) {
     #expect(SOQLMutator(soql).soql == soql)
   }
 
-  @Test func `MS-288 keywords become lower case, blanks single, and limits of 0 disappear`() {
+  @Test(.covers("MS-288"))
+  func `keywords become lower case, blanks single, and limits of 0 disappear`() {
     #expect(
       SOQLMutator("  SELECT  Id,  Name \n FROM\tAccount   WHERE A  =  1 LIMIT 0 OFFSET x").soql
         == "select Id,  Name from Account where A  =  1")
   }
 
-  @Test func `MS-279 tabs and line breaks are blanks`() {
+  @Test(.covers("MS-279"))
+  func `tabs and line breaks are blanks`() {
     #expect(
       SOQLMutator("select Id\nfrom Account\r\nwhere A = 1").soql
         == "select Id from Account where A = 1")
   }
 
-  @Test func `MS-281 words before the first keyword are dropped and keywords have any case`() {
+  @Test(.covers("MS-281"))
+  func `words before the first keyword are dropped and keywords have any case`() {
     #expect(
       SOQLMutator("please SeLeCt Id FrOm T OrDeR   bY A").soql
         == "select Id from T order by A")
   }
 
-  @Test func `MS-282 an order by is put before the clauses that must follow it`() {
+  @Test(.covers("MS-282"))
+  func `an order by is put before the clauses that must follow it`() {
     var query = SOQLMutator("select Id from T where A = 1 FOR VIEW ALL ROWS")
     query.replaceOrderBy("B")
     #expect(query.soql == "select Id from T where A = 1 order by B FOR VIEW ALL ROWS")
@@ -93,11 +107,13 @@ import Testing
     #expect(query.soql == "select Id from T using scope mine where A = 1 with SECURITY_ENFORCED")
   }
 
-  @Test(arguments: [
-    ("Id", true), ("Name", true), ("name", false), ("Nam", false), ("Account.Name", true),
-    ("Hidden", false), ("n", false), ("Amount", true), ("From_customer__c", true),
-  ])
-  func `MS-283 a selected field is a whole entry of the top-level list`(
+  @Test(
+    .covers("MS-283"),
+    arguments: [
+      ("Id", true), ("Name", true), ("name", false), ("Nam", false), ("Account.Name", true),
+      ("Hidden", false), ("n", false), ("Amount", true), ("From_customer__c", true),
+    ])
+  func `a selected field is a whole entry of the top-level list`(
     field: String, expected: Bool
   ) {
     let query = SOQLMutator(
@@ -106,7 +122,8 @@ import Testing
     #expect(query.isSelectingField(field) == expected)
   }
 
-  @Test func `MS-284 an order inside a sub-query or a quoted text does not count`() {
+  @Test(.covers("MS-284"))
+  func `an order inside a sub-query or a quoted text does not count`() {
     #expect(!SOQLMutator("select Id, (select A from B order by C) from T").hasOrderBy)
     #expect(!SOQLMutator("select Id from T where A = 'order by B'").hasOrderBy)
     let query = SOQLMutator("select Id from T ORDER  BY  A , B")
@@ -114,7 +131,8 @@ import Testing
     #expect(!query.isOrderingBy("A"))
   }
 
-  @Test func `MS-116 fields called like keywords and sub-selects are carried through`() {
+  @Test(.covers("MS-116"))
+  func `fields called like keywords and sub-selects are carried through`() {
     let soql =
       "select From_customer__c, Limit, (select Id from Contacts where LastName = 'where') from Account where Where_c__c = 1"
     #expect(SOQLMutator(soql).soql == soql)

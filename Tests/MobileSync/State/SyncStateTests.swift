@@ -2,6 +2,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import MobileSync
+import TestSupport
 
 @Suite struct SyncStateTests {
   private func state(_ type: SyncType = .syncDown, name: String? = nil) -> SyncState {
@@ -14,7 +15,8 @@ import Testing
     try SyncState(json: JSONSlice(parsing: json))
   }
 
-  @Test func `MS-19 the stored form has the platform's keys in order`() throws {
+  @Test(.covers("MS-19"))
+  func `the stored form has the platform's keys in order`() throws {
     var sync = SyncState(
       type: .syncDown, name: "mySync", soupName: "accounts", target: ["type": "soql"],
       options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]))
@@ -25,14 +27,16 @@ import Testing
     #expect(try stored(text) == sync)
   }
 
-  @Test func `MS-20 a new sync has the values of one that never ran`() {
+  @Test(.covers("MS-20"))
+  func `a new sync has the values of one that never ran`() {
     let sync = state(.syncUp)
     #expect(sync.status == .new && sync.progress == 0 && sync.totalSize == -1)
     #expect(sync.maxTimeStamp == -1 && sync.startTime == 0 && sync.endTime == 0)
     #expect(sync.error.isEmpty)
   }
 
-  @Test func `MS-20 an absent maxTimeStamp reads as -1`() throws {
+  @Test(.covers("MS-20"))
+  func `an absent maxTimeStamp reads as -1`() throws {
     let sync = try stored(#"{"_soupEntryId":1,"type":"syncUp","soupName":"s","status":"DONE"}"#)
     #expect(sync.maxTimeStamp == -1 && sync.totalSize == -1 && sync.status == .done)
     let odd = try stored(
@@ -40,7 +44,8 @@ import Testing
     #expect(odd.maxTimeStamp == -1)
   }
 
-  @Test func `MS-21 an unknown type is refused`() {
+  @Test(.covers("MS-21"))
+  func `an unknown type is refused`() {
     #expect {
       try stored(#"{"_soupEntryId":1,"type":"syncSideways","soupName":"s"}"#)
     } throws: {
@@ -48,25 +53,29 @@ import Testing
     }
   }
 
-  @Test func `MS-22 an unknown status reads as failed`() throws {
+  @Test(.covers("MS-22"))
+  func `an unknown status reads as failed`() throws {
     let sync = try stored(
       #"{"_soupEntryId":1,"type":"syncUp","soupName":"s","status":"SLEEPING"}"#)
     #expect(sync.status == .failed)
   }
 
-  @Test func `MS-24 an empty name is no name`() throws {
+  @Test(.covers("MS-24"))
+  func `an empty name is no name`() throws {
     #expect(state(name: "").name == nil)
     #expect(state(name: "").json["name"] == nil)
   }
 
-  @Test func `MS-28 a snapshot does not change with the sync`() {
+  @Test(.covers("MS-28"))
+  func `a snapshot does not change with the sync`() {
     var sync = state()
     let snapshot = sync
     sync.submit(at: 5)
     #expect(snapshot.status == .new && sync.status == .running)
   }
 
-  @Test func `MS-29 times are those of the run`() {
+  @Test(.covers("MS-29"))
+  func `times are those of the run`() {
     var sync = state()
     sync.submit(at: 100)
     #expect(sync.startTime == 100 && sync.endTime == 0)
@@ -78,7 +87,8 @@ import Testing
     #expect(sync.endTime == 250)
   }
 
-  @Test func `MS-30 a new run clears the error`() {
+  @Test(.covers("MS-30"))
+  func `a new run clears the error`() {
     var sync = state()
     sync.submit(at: 1)
     sync.finish(.failed, error: "x", at: 2)
@@ -87,7 +97,8 @@ import Testing
     #expect(sync.error.isEmpty)
   }
 
-  @Test func `MS-30 an error is stored as a JSON object with code, message and body`() throws {
+  @Test(.covers("MS-30"))
+  func `an error is stored as a JSON object with code, message and body`() throws {
     let error = SyncError(.server, "refused", status: 500, body: #"[{"errorCode":"X"}]"#)
     #expect(error.stored == #"{"code":500,"message":"refused","body":[{"errorCode":"X"}]}"#)
     let transport = SyncError(.transport, "no network")
@@ -96,11 +107,13 @@ import Testing
     #expect(try JSONValue(parsing: text.stored)["body"]?.string == "<html>")
   }
 
-  @Test(arguments: [
-    (SyncStatus.stopped, Int64(100), Int64(99)), (.failed, 100, 99), (.done, 100, 100),
-    (.new, -1, -1), (.stopped, -1, -1), (.stopped, 0, -1),
-  ])
-  func `MS-59 MS-88 an interrupted run lowers the watermark by a millisecond, not below -1`(
+  @Test(
+    .covers("MS-59", "MS-88"),
+    arguments: [
+      (SyncStatus.stopped, Int64(100), Int64(99)), (.failed, 100, 99), (.done, 100, 100),
+      (.new, -1, -1), (.stopped, -1, -1), (.stopped, 0, -1),
+    ])
+  func `an interrupted run lowers the watermark by a millisecond, not below -1`(
     status: SyncStatus, before: Int64, after: Int64
   ) {
     var sync = state()
@@ -110,7 +123,8 @@ import Testing
     #expect(sync.maxTimeStamp == after)
   }
 
-  @Test func `MS-33 MS-268 options are written with a field list only when set`() throws {
+  @Test(.covers("MS-33", "MS-268"))
+  func `options are written with a field list only when set`() throws {
     #expect(
       JSONValue.object(SyncOptions(mergeMode: .overwrite).json).text
         == #"{"mergeMode":"OVERWRITE"}"#)
@@ -120,17 +134,20 @@ import Testing
     #expect(try SyncOptions(json: .object(options.json)) == options)
   }
 
-  @Test(arguments: [nil, JSONValue.null, [:], ["mergeMode": nil]] as [JSONValue?])
-  func `MS-35 MS-36 options in JSON without a merge mode mean overwrite`(json: JSONValue?) throws {
+  @Test(
+    .covers("MS-35", "MS-36"),
+    arguments: [nil, JSONValue.null, [:], ["mergeMode": nil]] as [JSONValue?])
+  func `options in JSON without a merge mode mean overwrite`(json: JSONValue?) throws {
     #expect(try SyncOptions(json: json) == SyncOptions(mergeMode: .overwrite, fieldlist: nil))
   }
 
   @Test(
+    .covers("MS-36"),
     arguments: [
       ["mergeMode": "MIX"], ["mergeMode": "overwrite"], ["mergeMode": ""], ["mergeMode": 1],
       ["mergeMode": ["OVERWRITE"]], "OVERWRITE", [],
     ] as [JSONValue])
-  func `MS-36 options with an unknown merge mode are refused`(json: JSONValue) {
+  func `options with an unknown merge mode are refused`(json: JSONValue) {
     let error = #expect(throws: SyncError.self) { try SyncOptions(json: json) }
     #expect(error.map { "\($0.code)" } == "invalidOptions")
   }
@@ -147,13 +164,15 @@ import Testing
     #expect(error?.message.contains("4") == true)
   }
 
-  @Test(arguments: [
-    (SyncError.Code.managerStopped, 900, "SyncManagerStoppedError"),
-    (.cannotRestart, 901, "SyncManagerCannotRestartError"),
-    (.alreadyRunning, 902, "SyncAlreadyRunningError"), (.doesNotExist, 903, "SyncNotExistError"),
-    (.ghostsNeedSyncDown, 904, "SyncManagerCanOnlyRunCleanGhostsForSyncDown"),
-  ])
-  func `MS-310 the manager's errors have the platform's numbers and texts`(
+  @Test(
+    .covers("MS-310"),
+    arguments: [
+      (SyncError.Code.managerStopped, 900, "SyncManagerStoppedError"),
+      (.cannotRestart, 901, "SyncManagerCannotRestartError"),
+      (.alreadyRunning, 902, "SyncAlreadyRunningError"), (.doesNotExist, 903, "SyncNotExistError"),
+      (.ghostsNeedSyncDown, 904, "SyncManagerCanOnlyRunCleanGhostsForSyncDown"),
+    ])
+  func `the manager's errors have the platform's numbers and texts`(
     code: SyncError.Code, number: Int, text: String
   ) {
     let error = SyncError(code, "…")
@@ -162,11 +181,13 @@ import Testing
     #expect(SyncError(.store, "…").number == nil)
   }
 
-  @Test(arguments: [
-    ("true", true), ("1", true), (#""1""#, true), (#""true""#, true), ("false", false),
-    ("0", false), ("null", false), (#""yes""#, false), ("2", false), ("[]", false),
-  ])
-  func `MS-75 flags are read leniently`(text: String, expected: Bool) throws {
+  @Test(
+    .covers("MS-75"),
+    arguments: [
+      ("true", true), ("1", true), (#""1""#, true), (#""true""#, true), ("false", false),
+      ("0", false), ("null", false), (#""yes""#, false), ("2", false), ("[]", false),
+    ])
+  func `flags are read leniently`(text: String, expected: Bool) throws {
     let flags = RecordFlags(
       of: try JSONSlice(parsing: #"{"__local__":\#(text),"__locally_deleted__":\#(text)}"#))
     #expect(flags.local == expected && flags.deleted == expected)

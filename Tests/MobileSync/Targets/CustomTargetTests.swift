@@ -5,6 +5,7 @@ import SalesforceSDKCommon
 import SmartStore
 import StandardSyncTargets
 import Testing
+import TestSupport
 
 /// What does the engine make of targets that a stranger wrote?
 @Suite struct CustomTargetTests {
@@ -142,8 +143,8 @@ import Testing
     #expect(org.records("Account").compactMap { $0["Key__c"]?.string } == ["1"])
   }
 
-  @Test(arguments: [1, 3])
-  func `MS-254 MS-255 MS-256 a target whose updates always succeed leaves clean rows`(
+  @Test(.covers("MS-254", "MS-255", "MS-256"), arguments: [1, 3])
+  func `a target whose updates always succeed leaves clean rows`(
     size: Int
   ) async throws {
     let (device, _) = try await edited(3)
@@ -153,8 +154,8 @@ import Testing
     #expect(device.org.requests.isEmpty)
   }
 
-  @Test(arguments: ["gone", "refuse"], [1, 3])
-  func `MS-254 MS-256 one that answers gone or refused is done, and the rows stay dirty`(
+  @Test(.covers("MS-254", "MS-256"), arguments: ["gone", "refuse"], [1, 3])
+  func `one that answers gone or refused is done, and the rows stay dirty`(
     answer: String, size: Int
   ) async throws {
     let (device, _) = try await edited(3)
@@ -163,23 +164,24 @@ import Testing
     #expect(try await device.dirtyRows().count == 3)
   }
 
-  @Test(arguments: [1, 3])
-  func `MS-254 MS-256 one that throws fails the run with nothing done`(size: Int) async throws {
+  @Test(.covers("MS-254", "MS-256"), arguments: [1, 3])
+  func `one that throws fails the run with nothing done`(size: Int) async throws {
     let (device, _) = try await edited(3)
     let state = try await up(device, ScriptedUp("throw", size: size))
     #expect(state?.status == .failed && state?.progress == 0 && state?.totalSize == 3)
     #expect(try await device.dirtyRows().count == 3)
   }
 
-  @Test func `MS-86 MS-178 a target has the platform's field names and knows no order`() {
+  @Test(.covers("MS-86", "MS-178"))
+  func `a target has the platform's field names and knows no order`() {
     let target = PlainDown(total: 1, pages: 1)
     #expect(target.idFieldName == "Id")
     #expect(target.modificationDateFieldName == "LastModifiedDate")
     #expect(!target.isSortedByModificationDate)
   }
 
-  @Test(arguments: [-1, 0, 1, 2, 9])
-  func `MS-51 MS-176 a run is done when the target has no more pages, whatever total it told`(
+  @Test(.covers("MS-51", "MS-176"), arguments: [-1, 0, 1, 2, 9])
+  func `a run is done when the target has no more pages, whatever total it told`(
     total: Int
   ) async throws {
     let device = try await device()
@@ -191,8 +193,8 @@ import Testing
     #expect(try await device.rows().count == 3)
   }
 
-  @Test
-  func `MS-82 MS-179 a page with an undated record moves no watermark, of two the later wins`()
+  @Test(.covers("MS-82", "MS-179"))
+  func `a page with an undated record moves no watermark, of two the later wins`()
     async throws
   {
     let device = try await device()
@@ -204,7 +206,8 @@ import Testing
     #expect(try await device.rows().compactMap { $0["Name"]?.string } == ["second"])
   }
 
-  @Test func `MS-103 a target that cannot tell ghosts removes nothing`() async throws {
+  @Test(.covers("MS-103"))
+  func `a target that cannot tell ghosts removes nothing`() async throws {
     let device = try await device()
     let state = try await device.manager.syncDown(
       target: PlainDown(total: 1, pages: 1), options: SyncOptions(mergeMode: .overwrite),
@@ -214,7 +217,8 @@ import Testing
     #expect(try await device.rows().count == 1)
   }
 
-  @Test func `MS-32 each run reads its target from what is stored`() async throws {
+  @Test(.covers("MS-32"))
+  func `each run reads its target from what is stored`() async throws {
     let device = try await device()
     let state = try await device.manager.syncDown(
       target: PlainDown(total: 1, pages: 1), options: SyncOptions(mergeMode: .overwrite),

@@ -5,6 +5,7 @@ import SmartStore
 import Testing
 
 @testable import MobileSync
+import TestSupport
 
 /// What does a sync make of requests that bring no answer?
 @Suite struct SyncContextTests {
@@ -18,14 +19,16 @@ import Testing
       await #expect(throws: SyncError.self) { try await context.response(to: .limits()) })
   }
 
-  @Test(arguments: [
-    (RestError.Code.unreachable, SyncError.Code.transport), (.timedOut, .transport),
-    (.truncated, .transport), (.tooLarge, .unexpectedResponse),
-    (.malformedResponse, .unexpectedResponse), (.emptyResponse, .unexpectedResponse),
-    (.insecureURL, .invalidRequest), (.invalidRequest, .invalidRequest),
-    (.tooManyRecords, .invalidRequest), (.notAuthenticated, .noRestClient),
-  ])
-  func `MS-8 a failed request is told by what it means, and only the network's by trying again`(
+  @Test(
+    .covers("MS-8"),
+    arguments: [
+      (RestError.Code.unreachable, SyncError.Code.transport), (.timedOut, .transport),
+      (.truncated, .transport), (.tooLarge, .unexpectedResponse),
+      (.malformedResponse, .unexpectedResponse), (.emptyResponse, .unexpectedResponse),
+      (.insecureURL, .invalidRequest), (.invalidRequest, .invalidRequest),
+      (.tooManyRecords, .invalidRequest), (.notAuthenticated, .noRestClient),
+    ])
+  func `a failed request is told by what it means, and only the network's by trying again`(
     code: RestError.Code, expected: SyncError.Code
   ) async throws {
     let error = try await error(RestError(code, "it went wrong"))
@@ -57,7 +60,8 @@ import Testing
     #expect(try await error(OAuthError(code, "down")).code == .transport)
   }
 
-  @Test func `MS-195 a request that never left is refused, not unanswered`() async throws {
+  @Test(.covers("MS-195"))
+  func `a request that never left is refused, not unanswered`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create([["Name": "a"]])

@@ -3,9 +3,11 @@ import ParentChildrenSync
 import Testing
 
 @testable import MobileSync
+import TestSupport
 
 @Suite struct TreeTargetTests {
-  @Test func `MS-252 a tree target sends no single records`() async throws {
+  @Test(.covers("MS-252"))
+  func `a tree target sends no single records`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let target = ParentChildrenSyncUpTarget(
       parent: ParentInfo(sobjectType: "Account", soupName: Device.soup),

@@ -8,6 +8,7 @@ import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 /// Does a soup hold one entry for each record, wherever the entry's server id comes from?
 @Suite struct OneEntryTests {
@@ -88,12 +89,10 @@ import Testing
     #expect(shape(rows) == shape(records.map { .object($0) }))
   }
 
-  @Test(arguments: Target.allCases, modes)
-  func
-    `MS-195 MS-210 entries whose upsert was not acknowledged are one with what a download brings`(
-      target: Target, mode: SyncMergeMode
-    ) async throws
-  {
+  @Test(.covers("MS-195", "MS-210"), arguments: Target.allCases, modes)
+  func `entries whose upsert was not acknowledged are one with what a download brings`(
+    target: Target, mode: SyncMergeMode
+  ) async throws {
     let device = try await device(target, mode)
     try await device.create(
       (1...5).map { ["Name": .string("n\($0)"), "Ext__c": .string("x\($0)")] })
@@ -135,8 +134,8 @@ import Testing
     try await expectAgreement(device, ["Name", "Ext__c", "Phone"], count: 5)
   }
 
-  @Test(arguments: Target.allCases)
-  func `MS-210 MS-236 a record that was made again under the same external id has one entry`(
+  @Test(.covers("MS-210", "MS-236"), arguments: Target.allCases)
+  func `a record that was made again under the same external id has one entry`(
     target: Target
   ) async throws {
     let device = try await device(target, .overwrite)

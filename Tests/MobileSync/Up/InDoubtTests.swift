@@ -7,6 +7,7 @@ import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 /// Is a create whose response was lost ever sent twice, and does the app get to decide what the server can't tell?
 @Suite struct InDoubtTests {
@@ -61,8 +62,8 @@ import Testing
     }
   }
 
-  @Test(arguments: targets.indices, modes)
-  func `MS-195 a record that was changed on the server since then is held, not created again`(
+  @Test(.covers("MS-195"), arguments: targets.indices, modes)
+  func `a record that was changed on the server since then is held, not created again`(
     target: Int, mode: SyncMergeMode
   ) async throws {
     let story = try await Story(Self.targets[target], mode)
@@ -80,7 +81,8 @@ import Testing
     #expect(try await story.agrees("theirs", "1"))
   }
 
-  @Test func `MS-195 so is one of which every value was changed`() async throws {
+  @Test(.covers("MS-195"))
+  func `so is one of which every value was changed`() async throws {
     let story = try await Story(
       CollectionSyncUpTarget(), .overwrite, ["Id": "local_1", "Name": "a"])
     story.org.update("Account", story.made, ["Name": "theirs"])
@@ -89,7 +91,8 @@ import Testing
     #expect(try await story.conflict()?.candidates.map(\.id) == [story.made])
   }
 
-  @Test func `MS-195 so is one whose values the server changed as it stored them`() async throws {
+  @Test(.covers("MS-195"))
+  func `so is one whose values the server changed as it stored them`() async throws {
     let story = try await Story(
       CollectionSyncUpTarget(), .overwrite, ["Id": "local_1", "Name": "Ann", "Phone": "5551234"])
     // As a trigger would, without another date.
@@ -100,8 +103,8 @@ import Testing
     #expect(try await story.conflict()?.kind == .inDoubt)
   }
 
-  @Test(arguments: modes)
-  func `MS-195 an edit since then goes to the record that was chosen`(mode: SyncMergeMode)
+  @Test(.covers("MS-195"), arguments: modes)
+  func `an edit since then goes to the record that was chosen`(mode: SyncMergeMode)
     async throws
   {
     let story = try await Story(CollectionSyncUpTarget(), mode)
@@ -114,8 +117,8 @@ import Testing
     #expect(try await story.agrees("theirs", "2"))
   }
 
-  @Test func `MS-195 create it sends the record, and its candidate stays another one`() async throws
-  {
+  @Test(.covers("MS-195"))
+  func `create it sends the record, and its candidate stays another one`() async throws {
     let story = try await Story(arrives: false)
     let other = story.org.create(
       "Account", ["Name": "x", "CreatedById": "005000000000001AAA"])
@@ -130,7 +133,8 @@ import Testing
     #expect(try await story.conflict() == nil)
   }
 
-  @Test func `MS-195 a record that came down and was edited here is not created again`()
+  @Test(.covers("MS-195"))
+  func `a record that came down and was edited here is not created again`()
     async throws
   {
     let story = try await Story()
@@ -145,8 +149,8 @@ import Testing
     #expect(try await story.agrees("a", "2"))
   }
 
-  @Test(arguments: modes)
-  func `MS-195 different edits of both entries of a record in doubt are a conflict`(
+  @Test(.covers("MS-195"), arguments: modes)
+  func `different edits of both entries of a record in doubt are a conflict`(
     mode: SyncMergeMode
   ) async throws {
     let story = try await Story(CollectionSyncUpTarget(), mode)
@@ -169,7 +173,8 @@ import Testing
     #expect(try await story.conflict() == nil)
   }
 
-  @Test func `MS-195 a create is held while the server does not say what it has`() async throws {
+  @Test(.covers("MS-195"))
+  func `a create is held while the server does not say what it has`() async throws {
     let story = try await Story()
     story.org.intervene { _, request in
       request.line.hasPrefix("GET /{v}/query") ? .answer(status: 400, body: "[]") : .none
@@ -184,7 +189,8 @@ import Testing
     #expect(try await story.conflict() == nil)
   }
 
-  @Test func `MS-195 a deletion of a record in doubt waits for the decision`() async throws {
+  @Test(.covers("MS-195"))
+  func `a deletion of a record in doubt waits for the decision`() async throws {
     let story = try await Story()
     story.org.update("Account", story.made, ["Name": "theirs"])
     try await story.device.delete("local_1")
@@ -197,7 +203,8 @@ import Testing
     #expect(try await story.device.rows().isEmpty)
   }
 
-  @Test func `MS-195 what is in doubt survives the process, and refuses other resolutions`()
+  @Test(.covers("MS-195"))
+  func `what is in doubt survives the process, and refuses other resolutions`()
     async throws
   {
     let story = try await Story()
@@ -217,8 +224,8 @@ import Testing
 
   // MARK: External ids
 
-  @Test(arguments: targets.indices)
-  func `MS-210 a target that fills the external id creates one record, however often it is sent`(
+  @Test(.covers("MS-210"), arguments: targets.indices)
+  func `a target that fills the external id creates one record, however often it is sent`(
     target: Int
   ) async throws {
     var fields = SyncUpFields(externalIdFieldName: "Key__c", fillsExternalId: true)
@@ -238,7 +245,8 @@ import Testing
     #expect(try await story.device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-262 the option to fill the external id is stored with the target`() throws {
+  @Test(.covers("MS-262"))
+  func `the option to fill the external id is stored with the target`() throws {
     let target = CollectionSyncUpTarget(
       fields: SyncUpFields(externalIdFieldName: "Key__c", fillsExternalId: true))
     #expect(target.json["fillsExternalId"] == true)

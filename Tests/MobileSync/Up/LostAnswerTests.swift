@@ -8,6 +8,7 @@ import SmartStore
 import SoqlSyncDown
 import Synchronization
 import Testing
+import TestSupport
 
 /// A create that was sent and not answered must not make a second record, wherever the server can tell.
 @Suite struct LostAnswerTests {
@@ -31,7 +32,8 @@ import Testing
     return org
   }
 
-  @Test func `MS-195 a lost answer is known and its record is not created twice`() async throws {
+  @Test(.covers("MS-195"))
+  func `a lost answer is known and its record is not created twice`() async throws {
     let org = org()
     let device = try await Device.open(org)
     try await device.create([["Name": "a"], ["Name": "b", "Phone": "1"]])
@@ -51,8 +53,8 @@ import Testing
     #expect(local == remote)
   }
 
-  @Test(arguments: [403, 414, 500, 503])
-  func `MS-195 a look-up that the server cannot answer sends nothing a second time`(status: Int)
+  @Test(.covers("MS-195"), arguments: [403, 414, 500, 503])
+  func `a look-up that the server cannot answer sends nothing a second time`(status: Int)
     async throws
   {
     let org = org()
@@ -72,7 +74,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-195 a request that never arrived is sent again`() async throws {
+  @Test(.covers("MS-195"))
+  func `a request that never arrived is sent again`() async throws {
     let org = org()
     let device = try await Device.open(org)
     try await device.create([["Name": "a"]])
@@ -84,7 +87,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-195 edits and deletions since a lost answer reach the record that was made`()
+  @Test(.covers("MS-195"))
+  func `edits and deletions since a lost answer reach the record that was made`()
     async throws
   {
     let org = org()
@@ -101,7 +105,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-195 a record that came down meanwhile is the lost one, not a second`()
+  @Test(.covers("MS-195"))
+  func `a record that came down meanwhile is the lost one, not a second`()
     async throws
   {
     let org = org()
@@ -118,7 +123,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-195 equal records are told apart by their number`() async throws {
+  @Test(.covers("MS-195"))
+  func `equal records are told apart by their number`() async throws {
     let org = org()
     let device = try await Device.open(org)
     // One made and acknowledged, then two more with the same content, one of which gets lost.
@@ -157,8 +163,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test(arguments: arrivals)
-  func `MS-195 a record that came down before an equal one was sent is not taken for that one`(
+  @Test(.covers("MS-195"), arguments: arrivals)
+  func `a record that came down before an equal one was sent is not taken for that one`(
     arrives: Bool
   ) async throws {
     let device = try await Device.open(org())
@@ -171,8 +177,8 @@ import Testing
     try await expectRecords(2, device)
   }
 
-  @Test(arguments: arrivals)
-  func `MS-195 nor is one that somebody else's process made as this user`(
+  @Test(.covers("MS-195"), arguments: arrivals)
+  func `nor is one that somebody else's process made as this user`(
     arrives: Bool
   ) async throws {
     let device = try await Device.open(org())
@@ -188,7 +194,8 @@ import Testing
     try await expectRecords(2, device)
   }
 
-  @Test func `MS-195 nor is one that was made here and whose row is gone`() async throws {
+  @Test(.covers("MS-195"))
+  func `nor is one that was made here and whose row is gone`() async throws {
     let device = try await Device.open(org())
     for _ in 0..<2 {
       try await device.create([["Name": "Call back"]])
@@ -201,7 +208,8 @@ import Testing
     #expect(device.org.records("Account").count == 3)
   }
 
-  @Test func `MS-195 what was sent first and lost is found after a second loss`() async throws {
+  @Test(.covers("MS-195"))
+  func `what was sent first and lost is found after a second loss`() async throws {
     let device = try await Device.open(org())
     try await device.create([["Name": "a"]])
     try await lose(device, arrives: true)
@@ -220,9 +228,8 @@ import Testing
     try await expectRecords(1, device)
   }
 
-  @Test(arguments: [-26, -9, 0, 2, 14, 26])
-  func `MS-195 a device whose clock is hours off finds what it has made`(hours: Int64) async throws
-  {
+  @Test(.covers("MS-195"), arguments: [-26, -9, 0, 2, 14, 26])
+  func `a device whose clock is hours off finds what it has made`(hours: Int64) async throws {
     let org = org()
     let device = try await Device.open(org, now: { org.now + hours * 3_600_000 })
     try await device.create([["Name": "a"]])
@@ -233,8 +240,9 @@ import Testing
   }
 
   /// Years in hours, and the greatest number of hours that a wrong time zone makes.
-  @Test(arguments: [-10 * 8_766, -26, 26, 10 * 8_766] as [Int64], [false, true])
-  func `MS-195 a device whose clock is years off sends no create twice`(
+  @Test(
+    .covers("MS-195"), arguments: [-10 * 8_766, -26, 26, 10 * 8_766] as [Int64], [false, true])
+  func `a device whose clock is years off sends no create twice`(
     hours: Int64, isCorrected: Bool
   ) async throws {
     let org = org()
@@ -254,7 +262,8 @@ import Testing
     try await expectRecords(1, device)
   }
 
-  @Test func `MS-195 the server's time costs one request, and none if a response had it`()
+  @Test(.covers("MS-195"))
+  func `the server's time costs one request, and none if a response had it`()
     async throws
   {
     let org = org()
@@ -272,7 +281,8 @@ import Testing
     #expect(!org.lines.contains("GET /{v}"))
   }
 
-  @Test func `MS-195 nor does a clock that is days off matter once the server has told the time`()
+  @Test(.covers("MS-195"))
+  func `nor does a clock that is days off matter once the server has told the time`()
     async throws
   {
     let org = org()
@@ -285,7 +295,8 @@ import Testing
     try await expectRecords(1, device)
   }
 
-  @Test func `MS-217 a record that is made anew and gets no answer is not made a third time`()
+  @Test(.covers("MS-217"))
+  func `a record that is made anew and gets no answer is not made a third time`()
     async throws
   {
     let device = try await Device.open(org())
@@ -347,7 +358,8 @@ import Testing
     }
   }
 
-  @Test func `BX-61 MS-210 with an external id the server itself finds the record`() async throws {
+  @Test(.covers("BX-61", "MS-210"))
+  func `with an external id the server itself finds the record`() async throws {
     let org = org()
     let device = try await Device.open(org)
     let target = CollectionSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))
@@ -361,8 +373,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test(arguments: 1...6)
-  func `MS-60 a process that dies at any step of an upload neither loses nor doubles a record`(
+  @Test(.covers("MS-60"), arguments: 1...6)
+  func `a process that dies at any step of an upload neither loses nor doubles a record`(
     step: Int
   ) async throws {
     let org = org()

@@ -8,6 +8,7 @@ import SmartStore
 import SoqlSyncDown
 import Synchronization
 import Testing
+import TestSupport
 
 /// An update that was done and not answered makes the record newer on the server than here. Does the next
 /// run know its own edit from somebody else's?
@@ -71,8 +72,8 @@ import Testing
     func row() async throws -> JSONValue? { try await device.row("Id", id) }
   }
 
-  @Test(arguments: targets.indices)
-  func `MS-197 an edit that arrived without an answer is no conflict, whatever second it is`(
+  @Test(.covers("MS-197"), arguments: targets.indices)
+  func `an edit that arrived without an answer is no conflict, whatever second it is`(
     target: Int
   ) async throws {
     let story = try await Story(Self.targets[target])
@@ -89,8 +90,8 @@ import Testing
     #expect(story.org.record("Account", story.id)?["Name"] == "mine again")
   }
 
-  @Test(arguments: [0, 200, 999, 1_000, 1_001])
-  func `MS-197 nor is it one on a clock that stands still or moves by less than a second`(
+  @Test(.covers("MS-197"), arguments: [0, 200, 999, 1_000, 1_001])
+  func `nor is it one on a clock that stands still or moves by less than a second`(
     tick: Int64
   ) async throws {
     let org = InMemoryOrg()
@@ -114,8 +115,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test(arguments: targets.indices)
-  func `MS-197 somebody else's change after it is a conflict, and stays theirs`(
+  @Test(.covers("MS-197"), arguments: targets.indices)
+  func `somebody else's change after it is a conflict, and stays theirs`(
     target: Int
   ) async throws {
     let story = try await Story(Self.targets[target])
@@ -127,7 +128,8 @@ import Testing
     #expect(try await story.row()?[SyncKeys.local] == true)
   }
 
-  @Test func `MS-197 an edit that never arrived is sent again`() async throws {
+  @Test(.covers("MS-197"))
+  func `an edit that never arrived is sent again`() async throws {
     let story = try await Story(CollectionSyncUpTarget(), arrives: false)
     let sync = try await story.up()
     #expect(try await story.kinds(sync) == [.succeeded])
@@ -136,8 +138,8 @@ import Testing
     #expect(try await story.row()?[SyncKeys.local] == false)
   }
 
-  @Test(arguments: targets.indices)
-  func `MS-197 an edit since then goes up on top of it`(target: Int) async throws {
+  @Test(.covers("MS-197"), arguments: targets.indices)
+  func `an edit since then goes up on top of it`(target: Int) async throws {
     let story = try await Story(Self.targets[target])
     try await story.device.edit(story.id, ["Phone": "2"])
     let sync = try await story.up()
@@ -147,8 +149,8 @@ import Testing
     #expect(try await story.row()?[SyncKeys.local] == false)
   }
 
-  @Test(arguments: targets.indices)
-  func `MS-197 a deletion since then reaches the server`(target: Int) async throws {
+  @Test(.covers("MS-197"), arguments: targets.indices)
+  func `a deletion since then reaches the server`(target: Int) async throws {
     let story = try await Story(Self.targets[target])
     try await story.device.delete(story.id)
     try await story.up()
@@ -156,7 +158,8 @@ import Testing
     #expect(try await story.device.rows().isEmpty)
   }
 
-  @Test func `MS-60 MS-197 a process that dies while it waits knows its edit afterwards`()
+  @Test(.covers("MS-60", "MS-197"))
+  func `a process that dies while it waits knows its edit afterwards`()
     async throws
   {
     let org = InMemoryOrg()
@@ -184,8 +187,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test(arguments: [400, 500])
-  func `MS-202 a question that the server refuses leaves it for the next run to find out`(
+  @Test(.covers("MS-202"), arguments: [400, 500])
+  func `a question that the server refuses leaves it for the next run to find out`(
     status: Int
   ) async throws {
     let story = try await Story(CollectionSyncUpTarget())
@@ -201,8 +204,8 @@ import Testing
     #expect(try await story.row()?[SyncKeys.local] == false)
   }
 
-  @Test(arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
-  func `MS-197 an edit whose value the server put into another form is our own`(
+  @Test(.covers("MS-197"), arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `an edit whose value the server put into another form is our own`(
     mode: SyncMergeMode
   ) async throws {
     let org = InMemoryOrg()
@@ -229,8 +232,8 @@ import Testing
     #expect(row["Phone"] == "(555) 1234" && row[SyncKeys.local] == false)
   }
 
-  @Test(arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
-  func `MS-197 an edit of the form alone that never arrived is sent again`(
+  @Test(.covers("MS-197"), arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `an edit of the form alone that never arrived is sent again`(
     mode: SyncMergeMode
   ) async throws {
     let org = InMemoryOrg()
@@ -253,7 +256,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-79 a sync down that leaves edits alone changes nothing about it`() async throws {
+  @Test(.covers("MS-79"))
+  func `a sync down that leaves edits alone changes nothing about it`() async throws {
     let story = try await Story(CollectionSyncUpTarget())
     try await story.down()
     try await story.up()
@@ -261,7 +265,8 @@ import Testing
     #expect(story.sendings == 0)
   }
 
-  @Test func `MS-79 once the row is clean nobody asks any more`() async throws {
+  @Test(.covers("MS-79"))
+  func `once the row is clean nobody asks any more`() async throws {
     let story = try await Story(CollectionSyncUpTarget())
     try await story.down(.overwrite)
     try await story.device.create([["Name": "new"]])
@@ -274,7 +279,8 @@ import Testing
     #expect(try await story.kinds(sync) == [.succeeded])
   }
 
-  @Test func `MS-197 a lost edit of mode overwrite is known to a sync that leaves changes alone`()
+  @Test(.covers("MS-197"))
+  func `a lost edit of mode overwrite is known to a sync that leaves changes alone`()
     async throws
   {
     let story = try await Story(CollectionSyncUpTarget(), arrives: false)

@@ -5,6 +5,7 @@ import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 /// Can a record be edited and sent again without a sync down between?
 @Suite struct ModificationDateTests {
@@ -29,8 +30,8 @@ import Testing
     return try await device.manager.outcomeCounts(forId: try await run.finished().id)
   }
 
-  @Test(arguments: [false, true])
-  func `MS-205 the option brings the new dates of sent records, so that they can be sent again`(
+  @Test(.covers("MS-205"), arguments: [false, true])
+  func `the option brings the new dates of sent records, so that they can be sent again`(
     fetchingDates: Bool
   ) async throws {
     let (org, device, id) = try await synced()
@@ -50,7 +51,8 @@ import Testing
     #expect(org.record("Account", id)?["Name"] == .string(fetchingDates ? "c" : "b"))
   }
 
-  @Test func `MS-205 a record that was made here gets its date too, and edits meanwhile stay`()
+  @Test(.covers("MS-205"))
+  func `a record that was made here gets its date too, and edits meanwhile stay`()
     async throws
   {
     let (org, device, _) = try await synced()
@@ -72,8 +74,8 @@ import Testing
     #expect(org.records("Account").compactMap { $0["Name"]?.string } == ["a", "newer"])
   }
 
-  @Test(arguments: ["Name", "Phone"], [0, 1_000] as [Int64])
-  func `MS-205 a change by another user before the dates are fetched is not counted as seen`(
+  @Test(.covers("MS-205"), arguments: ["Name", "Phone"], [0, 1_000] as [Int64])
+  func `a change by another user before the dates are fetched is not counted as seen`(
     field: String, tick: Int64
   ) async throws {
     let (org, device, id) = try await synced()
@@ -93,7 +95,8 @@ import Testing
     #expect(org.record("Account", id)?[field] == "theirs")
   }
 
-  @Test func `MS-205 a value that the server puts into another form is taken with its date`()
+  @Test(.covers("MS-205"))
+  func `a value that the server puts into another form is taken with its date`()
     async throws
   {
     let (org, device, id) = try await synced()
@@ -116,7 +119,8 @@ import Testing
     #expect(org.record("Account", id)?["Name"] == "c")
   }
 
-  @Test func `MS-205 the option is stored only when set`() throws {
+  @Test(.covers("MS-205"))
+  func `the option is stored only when set`() throws {
     #expect(
       JSONValue.object(SyncOptions(mergeMode: .overwrite, fetchesModificationDates: true).json).text
         == #"{"mergeMode":"OVERWRITE","fetchModificationDates":true}"#)

@@ -8,6 +8,7 @@ import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 /// What exactly goes up, in which order, and what stays in the rows?
 @Suite struct SentRecordsTests {
@@ -15,7 +16,8 @@ import Testing
     try JSONValue(parsing: request.body)["records"]?.array?.compactMap { $0["Name"]?.string } ?? []
   }
 
-  @Test func `MS-65 records go up by the numbers of their entries`() async throws {
+  @Test(.covers("MS-65"))
+  func `records go up by the numbers of their entries`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let all = (1...12).map { "n\($0)" }
     try await device.create(all.map { ["Name": .string($0)] })
@@ -26,7 +28,8 @@ import Testing
     #expect(try device.org.requests.flatMap(names) == all)
   }
 
-  @Test func `MS-69 a record that went up keeps its sync, its other fields and its entry`()
+  @Test(.covers("MS-69"))
+  func `a record that went up keeps its sync, its other fields and its entry`()
     async throws
   {
     let org = InMemoryOrg()
@@ -47,7 +50,8 @@ import Testing
     #expect(after[SyncKeys.lastError] == nil && after[SyncKeys.local] == false)
   }
 
-  @Test func `MS-39 BX-59.1 BX-73 a sync up without a target sends collections`() async throws {
+  @Test(.covers("MS-39", "BX-59.1", "BX-73"))
+  func `a sync up without a target sends collections`() async throws {
     let device = try await Device.open(InMemoryOrg())
     try await device.create([["Name": "a"]])
     let state = try await device.manager.syncUp(
@@ -57,7 +61,8 @@ import Testing
     #expect(state.target["iOSImpl"] == "SFCollectionSyncUpTarget")
   }
 
-  @Test func `MS-76 a field of one's own finds the record, and is sent as Id in collections`()
+  @Test(.covers("MS-76"))
+  func `a field of one's own finds the record, and is sent as Id in collections`()
     async throws
   {
     let org = InMemoryOrg()
@@ -94,8 +99,8 @@ import Testing
     BasicSyncUpTarget(), BatchSyncUpTarget(), CollectionSyncUpTarget(),
   ]
 
-  @Test(arguments: targets.indices)
-  func `MS-307 MS-203 bodies are JSON, and say so; dates are asked before anything is sent`(
+  @Test(.covers("MS-307", "MS-203"), arguments: targets.indices)
+  func `bodies are JSON, and say so; dates are asked before anything is sent`(
     target: Int
   ) async throws {
     let org = InMemoryOrg()
@@ -122,13 +127,14 @@ import Testing
     ).finished()
   }
 
-  @Test(arguments: [200, 201, 204, 299])
-  func `MS-309 every status from 200 to 299 is success`(status: Int) {
+  @Test(.covers("MS-309"), arguments: [200, 201, 204, 299])
+  func `every status from 200 to 299 is success`(status: Int) {
     #expect(
       SyncUpOutcome(status: status, body: nil, error: nil, of: .update) == .succeeded(id: nil))
   }
 
-  @Test func `MS-224 a composite answer is read part by part`() async throws {
+  @Test(.covers("MS-224"))
+  func `a composite answer is read part by part`() async throws {
     let org = InMemoryOrg()
     let ids = (0..<4).map { org.create("Account", ["Name": .string("\($0)")]) }
     let device = try await Device.open(org)
@@ -158,7 +164,8 @@ import Testing
     #expect(try JSONValue(parsing: refused)["errorCode"] == "FIRST")
   }
 
-  @Test func `MS-235 BX-62.2 a collection's answer is read by position`() async throws {
+  @Test(.covers("MS-235", "BX-62.2"))
+  func `a collection's answer is read by position`() async throws {
     let org = InMemoryOrg()
     let ids = (0..<4).map { org.create("Account", ["Name": .string("\($0)")]) }
     let device = try await Device.open(org)

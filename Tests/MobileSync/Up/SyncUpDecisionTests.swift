@@ -2,6 +2,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import MobileSync
+import TestSupport
 
 @Suite struct SyncUpDecisionTests {
   private struct Target: SyncUpTarget {
@@ -41,23 +42,26 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (#""Id":"001","__locally_updated__":true"#, "update"),
-    (#""Id":"local_1","__locally_created__":true,"__locally_updated__":true"#, "create"),
-    (#""Id":"001","__locally_deleted__":true,"__locally_updated__":true"#, "delete"),
-    (#""Id":"001","__locally_deleted__":true,"__locally_created__":true"#, "removeRow"),
-    (#""Id":"local_1","__locally_deleted__":true"#, "removeRow"),
-    (#""__locally_created__":true"#, "create"),
-    (#""Id":"local_2","__locally_updated__":true"#, "create"),
-    (#""Id":"001""#, "nothing"),
-  ])
-  func `MS-63 MS-183 MS-187 flags say what a record needs, deleted before created before updated`(
+  @Test(
+    .covers("MS-63", "MS-183", "MS-187"),
+    arguments: [
+      (#""Id":"001","__locally_updated__":true"#, "update"),
+      (#""Id":"local_1","__locally_created__":true,"__locally_updated__":true"#, "create"),
+      (#""Id":"001","__locally_deleted__":true,"__locally_updated__":true"#, "delete"),
+      (#""Id":"001","__locally_deleted__":true,"__locally_created__":true"#, "removeRow"),
+      (#""Id":"local_1","__locally_deleted__":true"#, "removeRow"),
+      (#""__locally_created__":true"#, "create"),
+      (#""Id":"local_2","__locally_updated__":true"#, "create"),
+      (#""Id":"001""#, "nothing"),
+    ])
+  func `flags say what a record needs, deleted before created before updated`(
     members: String, expected: String
   ) throws {
     #expect(try action(members) == expected)
   }
 
-  @Test func `MS-190 a record without an object type is refused without a request`() throws {
+  @Test(.covers("MS-190"))
+  func `a record without an object type is refused without a request`() throws {
     let record = try JSONSlice(
       parsing: #"{"Id":"001","__local__":true,"__locally_updated__":true}"#)
     guard
@@ -70,11 +74,13 @@ import Testing
     #expect(error["message"]?.string?.contains("attributes.type") == true)
   }
 
-  @Test(arguments: [
-    (#""Ext__c":"7""#, "upsert"), (#""Ext__c":7"#, "upsert"), (#""Ext__c":null"#, "create"),
-    (#""Ext__c":"""#, "create"), (#""Ext__c":"local_3""#, "create"), (#""Other":"x""#, "create"),
-  ])
-  func `MS-210 a create becomes an upsert if the record has a value for the external id`(
+  @Test(
+    .covers("MS-210"),
+    arguments: [
+      (#""Ext__c":"7""#, "upsert"), (#""Ext__c":7"#, "upsert"), (#""Ext__c":null"#, "create"),
+      (#""Ext__c":"""#, "create"), (#""Ext__c":"local_3""#, "create"), (#""Other":"x""#, "create"),
+    ])
+  func `a create becomes an upsert if the record has a value for the external id`(
     member: String, expected: String
   ) throws {
     let fields = SyncUpFields(externalIdFieldName: "Ext__c")
@@ -83,7 +89,8 @@ import Testing
     #expect(try action(#""Id":"001","__locally_updated__":true,\#(member)"#, fields) == "update")
   }
 
-  @Test func `MS-206 creates use the create list, updates the update list, else the options'`()
+  @Test(.covers("MS-206"))
+  func `creates use the create list, updates the update list, else the options'`()
     throws
   {
     let fields = try choice(SyncUpFields(createFieldlist: ["A"]), options: ["C"])
@@ -93,7 +100,8 @@ import Testing
     #expect(both.create == ["A"] && both.update == ["B"])
   }
 
-  @Test func `MS-207 no list at all is an error and an empty list is not`() throws {
+  @Test(.covers("MS-207"))
+  func `no list at all is an error and an empty list is not`() throws {
     #expect {
       try choice(SyncUpFields(createFieldlist: ["A"]), options: nil)
     } throws: {
@@ -102,7 +110,8 @@ import Testing
     #expect(try choice(options: []).update == [])
   }
 
-  @Test func `MS-208 MS-209 fields are cut out of the stored text as written`() throws {
+  @Test(.covers("MS-208", "MS-209"))
+  func `fields are cut out of the stored text as written`() throws {
     let record = try JSONSlice(
       parsing: """
         {"attributes":{"type":"T"},"Id":"001","LastModifiedDate":"x","Name":"A\\u0041","N":1.50,\
@@ -125,13 +134,14 @@ import Testing
   }
 
   @Test(
+    .covers("MS-182", "MS-198", "MS-196", "MS-197"),
     arguments: [
       (nil, false, RemoteDate.modified(9), true), (5, false, .modified(5), true),
       (5, false, .modified(4), true), (5, false, .modified(6), false), (5, false, .gone, false),
       (5, true, .gone, true), (5, true, .modified(6), false), (5, false, .unknown, false),
       (5, true, .unknown, false), (nil, false, .gone, true),
     ] as [(Int64?, Bool, RemoteDate, Bool)])
-  func `MS-182 MS-198 MS-196 MS-197 a record is newer by the date that came down with it`(
+  func `a record is newer by the date that came down with it`(
     local: Int64?, isDeleted: Bool, remote: RemoteDate, expected: Bool
   ) {
     #expect(
@@ -164,7 +174,8 @@ import Testing
     #expect(anew.taken(as: "002").id == "002" && anew.taken(as: "002").isPartial)
   }
 
-  @Test func `MS-219 an outcome says what becomes of the row`() throws {
+  @Test(.covers("MS-219"))
+  func `an outcome says what becomes of the row`() throws {
     let error: JSONValue = ["message": "no"]
     for mayRecreate in [true, false] {
       func settled(_ outcome: SyncUpOutcome, _ action: SyncUpAction) throws -> SyncUpSettlement {
@@ -185,7 +196,8 @@ import Testing
     }
   }
 
-  @Test func `MS-70 a row that changed on its way keeps its edit and takes the id`() throws {
+  @Test(.covers("MS-70"))
+  func `a row that changed on its way keeps its edit and takes the id`() throws {
     func row(_ name: String, _ flags: String) throws -> JSONSlice {
       try JSONSlice(parsing: #"{"Name":"\#(name)","__local__":true,\#(flags)}"#)
     }
@@ -211,7 +223,8 @@ import Testing
         == .write(RecordFlags(local: true, created: true, updated: true, deleted: false), id: nil))
   }
 
-  @Test func `MS-47 every record but the last reports its share, however they are grouped`() {
+  @Test(.covers("MS-47"))
+  func `every record but the last reports its share, however they are grouped`() {
     for total in 1...12 {
       for size in 1...total {
         var progress = SyncUpProgress(total: total)

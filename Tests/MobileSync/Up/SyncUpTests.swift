@@ -5,6 +5,7 @@ import SalesforceSDKCommon
 import SmartStore
 import SoqlSyncDown
 import Testing
+import TestSupport
 
 @Suite struct SyncUpTests {
   /// A device with `count` accounts, downloaded.
@@ -35,7 +36,8 @@ import Testing
 
   // MARK: Scenarios
 
-  @Test func `MS-319 edits go up, clean rows are left alone`() async throws {
+  @Test(.covers("MS-319"))
+  func `edits go up, clean rows are left alone`() async throws {
     let (org, device, ids) = try await synced(10)
     try await device.edit(ids[2], ["Name": "mine 2"])
     try await device.edit(ids[7], ["Name": "mine 7"])
@@ -48,7 +50,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-320 MS-321 a record changed on both sides follows the merge mode`() async throws {
+  @Test(.covers("MS-320", "MS-321"))
+  func `a record changed on both sides follows the merge mode`() async throws {
     let (org, device, ids) = try await synced(3)
     try await device.edit(ids[0], ["Name": "mine"])
     org.update("Account", ids[0], ["Name": "theirs"])
@@ -74,7 +77,8 @@ import Testing
     #expect(row["Name"] == "theirs" && row[SyncKeys.local] == false)
   }
 
-  @Test func `MS-322 MS-187 a deletion follows the merge mode`() async throws {
+  @Test(.covers("MS-322", "MS-187"))
+  func `a deletion follows the merge mode`() async throws {
     let (org, device, ids) = try await synced(2)
     try await device.delete(ids[0])
     org.update("Account", ids[0], ["Name": "theirs"])
@@ -88,8 +92,8 @@ import Testing
     #expect(org.requests.last?.query == ["allOrNone": "false", "ids": ids[0]])
   }
 
-  @Test(arguments: [SyncMergeMode.overwrite, .leaveIfChanged])
-  func `MS-323 MS-186 a record that the server deleted is made anew or stays local`(
+  @Test(.covers("MS-323", "MS-186"), arguments: [SyncMergeMode.overwrite, .leaveIfChanged])
+  func `a record that the server deleted is made anew or stays local`(
     mode: SyncMergeMode
   ) async throws {
     let (org, device, ids) = try await synced(3)
@@ -116,7 +120,8 @@ import Testing
     }
   }
 
-  @Test func `MS-324 MS-220 a record made and deleted offline costs no request`() async throws {
+  @Test(.covers("MS-324", "MS-220"))
+  func `a record made and deleted offline costs no request`() async throws {
     let (org, device, _) = try await synced(0)
     try await device.create([["Id": "local_1", "Name": "a"]])
     try await device.delete("local_1")
@@ -126,7 +131,8 @@ import Testing
     #expect(org.requests.isEmpty)
   }
 
-  @Test func `MS-325 an external id that exists turns a create into an update`() async throws {
+  @Test(.covers("MS-325"))
+  func `an external id that exists turns a create into an update`() async throws {
     let (org, device, ids) = try await synced(2)
     org.update("Account", ids[0], ["Phone": "kept"])
     try await device.store.clearSoup(Device.soup)
@@ -144,7 +150,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-326 creates and updates send their own fields`() async throws {
+  @Test(.covers("MS-326"))
+  func `creates and updates send their own fields`() async throws {
     let (org, device, ids) = try await synced(1)
     try await device.edit(ids[0], ["Name": "not sent", "Phone": "1"])
     try await device.create([["Name": "new", "Phone": "not sent"]])
@@ -157,8 +164,8 @@ import Testing
     #expect(made["Name"] == "new" && made["Phone"] == nil)
   }
 
-  @Test
-  func `MS-311 BX-63 MS-188 MS-71 MS-72 refused records keep the server's words until they go up`()
+  @Test(.covers("MS-311", "BX-63", "MS-188", "MS-71", "MS-72"))
+  func `refused records keep the server's words until they go up`()
     async throws
   {
     let (org, device, _) = try await synced(0)
@@ -194,14 +201,16 @@ import Testing
     #expect(try await device.manager.outcomeCounts(forId: state.id).succeeded == 2)
   }
 
-  @Test func `MS-193 nothing dirty is done without a request`() async throws {
+  @Test(.covers("MS-193"))
+  func `nothing dirty is done without a request`() async throws {
     let (org, device, _) = try await synced(3)
     let run = try await up(device)
     #expect(await run.allUpdates() == ["RUNNING 0/-1", "DONE 100/0"])
     #expect(org.requests.isEmpty)
   }
 
-  @Test func `MS-47 every record is reported`() async throws {
+  @Test(.covers("MS-47"))
+  func `every record is reported`() async throws {
     let (_, device, _) = try await synced(0)
     try await device.create([["Name": "a"], ["Name": "b"], ["Name": "c"]])
     let run = try await up(device)
@@ -211,7 +220,8 @@ import Testing
       ])
   }
 
-  @Test func `MS-207 without field lists the run fails before any request`() async throws {
+  @Test(.covers("MS-207"))
+  func `without field lists the run fails before any request`() async throws {
     let (org, device, ids) = try await synced(1)
     try await device.edit(ids[0], ["Name": "mine"])
     let run = try await device.manager.syncUp(
@@ -221,7 +231,8 @@ import Testing
     #expect(org.requests.isEmpty)
   }
 
-  @Test func `MS-190 a record without a type is refused here and the others go up`() async throws {
+  @Test(.covers("MS-190"))
+  func `a record without a type is refused here and the others go up`() async throws {
     let (org, device, _) = try await synced(0)
     try await device.create([["Name": "a", "attributes": [:]], ["Name": "b"]])
     let run = try await up(device)
@@ -237,8 +248,10 @@ import Testing
 
   // MARK: Counts of requests
 
-  @Test(arguments: [(1, 1, 2), (200, 1, 2), (201, 2, 3), (1_000, 5, 6), (2_100, 11, 13)])
-  func `MS-65 MS-200 MS-211 the requests are those of the cost model`(
+  @Test(
+    .covers("MS-65", "MS-200", "MS-211"),
+    arguments: [(1, 1, 2), (200, 1, 2), (201, 2, 3), (1_000, 5, 6), (2_100, 11, 13)])
+  func `the requests are those of the cost model`(
     records: Int, overwrite: Int, leave: Int
   ) async throws {
     let (org, device, ids) = try await synced(records)
@@ -265,7 +278,8 @@ import Testing
     try await device.store.upsert(entries: edited, forSoupNamed: Device.soup)
   }
 
-  @Test func `MS-331 500 records made offline are three requests and 499 updates`() async throws {
+  @Test(.covers("MS-331"))
+  func `500 records made offline are three requests and 499 updates`() async throws {
     let (org, device, _) = try await synced(0)
     try await device.create((0..<500).map { ["Name": .string("n\($0)")] })
     let run = try await up(device)
@@ -278,7 +292,8 @@ import Testing
 
   // MARK: Batches and bad answers
 
-  @Test func `MS-216 MS-333 MS-217 after a lost record only that one is sent again`() async throws {
+  @Test(.covers("MS-216", "MS-333", "MS-217"))
+  func `after a lost record only that one is sent again`() async throws {
     let (org, device, ids) = try await synced(4)
     for id in ids { try await device.edit(id, ["Name": .string("mine \(id)")]) }
     try await device.create([["Name": "fresh"]])
@@ -294,7 +309,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-237 a request that fails keeps the results of those before it`() async throws {
+  @Test(.covers("MS-237"))
+  func `a request that fails keeps the results of those before it`() async throws {
     let (org, device, ids) = try await synced(1)
     try await device.edit(ids[0], ["Name": "mine"])
     try await device.create([["Name": "new"]])
@@ -311,11 +327,13 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test(arguments: [
-    (400, "[]"), (401, ""), (429, ""), (500, "<html>"), (503, ""), (200, "{}"), (200, "[{"),
-    (200, ""),
-  ])
-  func `MS-215 MS-189 MS-313 a batch that fails as a whole fails the run and leaves records dirty`(
+  @Test(
+    .covers("MS-215", "MS-189", "MS-313"),
+    arguments: [
+      (400, "[]"), (401, ""), (429, ""), (500, "<html>"), (503, ""), (200, "{}"), (200, "[{"),
+      (200, ""),
+    ])
+  func `a batch that fails as a whole fails the run and leaves records dirty`(
     status: Int, body: String
   ) async throws {
     let (org, device, ids) = try await synced(2)
@@ -328,7 +346,8 @@ import Testing
     #expect(try await device.rows() == before)
   }
 
-  @Test func `MS-221 MS-238 a record without an answer stays dirty and surplus is ignored`()
+  @Test(.covers("MS-221", "MS-238"))
+  func `a record without an answer stays dirty and surplus is ignored`()
     async throws
   {
     let (org, device, ids) = try await synced(3)
@@ -346,7 +365,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-201 MS-202 dates are asked per type, and a refused question skips its records`()
+  @Test(.covers("MS-201", "MS-202"))
+  func `dates are asked per type, and a refused question skips its records`()
     async throws
   {
     let (org, device, _) = try await synced(0)
@@ -380,9 +400,8 @@ import Testing
 
   // MARK: Stop
 
-  @Test
-  func
-    `MS-194 BX-74.1 MS-54 MS-334 a stop completes the batch on its way, and the rest goes up later`()
+  @Test(.covers("MS-194", "BX-74.1", "MS-54", "MS-334"))
+  func `a stop completes the batch on its way, and the rest goes up later`()
     async throws
   {
     let (org, device, ids) = try await synced(3)
@@ -410,7 +429,8 @@ import Testing
     #expect(org.records("Account").count == 6)
   }
 
-  @Test func `MS-55 a stop while dates are asked sends nothing`() async throws {
+  @Test(.covers("MS-55"))
+  func `a stop while dates are asked sends nothing`() async throws {
     let (org, device, ids) = try await synced(1)
     try await device.edit(ids[0], ["Name": "mine"])
     let gate = Gate()
@@ -429,8 +449,8 @@ import Testing
 
   // MARK: Edits during a run
 
-  @Test(arguments: 1...3, [SyncMergeMode.overwrite, .leaveIfChanged])
-  func `MS-70 an edit while its record is on its way stays dirty and goes up next time`(
+  @Test(.covers("MS-70"), arguments: 1...3, [SyncMergeMode.overwrite, .leaveIfChanged])
+  func `an edit while its record is on its way stays dirty and goes up next time`(
     step: Int, mode: SyncMergeMode
   ) async throws {
     let (org, device, ids) = try await synced(2)
@@ -457,7 +477,8 @@ import Testing
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  @Test func `MS-70 a record edited while it was made has the server's id and counts as updated`()
+  @Test(.covers("MS-70"))
+  func `a record edited while it was made has the server's id and counts as updated`()
     async throws
   {
     let (org, device, _) = try await synced(0)
@@ -473,7 +494,8 @@ import Testing
     #expect(row[SyncKeys.locallyCreated] == false && row[SyncKeys.locallyUpdated] == true)
   }
 
-  @Test func `MS-192 rows that the app removes or cleans on the way count as done`() async throws {
+  @Test(.covers("MS-192"))
+  func `rows that the app removes or cleans on the way count as done`() async throws {
     let (org, device, ids) = try await synced(3)
     for id in ids { try await device.edit(id, ["Name": "mine"]) }
     let entry = try #require(try await device.row("Id", ids[1])?["_soupEntryId"]?.int64)

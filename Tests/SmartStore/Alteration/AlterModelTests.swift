@@ -17,8 +17,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2, 3, 4, 20_240_131] as [UInt64])
-  func `SS-173 SS-186 SS-199 a soup after random alters is as a soup that had none`(
+  @Test(.covers("SS-173", "SS-186", "SS-199"), arguments: [1, 2, 3, 4, 20_240_131] as [UInt64])
+  func `a soup after random alters is as a soup that had none`(
     seed: UInt64
   ) async throws {
     print("AlterModelTests seed \(seed)")
@@ -72,7 +72,8 @@ import Testing
     }
   }
 
-  @Test func `SS-187 a live query goes on over an alter and sees no half of it`() async throws {
+  @Test(.covers("SS-187"))
+  func `a live query goes on over an alter and sees no half of it`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("a:string"))
       try await store.upsert(entries: mixedElements, forSoupNamed: "s")

@@ -41,8 +41,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [.starting] + steps, [true, false])
-  func `SS-181 SS-183 an alter stopped after a step is finished when the store is opened`(
+  @Test(.covers("SS-181", "SS-183"), arguments: [.starting] + steps, [true, false])
+  func `an alter stopped after a step is finished when the store is opened`(
     step: AlterStep, reIndexData: Bool
   ) async throws {
     let whole = try await expected(reIndexData: reIndexData)
@@ -69,7 +69,8 @@ import Testing
     }
   }
 
-  @Test func `SS-182 the status row tells the soup, its specs and whether to re-index`()
+  @Test(.covers("SS-182"))
+  func `the status row tells the soup, its specs and whether to re-index`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -107,12 +108,15 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (AlterStep.renameOldSoupTable, "RENAME_OLD_SOUP_TABLE"), (.dropOldIndexes, "DROP_OLD_INDEXES"),
-    (.registerSoupUsingTableName, "REGISTER_SOUP_USING_TABLE_NAME"), (.copyTable, "COPY_TABLE"),
-    (.reIndexSoup, "RE_INDEX_SOUP"), (.dropOldTable, "DROP_OLD_TABLE"),
-  ])
-  func `SS-182 SS-181 an operation that Android recorded is finished`(
+  @Test(
+    .covers("SS-182", "SS-181"),
+    arguments: [
+      (AlterStep.renameOldSoupTable, "RENAME_OLD_SOUP_TABLE"),
+      (.dropOldIndexes, "DROP_OLD_INDEXES"),
+      (.registerSoupUsingTableName, "REGISTER_SOUP_USING_TABLE_NAME"), (.copyTable, "COPY_TABLE"),
+      (.reIndexSoup, "RE_INDEX_SOUP"), (.dropOldTable, "DROP_OLD_TABLE"),
+    ])
+  func `an operation that Android recorded is finished`(
     step: AlterStep, word: String
   ) async throws {
     let whole = try await expected(reIndexData: true)
@@ -151,8 +155,8 @@ import Testing
       """)
   }
 
-  @Test(arguments: steps)
-  func `SS-183 a step that fails leaves the soup as it was`(step: AlterStep) async throws {
+  @Test(.covers("SS-183"), arguments: steps)
+  func `a step that fails leaves the soup as it was`(step: AlterStep) async throws {
     try await TemporaryFolder.with { folder in
       let store = try await filled(folder)
       let picture = try await store.picture(of: "s")
@@ -173,7 +177,8 @@ import Testing
     }
   }
 
-  @Test func `SS-184 a failure that cannot be undone is told, and made up for later`()
+  @Test(.covers("SS-184"))
+  func `a failure that cannot be undone is told, and made up for later`()
     async throws
   {
     let whole = try await expected(reIndexData: true)
@@ -228,7 +233,8 @@ import Testing
     }
   }
 
-  @Test func `SS-183 an alter that only began gives way to the next one`() async throws {
+  @Test(.covers("SS-183"))
+  func `an alter that only began gives way to the next one`() async throws {
     let whole = try await expected(reIndexData: true)
     try await TemporaryFolder.with { folder in
       let store = try await filled(folder)
@@ -244,7 +250,8 @@ import Testing
     }
   }
 
-  @Test func `SS-183 an alter that only began is forgotten if its soup is gone or another`()
+  @Test(.covers("SS-183"))
+  func `an alter that only began is forgotten if its soup is gone or another`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -278,7 +285,8 @@ import Testing
     }
   }
 
-  @Test func `SS-184 a damaged or unknown row is skipped and logged, the others are finished`()
+  @Test(.covers("SS-184"))
+  func `a damaged or unknown row is skipped and logged, the others are finished`()
     async throws
   {
     let whole = try await expected(reIndexData: true)
@@ -313,8 +321,8 @@ import Testing
     }
   }
 
-  @Test(arguments: steps)
-  func `SS-187 a cancelled alter leaves the soup as it was`(step: AlterStep) async throws {
+  @Test(.covers("SS-187"), arguments: steps)
+  func `a cancelled alter leaves the soup as it was`(step: AlterStep) async throws {
     // The clock is read when a step is recorded: cancelled there, the next step does not begin.
     let task = Mutex<Task<Void, any Error>?>(nil)
     let left = Atomic(Int.max)

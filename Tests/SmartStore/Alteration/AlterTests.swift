@@ -33,7 +33,8 @@ import Testing
 
   private let before = [SoupIndex]("a:string", "b:integer", "d:full_text", "e.x:json1")
 
-  @Test func `SS-173 SS-175 SS-176 an altered soup is as one registered with the new specs`()
+  @Test(.covers("SS-173", "SS-175", "SS-176"))
+  func `an altered soup is as one registered with the new specs`()
     async throws
   {
     try await withStillStore { store async throws in
@@ -47,7 +48,8 @@ import Testing
     }
   }
 
-  @Test func `SS-173 SS-92 bytes, times, table and the sequence of ids stay`() async throws {
+  @Test(.covers("SS-173", "SS-92"))
+  func `bytes, times, table and the sequence of ids stay`() async throws {
     let clock = TestClock()
     try await withStore(options: SmartStoreOptions(now: { clock.now })) { store async throws in
       try await store.registerSoup(withName: "s", withIndices: before)
@@ -76,7 +78,8 @@ import Testing
     }
   }
 
-  @Test func `SS-174 what cannot be altered is refused before anything is recorded`()
+  @Test(.covers("SS-174"))
+  func `what cannot be altered is refused before anything is recorded`()
     async throws
   {
     try await withStillStore { store async throws in
@@ -104,8 +107,8 @@ import Testing
     }
   }
 
-  @Test
-  func `SS-175 SS-177 without re-indexing new paths are null and all others work`() async throws {
+  @Test(.covers("SS-175", "SS-177"))
+  func `without re-indexing new paths are null and all others work`() async throws {
     try await withStillStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: before)
       try await store.upsert(entries: mixedElements, forSoupNamed: "s")
@@ -148,8 +151,8 @@ import Testing
 
   static let types = ["string", "integer", "floating", "full_text", "json1"]
 
-  @Test(arguments: types, types)
-  func `SS-178 SS-179 every type can become every other`(from: String, to: String) async throws {
+  @Test(.covers("SS-178", "SS-179"), arguments: types, types)
+  func `every type can become every other`(from: String, to: String) async throws {
     try await withStillStore { store async throws in
       let others = ["a", "b", "c", "d", "e"]
       let old = others.map { SoupIndex("\($0):\(from)") }
@@ -164,7 +167,8 @@ import Testing
     }
   }
 
-  @Test func `SS-178 numbers that were text sort as numbers afterwards`() async throws {
+  @Test(.covers("SS-178"))
+  func `numbers that were text sort as numbers afterwards`() async throws {
     try await withStillStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("n:string"))
       try await store.upsert(entries: [["n": 900_000], ["n": 1_500_000]], forSoupNamed: "s")
@@ -177,7 +181,8 @@ import Testing
     }
   }
 
-  @Test func `SS-185 altering to the same specs brings a legacy soup up to date`() async throws {
+  @Test(.covers("SS-185"))
+  func `altering to the same specs brings a legacy soup up to date`() async throws {
     try await TemporaryFolder.with { folder in
       let specs = [SoupIndex]("a:string", "d:full_text")
       let place = folder.file("store")
@@ -207,7 +212,8 @@ import Testing
     }
   }
 
-  @Test func `SS-186 SS-60 elements are changed between repeated alters`() async throws {
+  @Test(.covers("SS-186", "SS-60"))
+  func `elements are changed between repeated alters`() async throws {
     try await withStillStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("a:string"))
       try await store.upsert(entries: mixedElements, forSoupNamed: "s")
@@ -242,7 +248,8 @@ import Testing
     }
   }
 
-  @Test func `SS-188 an expression index is used by the very next query`() async throws {
+  @Test(.covers("SS-188"))
+  func `an expression index is used by the very next query`() async throws {
     try await withStillStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("a:string"))
       try await store.upsert(entries: mixedElements, forSoupNamed: "s")
@@ -253,7 +260,8 @@ import Testing
     }
   }
 
-  @Test func `SS-187 readers and writers that come during an alter wait and then see its result`()
+  @Test(.covers("SS-187"))
+  func `readers and writers that come during an alter wait and then see its result`()
     async throws
   {
     // The clock is read when a step is recorded; there the alter is held.

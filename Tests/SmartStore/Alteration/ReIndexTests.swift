@@ -14,7 +14,8 @@ import Testing
     try await store.unsafelyExecute("DELETE FROM TABLE_1_fts WHERE rowid < 4")
   }
 
-  @Test func `SS-180 the given paths are computed anew and nothing else changes`() async throws {
+  @Test(.covers("SS-180"))
+  func `the given paths are computed anew and nothing else changes`() async throws {
     let clock = TestClock()
     try await withStore(options: SmartStoreOptions(now: { clock.now })) { store async throws in
       try await store.registerSoup(withName: "s", withIndices: specs)
@@ -33,7 +34,8 @@ import Testing
     }
   }
 
-  @Test func `SS-180 unknown paths are ignored with a warning, unknown soups are refused`()
+  @Test(.covers("SS-180"))
+  func `unknown paths are ignored with a warning, unknown soups are refused`()
     async throws
   {
     let log = LogRecorder()
@@ -54,7 +56,8 @@ import Testing
     }
   }
 
-  @Test func `SS-180 an element that cannot be parsed is skipped and logged`() async throws {
+  @Test(.covers("SS-180"))
+  func `an element that cannot be parsed is skipped and logged`() async throws {
     let log = LogRecorder()
     var options = SmartStoreOptions(now: { 1_700_000_000_000 })
     options.logger = log.logger(forComponent: "SmartStore", level: .warn)
@@ -73,7 +76,8 @@ import Testing
     }
   }
 
-  @Test func `SS-160.1 a soup keeps its full-text engine when it is indexed anew`() async throws {
+  @Test(.covers("SS-160.1"))
+  func `a soup keeps its full-text engine when it is indexed anew`() async throws {
     try await TemporaryFolder.with { folder in
       let specs = [SoupIndex]("a:string", "d:full_text")
       let old = try await SmartStore.open(
@@ -97,7 +101,8 @@ import Testing
     }
   }
 
-  @Test func `SS-180 SS-117 a failure rolls the call back, and a transaction around it goes on`()
+  @Test(.covers("SS-180", "SS-117"))
+  func `a failure rolls the call back, and a transaction around it goes on`()
     async throws
   {
     try await withStore { store async throws in

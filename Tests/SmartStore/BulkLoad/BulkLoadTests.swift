@@ -61,7 +61,8 @@ import Testing
     }
   }
 
-  @Test func `SS-210 what is appended after the indexes were built is on disk when a load ends`()
+  @Test(.covers("SS-210"))
+  func `what is appended after the indexes were built is on disk when a load ends`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -170,8 +171,8 @@ import Testing
     }
   }
 
-  @Test(arguments: 0...2)
-  func `SS-183 a bulk load that a crash ended gets its indexes when the store is opened`(
+  @Test(.covers("SS-183"), arguments: 0...2)
+  func `a bulk load that a crash ended gets its indexes when the store is opened`(
     appends: Int
   ) async throws {
     try await TemporaryFolder.with { folder in

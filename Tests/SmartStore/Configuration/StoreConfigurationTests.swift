@@ -35,8 +35,8 @@ import Testing
     StoreConfigurationSource { files[$0].map { Array($0.utf8) } }
   }
 
-  @Test(arguments: [true, false])
-  func `SS-85.1 SS-86.1 SS-88 the soups of a file are made in its order`(isGlobal: Bool)
+  @Test(.covers("SS-85.1", "SS-86.1", "SS-88"), arguments: [true, false])
+  func `the soups of a file are made in its order`(isGlobal: Bool)
     async throws
   {
     try await withManager { manager, _ async throws in
@@ -71,7 +71,8 @@ import Testing
     }
   }
 
-  @Test func `SS-86.1 a soup that exists stays as it is`() async throws {
+  @Test(.covers("SS-86.1"))
+  func `a soup that exists stays as it is`() async throws {
     try await withManager { manager, _ async throws in
       let store = try await manager.sharedGlobal()
       try await store.registerSoup(withName: "second", withIndices: [SoupIndex]("x:string"))
@@ -83,11 +84,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    nil, "", "{", "[]", "{}", #"{"soups":[]}"#, #"{"soups":{}}"#, #"{"soups":[{"soupName":"x"}]}"#,
-    #"{"soups":[{"indexes":[{"path":"a","type":"string"}]}]}"#, "\u{feff}{}",
-  ])
-  func `SS-87 a file without a soup is logged and makes no store`(content: String?) async throws {
+  @Test(
+    .covers("SS-87"),
+    arguments: [
+      nil, "", "{", "[]", "{}", #"{"soups":[]}"#, #"{"soups":{}}"#,
+      #"{"soups":[{"soupName":"x"}]}"#,
+      #"{"soups":[{"indexes":[{"path":"a","type":"string"}]}]}"#, "\u{feff}{}",
+    ])
+  func `a file without a soup is logged and makes no store`(content: String?) async throws {
     try await withManager { manager, log async throws in
       let files = content.map { ["globalstore.json": $0, "userstore.json": $0] } ?? [:]
       try await manager.setupGlobalStoreFromDefaultConfig(from: source(files))
@@ -100,7 +104,8 @@ import Testing
     }
   }
 
-  @Test func `SS-87 a file that cannot be read is logged, and without a user nothing happens`()
+  @Test(.covers("SS-87"))
+  func `a file that cannot be read is logged, and without a user nothing happens`()
     async throws
   {
     struct Unreadable: Error {}
@@ -115,7 +120,8 @@ import Testing
     }
   }
 
-  @Test func `SS-87 a bad entry is left out and the others are made`() async throws {
+  @Test(.covers("SS-87"))
+  func `a bad entry is left out and the others are made`() async throws {
     let content = """
       {"soups":[
         {"soupName":"","indexes":[{"path":"s","type":"string"}]}, 7,
@@ -136,7 +142,8 @@ import Testing
     }
   }
 
-  @Test func `SS-87 a soup that SQLite refuses is left out and the others are made`() async throws {
+  @Test(.covers("SS-87"))
+  func `a soup that SQLite refuses is left out and the others are made`() async throws {
     let wide = (0..<2100).map { #"{"path":"p\#($0)","type":"string"}"# }.joined(separator: ",")
     let content = """
       {"soups":[{"soupName":"wide","indexes":[\(wide)]},
@@ -150,7 +157,8 @@ import Testing
     }
   }
 
-  @Test func `SS-87 a soup that is half altered waits, and the others are made`() async throws {
+  @Test(.covers("SS-87"))
+  func `a soup that is half altered waits, and the others are made`() async throws {
     try await withManager { manager, log async throws in
       let store = try await manager.sharedGlobal()
       try await store.registerSoup(withName: "first", withIndices: [SoupIndex]("x:string"))
@@ -165,7 +173,8 @@ import Testing
     }
   }
 
-  @Test func `SS-86.1 files lie in a folder, or nowhere`() async throws {
+  @Test(.covers("SS-86.1"))
+  func `files lie in a folder, or nowhere`() async throws {
     try await withManager { manager, _ async throws in
       try await TemporaryFolder.with { folder in
         try await manager.setupGlobalStoreFromDefaultConfig(from: .folder(folder.url))

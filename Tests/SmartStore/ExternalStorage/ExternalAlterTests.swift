@@ -61,8 +61,8 @@ import Testing
         == 7)
   }
 
-  @Test(arguments: Way.allCases)
-  func `SS-199 elements move into files and back with their ids`(way: Way) async throws {
+  @Test(.covers("SS-199"), arguments: Way.allCases)
+  func `elements move into files and back with their ids`(way: Way) async throws {
     try await TemporaryFolder.with { folder in
       let store = try await filled(folder, way.from, before)
       let elements = try await store.elements(of: "s")
@@ -74,7 +74,8 @@ import Testing
     }
   }
 
-  @Test func `SS-200 an alter without a soup spec keeps the features`() async throws {
+  @Test(.covers("SS-200"))
+  func `an alter without a soup spec keeps the features`() async throws {
     try await TemporaryFolder.with { folder in
       let store = try await filled(folder, Self.external, before)
       try await store.alterSoup(named: "s", indexSpecs: after, reIndexData: true)
@@ -84,8 +85,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases, steps)
-  func `SS-202 SS-199 an alter that moves elements is finished after a crash at any step`(
+  @Test(.covers("SS-202", "SS-199"), arguments: Way.allCases, steps)
+  func `an alter that moves elements is finished after a crash at any step`(
     way: Way, step: AlterStep
   ) async throws {
     try await TemporaryFolder.with { folder in
@@ -107,7 +108,8 @@ import Testing
 
   /// What an alter inwards failed to remove was removed at the next opening, although the elements were
   /// in files again by then.
-  @Test func `SS-199 files that an alter left behind are not removed once they are in use again`()
+  @Test(.covers("SS-199"))
+  func `files that an alter left behind are not removed once they are in use again`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -126,8 +128,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases, steps)
-  func `SS-199 an alter that fails at any step leaves elements and files as they were`(
+  @Test(.covers("SS-199"), arguments: Way.allCases, steps)
+  func `an alter that fails at any step leaves elements and files as they were`(
     way: Way, step: AlterStep
   ) async throws {
     try await TemporaryFolder.with { folder in
@@ -155,8 +157,8 @@ import Testing
     }
   }
 
-  @Test
-  func `SS-197 SS-199 an element whose file is missing stops the alter and is not lost silently`()
+  @Test(.covers("SS-197", "SS-199"))
+  func `an element whose file is missing stops the alter and is not lost silently`()
     async throws
   {
     try await TemporaryFolder.with { folder in

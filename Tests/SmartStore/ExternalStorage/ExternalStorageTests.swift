@@ -29,7 +29,8 @@ import Testing
     }
   }
 
-  @Test func `SS-189 SS-67 a soup spec has a name and feature words`() throws {
+  @Test(.covers("SS-189", "SS-67"))
+  func `a soup spec has a name and feature words`() throws {
     #expect(SoupSpec(name: "s").features == [])
     #expect(try SoupSpec(json: ["name": "s", "features": .null]) == SoupSpec(name: "s"))
     let spec = SoupSpec(name: "s", features: ["externalStorage", "unheardOf"])
@@ -38,7 +39,8 @@ import Testing
     #expect(throws: SmartStoreError.self) { try SoupSpec(json: ["features": []]) }
   }
 
-  @Test func `SS-190 SS-48 registering makes a table without texts and a folder`() async throws {
+  @Test(.covers("SS-190", "SS-48"))
+  func `registering makes a table without texts and a folder`() async throws {
     try await withExternalSoup { store async throws in
       #expect(
         try await store.column("select name from pragma_table_info('TABLE_1')") == [
@@ -62,7 +64,8 @@ import Testing
     }
   }
 
-  @Test func `SS-191.1 json1 indexes are refused at registering and altering`() async throws {
+  @Test(.covers("SS-191.1"))
+  func `json1 indexes are refused at registering and altering`() async throws {
     try await withExternalSoup { store async throws in
       let json1 = specs + [SoupIndex("e:json1")]
       let message = "Can't have JSON1 index specs in externally stored soup"
@@ -84,7 +87,8 @@ import Testing
     }
   }
 
-  @Test func `SS-143 SS-191.2 paths without an index cannot be asked for`() async throws {
+  @Test(.covers("SS-143", "SS-191.2"))
+  func `paths without an index cannot be asked for`() async throws {
     try await withExternalSoup { store async throws in
       try await store.upsert(entries: mixedElements, forSoupNamed: "s")
       let statements = [
@@ -110,7 +114,8 @@ import Testing
     }
   }
 
-  @Test func `SS-193 each element has one file, sealed in an encrypted store`() async throws {
+  @Test(.covers("SS-193"))
+  func `each element has one file, sealed in an encrypted store`() async throws {
     try await withExternalSoup { store async throws in
       try await store.upsert(entries: [["a": "CANARY-1"], ["a": "two"]], forSoupNamed: "s")
       #expect(files(store) == ["soupelt_1", "soupelt_2"])
@@ -131,8 +136,10 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1, 4_095, 4_096, 65_535, 1_048_576, 5_000_000])
-  func `SS-192 SS-193 SS-107 text of any size and alphabet is read back intact`(
+  @Test(
+    .covers("SS-192", "SS-193", "SS-107"),
+    arguments: [0, 1, 4_095, 4_096, 65_535, 1_048_576, 5_000_000])
+  func `text of any size and alphabet is read back intact`(
     size: Int
   ) async throws {
     try await withExternalSoup { store async throws in
@@ -145,7 +152,8 @@ import Testing
     }
   }
 
-  @Test func `SS-195 calls and queries answer as for a soup without files`() async throws {
+  @Test(.covers("SS-195"))
+  func `calls and queries answer as for a soup without files`() async throws {
     try await withExternalSoup { store async throws in
       try await store.registerSoup(withName: "twin", withIndices: specs)
       for soup in ["s", "twin"] {
@@ -196,7 +204,8 @@ import Testing
     }
   }
 
-  @Test func `SS-196 in Smart SQL an element is one column`() async throws {
+  @Test(.covers("SS-196"))
+  func `in Smart SQL an element is one column`() async throws {
     try await withExternalSoup { store async throws in
       try await store.registerSoup(withName: "t", withIndices: [SoupIndex]("ref:string"))
       try await store.upsert(entries: [["a": "x", "b": 1], ["a": "y"]], forSoupNamed: "s")
@@ -229,7 +238,8 @@ import Testing
     }
   }
 
-  @Test func `SS-197 a missing or damaged file is an error that names soup and id`() async throws {
+  @Test(.covers("SS-197"))
+  func `a missing or damaged file is an error that names soup and id`() async throws {
     try await withExternalSoup { store async throws in
       try await store.upsert(entries: [["a": "x"], ["a": "y"], ["a": "z"]], forSoupNamed: "s")
       let folder = store.directory.appending(path: "store_external_soup_blobs/TABLE_1")
@@ -265,7 +275,8 @@ import Testing
     }
   }
 
-  @Test func `SS-198 SS-203 SS-22 files come and go with their elements`() async throws {
+  @Test(.covers("SS-198", "SS-203", "SS-22"))
+  func `files come and go with their elements`() async throws {
     try await withExternalSoup { store async throws in
       func usage() async throws -> (Int, UInt64) {
         (
@@ -310,7 +321,8 @@ import Testing
     }
   }
 
-  @Test func `SS-26 SS-193 no text of an element is in any file during and after a session`()
+  @Test(.covers("SS-26", "SS-193"))
+  func `no text of an element is in any file during and after a session`()
     async throws
   {
     try await TemporaryFolder.with { folder in

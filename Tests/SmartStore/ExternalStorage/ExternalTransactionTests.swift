@@ -50,7 +50,8 @@ import Testing
     try transaction.create(entry: ["a": "t"], inSoupNamed: "t")
   }
 
-  @Test func `SS-116 SS-195 a transaction reads the files that it wrote`() async throws {
+  @Test(.covers("SS-116", "SS-195"))
+  func `a transaction reads the files that it wrote`() async throws {
     try await TemporaryFolder.with { folder in
       let store = try await filled(folder.file("store"))
       try await store.inTransaction { transaction in
@@ -74,7 +75,8 @@ import Testing
     }
   }
 
-  @Test func `SS-194 SS-115 a transaction that is rolled back leaves every file as it was`()
+  @Test(.covers("SS-194", "SS-115"))
+  func `a transaction that is rolled back leaves every file as it was`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -112,7 +114,8 @@ import Testing
     }
   }
 
-  @Test func `SS-194 a file that cannot be written fails the call, and the row stays`()
+  @Test(.covers("SS-194"))
+  func `a file that cannot be written fails the call, and the row stays`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -141,7 +144,8 @@ import Testing
     }
   }
 
-  @Test func `SS-194 a commit that SQLite refuses brings the files back`() async throws {
+  @Test(.covers("SS-194"))
+  func `a commit that SQLite refuses brings the files back`() async throws {
     try await TemporaryFolder.with { folder in
       let place = folder.file("store")
       let store = try await filled(place)
@@ -172,7 +176,8 @@ import Testing
     }
   }
 
-  @Test func `SS-194 a process that dies in the middle of a commit leaves no half of it`()
+  @Test(.covers("SS-194"))
+  func `a process that dies in the middle of a commit leaves no half of it`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -208,7 +213,8 @@ import Testing
     }
   }
 
-  @Test func `SS-194 a process that dies after a commit has all of it, and strays go`()
+  @Test(.covers("SS-194"))
+  func `a process that dies after a commit has all of it, and strays go`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -240,7 +246,8 @@ import Testing
     }
   }
 
-  @Test func `SS-195 SS-116 a reader sees the files of its own snapshot`() async throws {
+  @Test(.covers("SS-195", "SS-116"))
+  func `a reader sees the files of its own snapshot`() async throws {
     try await TemporaryFolder.with { folder in
       let place = folder.file("store")
       let store = try await filled(place)
@@ -267,7 +274,8 @@ import Testing
     }
   }
 
-  @Test func `SS-194 a store with element files commits so that a power cut takes nothing back`()
+  @Test(.covers("SS-194"))
+  func `a store with element files commits so that a power cut takes nothing back`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -306,8 +314,8 @@ import Testing
     )
   }
 
-  @Test(arguments: [true, false])
-  func `SS-201 files are rewritten with the encryption of the store, or not at all`(
+  @Test(.covers("SS-201"), arguments: [true, false])
+  func `files are rewritten with the encryption of the store, or not at all`(
     isReplaced: Bool
   ) async throws {
     try await TemporaryFolder.with { folder in
@@ -349,7 +357,8 @@ import Testing
     }
   }
 
-  @Test func `SS-201 SS-35 files are sealed anew under a newer key, one after another`()
+  @Test(.covers("SS-201", "SS-35"))
+  func `files are sealed anew under a newer key, one after another`()
     async throws
   {
     try await TemporaryFolder.with { folder in

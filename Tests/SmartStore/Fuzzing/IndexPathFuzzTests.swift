@@ -51,7 +51,8 @@ import Testing
     }
   }
 
-  @Test func `SS-75 SS-76 SS-72 any path is refused at registration or indexes what it leads to`()
+  @Test(.covers("SS-75", "SS-76", "SS-72"))
+  func `any path is refused at registration or indexes what it leads to`()
     async throws
   {
     try await withStore { store async throws in

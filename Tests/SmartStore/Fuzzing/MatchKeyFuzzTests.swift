@@ -6,8 +6,8 @@ import Testing
 
 /// Match keys: how they are aimed at a path, and what they find.
 @Suite struct MatchKeyFuzzTests {
-  @Test
-  func `SS-163 SS-164 each bare term of a random key is aimed at the field, and nothing else`()
+  @Test(.covers("SS-163", "SS-164"))
+  func `each bare term of a random key is aimed at the field, and nothing else`()
     async throws
   {
     try await Fuzz.run("match key qualification", rounds: 1500) { seed, random in
@@ -75,8 +75,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [SmartStoreOptions.FullTextVersion.fts4, .fts5])
-  func `SS-161 SS-162 a random search finds what looking finds`(
+  @Test(.covers("SS-161", "SS-162"), arguments: [SmartStoreOptions.FullTextVersion.fts4, .fts5])
+  func `a random search finds what looking finds`(
     version: SmartStoreOptions.FullTextVersion
   ) async throws {
     try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
@@ -112,7 +112,8 @@ import Testing
     }
   }
 
-  @Test func `SS-165 a mutated key finds something or fails with the engine's words, never more`()
+  @Test(.covers("SS-165"))
+  func `a mutated key finds something or fails with the engine's words, never more`()
     async throws
   {
     let corpus = [

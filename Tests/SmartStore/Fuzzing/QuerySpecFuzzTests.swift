@@ -13,7 +13,8 @@ import Testing
     ["a": 1], "AND", "\"",
   ]
 
-  @Test func `SS-121 SS-122 a random spec is refused or survives the way through JSON and runs`()
+  @Test(.covers("SS-121", "SS-122"))
+  func `a random spec is refused or survives the way through JSON and runs`()
     async throws
   {
     try await withStore { store async throws in

@@ -63,7 +63,8 @@ import Testing
     }
   }
 
-  @Test func `SS-142 SS-145 every reference of a random statement is converted, and nothing else`()
+  @Test(.covers("SS-142", "SS-145"))
+  func `every reference of a random statement is converted, and nothing else`()
     async throws
   {
     try await Fuzz.run("Smart SQL conversion", rounds: 1500) { seed, random in
@@ -90,7 +91,8 @@ import Testing
     "select load_extension('x')", "attach database ':memory:' as x", "select {a:key from {a}",
   ]
 
-  @Test func `SS-2 SS-148 a mutated statement gives rows or an error, and changes nothing`()
+  @Test(.covers("SS-2", "SS-148"))
+  func `a mutated statement gives rows or an error, and changes nothing`()
     async throws
   {
     let pieces = [

@@ -21,9 +21,8 @@ import Testing
     "\"_soupEntryId\":1,", " ",
   ]
 
-  @Test
-  func
-    `CA-21 SS-91 SS-104 a text is stored exactly if SQLite calls it JSON, and comes back as it was`()
+  @Test(.covers("CA-21", "SS-91", "SS-104"))
+  func `a text is stored exactly if SQLite calls it JSON, and comes back as it was`()
     async throws
   {
     try await withStore { store async throws in

@@ -310,8 +310,8 @@ import Testing
     #expect(report.isClean, "\(history.hint): \(report.findings.prefix(3))")
   }
 
-  @Test func `SS-99 SS-112 SS-143 a store finds what it holds, however it is spelled`() async throws
-  {
+  @Test(.covers("SS-99", "SS-112", "SS-143"))
+  func `a store finds what it holds, however it is spelled`() async throws {
     let first = Effort.seed(1)
     for seed in first..<first + UInt64(Effort.times(12)) {
       try await withStore { store async throws in

@@ -2,6 +2,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// The same value in two spellings is the same value to every index, and a name the same name.
 @Suite struct SpellingTests {
@@ -18,8 +19,8 @@ import Testing
     try await store.query(using: spec).map { $0["_soupEntryId"]?.int64 }
   }
 
-  @Test(arguments: ["json1", "string", "full_text"])
-  func `SS-97 SS-99 one external id under a name in any spelling is one entry`(
+  @Test(.covers("SS-97", "SS-99"), arguments: ["json1", "string", "full_text"])
+  func `one external id under a name in any spelling is one entry`(
     type: String
   ) async throws {
     try await withStore { store async throws in
@@ -45,7 +46,8 @@ import Testing
     }
   }
 
-  @Test func `SS-143 a path without an index finds its member, whatever the name holds`()
+  @Test(.covers("SS-143"))
+  func `a path without an index finds its member, whatever the name holds`()
     async throws
   {
     try await withStore { store async throws in
@@ -92,7 +94,8 @@ import Testing
     }
   }
 
-  @Test func `SS-99 a NUL in a json1 external id does not end it`() async throws {
+  @Test(.covers("SS-99"))
+  func `a NUL in a json1 external id does not end it`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("j:json1"))
       for (element, id) in [
@@ -113,7 +116,8 @@ import Testing
     }
   }
 
-  @Test func `SS-72 SS-169 arrays and objects are indexed without needless escapes`() async throws {
+  @Test(.covers("SS-72", "SS-169"))
+  func `arrays and objects are indexed without needless escapes`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(
         withName: "s", withIndices: [SoupIndex]("t:full_text", "u:string"))
@@ -133,7 +137,8 @@ import Testing
     }
   }
 
-  @Test func `SS-112 an integer beyond 2^53 is found in a floating index`() async throws {
+  @Test(.covers("SS-112"))
+  func `an integer beyond 2^53 is found in a floating index`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("f:floating"))
       let number: JSONValue = 9_007_199_254_740_993
@@ -156,13 +161,15 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ["1e5", "100000", "100000.0", "1E+5", "1000.00e2"], ["1.50", "1.5", "15e-1"],
-    ["-0", "0", "0.0", "0e9"], ["1e400", "10E399"],
-    ["12345678901234567890", "1234567890123456789e1"],
-    ["0.00001", "1e-5"], ["9007199254740993", "9007199254740993.0"],
-  ])
-  func `SS-72 SS-112 a number is one value in a string index in all its spellings`(
+  @Test(
+    .covers("SS-72", "SS-112"),
+    arguments: [
+      ["1e5", "100000", "100000.0", "1E+5", "1000.00e2"], ["1.50", "1.5", "15e-1"],
+      ["-0", "0", "0.0", "0e9"], ["1e400", "10E399"],
+      ["12345678901234567890", "1234567890123456789e1"],
+      ["0.00001", "1e-5"], ["9007199254740993", "9007199254740993.0"],
+    ])
+  func `a number is one value in a string index in all its spellings`(
     spellings: [String]
   ) async throws {
     try await withStore { store async throws in
@@ -182,7 +189,8 @@ import Testing
     }
   }
 
-  @Test func `SS-79 an array whose items give only null is null in an index`() async throws {
+  @Test(.covers("SS-79"))
+  func `an array whose items give only null is null in an index`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("r.v:string"))
       try await store.upsert(
@@ -253,7 +261,8 @@ import Testing
     }
   }
 
-  @Test func `SS-58 soups are listed in the order of their bytes`() async throws {
+  @Test(.covers("SS-58"))
+  func `soups are listed in the order of their bytes`() async throws {
     try await withStore { store async throws in
       for name in ["z", "\u{e9}", "e\u{301}", "ez", "f"] {
         try await store.registerSoup(withName: name, withIndices: [SoupIndex]("k:string"))

@@ -8,8 +8,8 @@ import Testing
   /// The alters are made by a program of its own, whose disk has so much room and no more. See
   /// `FullSession`.
   @Suite(.ownThreads) struct FullDiskProof {
-    @Test
-    func `SS-183 an alter on a disk that becomes full at any point leaves the soup as it was`()
+    @Test(.covers("SS-183"))
+    func `an alter on a disk that becomes full at any point leaves the soup as it was`()
       throws
     {
       let folder = try TemporaryFolder(inMemory: true)

@@ -17,7 +17,8 @@ import Testing
     script = CrashScript(seed: Effort.seed(7))
   }
 
-  @Test func `SS-35 SS-51 SS-210 after SIGKILL at any instant all that was acknowledged is there`()
+  @Test(.covers("SS-35", "SS-51", "SS-210"))
+  func `after SIGKILL at any instant all that was acknowledged is there`()
     async throws
   {
     var random = SeededGenerator(seed: script.seed)

@@ -61,7 +61,8 @@ import Testing
     }
   }
 
-  @Test func `SS-26 no word is in any file during and after sorts, vacuum, alter and new keys`()
+  @Test(.covers("SS-26"))
+  func `no word is in any file during and after sorts, vacuum, alter and new keys`()
     async throws
   {
     let known = try known()
@@ -120,7 +121,8 @@ import Testing
     #expect(try findings(folder.url, known) == [])
   }
 
-  @Test func `SS-40 after a store was encrypted no word is in any file`() async throws {
+  @Test(.covers("SS-40"))
+  func `after a store was encrypted no word is in any file`() async throws {
     let known = try known()
     let folder = try TemporaryFolder()
     let directory = folder.file("store")

@@ -50,7 +50,8 @@ import Testing
     return (DiskState(files), recorder.events, models)
   }
 
-  @Test func `SS-210 every image that a failing power can leave holds what was acknowledged`()
+  @Test(.covers("SS-210"))
+  func `every image that a failing power can leave holds what was acknowledged`()
     async throws
   {
     let folder = try TemporaryFolder(inMemory: true)

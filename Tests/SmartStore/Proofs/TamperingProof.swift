@@ -54,7 +54,8 @@ import Testing
     return (damaged, byte)
   }
 
-  @Test func `SS-26 every flipped bit of the database is found by a check`() async throws {
+  @Test(.covers("SS-26"))
+  func `every flipped bit of the database is found by a check`() async throws {
     var (files, _) = try await makeFiles(steps: 40, withLog: false)
     let whole = files["store.sqlite"]
     var random = SeededGenerator(seed: script.seed)
@@ -69,7 +70,8 @@ import Testing
     }
   }
 
-  @Test func `SS-26 a flipped bit of the log costs at most the last two steps, or is found`()
+  @Test(.covers("SS-26"))
+  func `a flipped bit of the log costs at most the last two steps, or is found`()
     async throws
   {
     var (files, states) = try await makeFiles(steps: 25, withLog: true)
@@ -99,7 +101,8 @@ import Testing
     #expect(found > Effort.times(300))
   }
 
-  @Test func `SS-26 every flipped bit of the key file is told, and leaves the files alone`()
+  @Test(.covers("SS-26"))
+  func `every flipped bit of the key file is told, and leaves the files alone`()
     async throws
   {
     var (files, _) = try await makeFiles(steps: 3, withLog: false)
@@ -120,7 +123,8 @@ import Testing
     }
   }
 
-  @Test func `SS-26 any two pages swapped within a store are found`() async throws {
+  @Test(.covers("SS-26"))
+  func `any two pages swapped within a store are found`() async throws {
     var (files, _) = try await makeFiles(steps: 40, withLog: false)
     let whole = try #require(files["store.sqlite"])
     let count = whole.count / PageFormat.pageSize
@@ -143,8 +147,8 @@ import Testing
     }
   }
 
-  @Test func `SS-26 a page of another store with the same key is found in any place`() async throws
-  {
+  @Test(.covers("SS-26"))
+  func `a page of another store with the same key is found in any place`() async throws {
     var (files, _) = try await makeFiles(steps: 30, withLog: false)
     let (others, _) = try await makeFiles(steps: 30, withLog: false)
     let whole = try #require(files["store.sqlite"])
@@ -163,7 +167,8 @@ import Testing
     #expect(!report.isClean)
   }
 
-  @Test func `SS-193 every flipped bit of an element's file is found, and so is a swap`()
+  @Test(.covers("SS-193"))
+  func `every flipped bit of an element's file is found, and so is a swap`()
     async throws
   {
     let directory = folder.file("external")

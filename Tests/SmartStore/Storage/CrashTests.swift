@@ -11,7 +11,8 @@ struct CrashTests {
 
   init() throws { folder = try StoreFolder() }
 
-  @Test func `SS-210 files copied after a commit hold the commit`() throws {
+  @Test(.covers("SS-210"))
+  func `files copied after a commit hold the commit`() throws {
     var options = StoreDatabaseOptions()
     options.checkpointPages = 30
     let store = try folder.open(options)

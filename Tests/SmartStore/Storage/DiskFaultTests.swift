@@ -5,6 +5,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// What is left of a store when the disk fails or fills up? All that was acknowledged, nothing half.
 struct DiskFaultTests {
@@ -187,8 +188,8 @@ struct DiskFaultTests {
     return found
   }
 
-  @Test(arguments: [false, true], [1, Int.max])
-  func `SS-194 a transaction whose sync failed does not come back after a crash`(
+  @Test(.covers("SS-194"), arguments: [false, true], [1, Int.max])
+  func `a transaction whose sync failed does not come back after a crash`(
     usesFiles: Bool, failures: Int
   ) async throws {
     let store = try await soupStore(usesFiles: usesFiles)
@@ -204,8 +205,8 @@ struct DiskFaultTests {
     try await store.close()
   }
 
-  @Test(arguments: [false, true])
-  func `SS-194 a transaction that cannot be taken back is whole or gone after a crash, and told so`(
+  @Test(.covers("SS-194"), arguments: [false, true])
+  func `a transaction that cannot be taken back is whole or gone after a crash, and told so`(
     usesFiles: Bool
   ) async throws {
     let store = try await soupStore(usesFiles: usesFiles)

@@ -67,8 +67,8 @@ struct LogDamageTests {
   }
 
   /// Where one bit is changed, and the first frame that does not fit then.
-  @Test(arguments: [0, 4, 8, 16, 24, 4000, 4119])
-  func `SS-26 a damaged frame before the last transactions is found and the log kept`(
+  @Test(.covers("SS-26"), arguments: [0, 4, 8, 16, 24, 4000, 4119])
+  func `a damaged frame before the last transactions is found and the log kept`(
     place: Int
   ) throws {
     let crashed = try crashed(10)
@@ -85,7 +85,8 @@ struct LogDamageTests {
     }
   }
 
-  @Test func `SS-26 a damaged log is kept once, and never made unreadable`() throws {
+  @Test(.covers("SS-26"))
+  func `a damaged log is kept once, and never made unreadable`() throws {
     let crashed = try crashed(10)
     var bytes = try Data(contentsOf: log(in: crashed))
     bytes[offset(ofFrame: 2) + 30] ^= 0x10
@@ -115,8 +116,8 @@ struct LogDamageTests {
     try store.close()
   }
 
-  @Test(arguments: [0, 3, 5, 8, 12, 17, 31])
-  func `SS-26 a damaged header of the log is found and the log kept`(place: Int) throws {
+  @Test(.covers("SS-26"), arguments: [0, 3, 5, 8, 12, 17, 31])
+  func `a damaged header of the log is found and the log kept`(place: Int) throws {
     let crashed = try crashed(3)
     let found = try outcome(crashed) { $0[place] ^= 1 }
     #expect(found.damage == LogDamage(frame: 0, transactions: 3))

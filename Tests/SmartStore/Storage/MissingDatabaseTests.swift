@@ -4,6 +4,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Is a database that is gone told from one that never was?
 struct MissingDatabaseTests {
@@ -26,8 +27,9 @@ struct MissingDatabaseTests {
     for name in names { try FileManager.default.removeItem(at: folder.file(name)) }
   }
 
-  @Test(arguments: [["store.sqlite"], ["store.sqlite", "store.key"]], [false, true])
-  func `SS-12.3 a database that was there and is gone is told, and no other takes its place`(
+  @Test(
+    .covers("SS-12.3"), arguments: [["store.sqlite"], ["store.sqlite", "store.key"]], [false, true])
+  func `a database that was there and is gone is told, and no other takes its place`(
     names: [String], isPlaintext: Bool
   ) throws {
     try makeStore(isPlaintext: isPlaintext)
@@ -80,11 +82,13 @@ struct MissingDatabaseTests {
   }
 
   /// What a creation that ends after each of its steps leaves.
-  @Test(arguments: [
-    ["store.key", "store.sqlite", "store.created"], ["store.sqlite", "store.created"],
-    ["store.created"],
-  ])
-  func `SS-10 a creation that was interrupted goes on`(missing: [String]) throws {
+  @Test(
+    .covers("SS-10"),
+    arguments: [
+      ["store.key", "store.sqlite", "store.created"], ["store.sqlite", "store.created"],
+      ["store.created"],
+    ])
+  func `a creation that was interrupted goes on`(missing: [String]) throws {
     try folder.open().close()
     for name in missing { try remove(name) }
     let key = try? Data(contentsOf: folder.file("store.key"))
@@ -95,7 +99,8 @@ struct MissingDatabaseTests {
     #expect(FileManager.default.fileExists(atPath: folder.file("store.created").path))
   }
 
-  @Test func `SS-10 what cannot be opened is not noted as there`() throws {
+  @Test(.covers("SS-10"))
+  func `what cannot be opened is not noted as there`() throws {
     try makeStore()
     try remove("store.created")
     #expect(throws: SmartStoreError.self) { _ = try folder.open(key: .init(size: .bits256)) }

@@ -4,6 +4,7 @@ import GRDB
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Does any text of a record reach a file?
 struct PlaintextLeakTests {
@@ -25,7 +26,8 @@ struct PlaintextLeakTests {
     }
   }
 
-  @Test func `SS-26 no text of a record, table or index is in any file, during and after`() throws {
+  @Test(.covers("SS-26"))
+  func `no text of a record, table or index is in any file, during and after`() throws {
     var options = StoreDatabaseOptions()
     options.writerCacheBytes = 200 << 10
     options.readerCacheBytes = 200 << 10
@@ -70,7 +72,8 @@ struct PlaintextLeakTests {
     #expect(try findings() == ["defaultStore/store.sqlite"])
   }
 
-  @Test func `SS-38 errors and settings name no key`() throws {
+  @Test(.covers("SS-38"))
+  func `errors and settings name no key`() throws {
     try folder.open().close()
     let bytes = folder.key.withUnsafeBytes { Data($0) }
     let forms = [bytes.base64EncodedString(), bytes.map { String(format: "%02x", $0) }.joined()]

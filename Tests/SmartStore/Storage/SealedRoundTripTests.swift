@@ -4,6 +4,7 @@ import GRDBSQLite
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Does an encrypted store keep what was written, whatever SQLite does with its pages?
 struct SealedRoundTripTests {
@@ -11,7 +12,8 @@ struct SealedRoundTripTests {
 
   init() throws { folder = try StoreFolder() }
 
-  @Test func `SS-11 rows are there after closing and opening again`() throws {
+  @Test(.covers("SS-11"))
+  func `rows are there after closing and opening again`() throws {
     var store = try folder.open()
     try store.fill(1000)
     try store.close()
@@ -24,9 +26,8 @@ struct SealedRoundTripTests {
     try store.close()
   }
 
-  @Test(arguments: [true, false])
-  func `SS-10.1 a new store's folder and files belong to the owner alone`(isEncrypted: Bool) throws
-  {
+  @Test(.covers("SS-10.1"), arguments: [true, false])
+  func `a new store's folder and files belong to the owner alone`(isEncrypted: Bool) throws {
     let store =
       try isEncrypted
       ? folder.open() : StoreDatabase.open(at: folder.store, encryption: .plaintext)
@@ -100,7 +101,8 @@ struct SealedRoundTripTests {
     try reopened.close()
   }
 
-  @Test func `SS-22 the size includes the log and grows with the rows`() throws {
+  @Test(.covers("SS-22"))
+  func `the size includes the log and grows with the rows`() throws {
     let store = try folder.open()
     let empty = try store.size()
     #expect(empty > 0)
@@ -138,7 +140,8 @@ struct SealedRoundTripTests {
     try store.close()
   }
 
-  @Test func `SS-13 a plaintext store is one only when asked for`() throws {
+  @Test(.covers("SS-13"))
+  func `a plaintext store is one only when asked for`() throws {
     let store = try StoreDatabase.open(at: folder.store, encryption: .plaintext)
     try store.fill(10)
     try store.close()
@@ -201,7 +204,8 @@ struct SealedRoundTripTests {
     try reopened.close()
   }
 
-  @Test func `SS-33 the engine tells what it is`() {
+  @Test(.covers("SS-33"))
+  func `the engine tells what it is`() {
     #expect(StoreEngine.cipherProviderVersion().hasPrefix("AES-256-GCM"))
     #expect(StoreEngine.compileOptions.contains("ENABLE_FTS5"))
     #expect(StoreEngine.runtimeSettings().contains("PRAGMA temp_store = MEMORY;"))

@@ -4,6 +4,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Does a key in the secret store open what it sealed, and is none made over another?
 struct SecretStoreKeyProviderTests {
@@ -18,7 +19,8 @@ struct SecretStoreKeyProviderTests {
       encryption: .encrypted(SecretStoreKeyProvider(secrets)))
   }
 
-  @Test func `SS-28.1 the first store makes one key of 256 bits, which all stores share`() throws {
+  @Test(.covers("SS-28.1"))
+  func `the first store makes one key of 256 bits, which all stores share`() throws {
     let name = SecretName(service: "com.salesforce.smartstore.encryption.keyLabel")
     #expect(SecretStoreKeyProvider.defaultName == name)
     try open().close()
@@ -31,7 +33,8 @@ struct SecretStoreKeyProviderTests {
     try open().close()
   }
 
-  @Test func `SS-30 a lost key is told, and a store made since does not hide it`() throws {
+  @Test(.covers("SS-30"))
+  func `a lost key is told, and a store made since does not hide it`() throws {
     let store = try open()
     try store.fill(10)
     try store.close()
@@ -51,7 +54,8 @@ struct SecretStoreKeyProviderTests {
     try restored.close()
   }
 
-  @Test func `SS-12.4 a locked secret store is told, and its unlocking is all it takes`() throws {
+  @Test(.covers("SS-12.4"))
+  func `a locked secret store is told, and its unlocking is all it takes`() throws {
     let store = try open()
     try store.fill(10)
     try store.close()

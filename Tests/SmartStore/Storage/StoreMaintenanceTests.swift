@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Do other keys, encrypting and decrypting keep every row, at whatever instant they end?
 struct StoreMaintenanceTests {
@@ -55,7 +56,8 @@ struct StoreMaintenanceTests {
 
   // MARK: Keys
 
-  @Test func `SS-35 wrapping with a new key keeps the data, the pages and retires the old key`()
+  @Test(.covers("SS-35"))
+  func `wrapping with a new key keeps the data, the pages and retires the old key`()
     throws
   {
     try makeStore()
@@ -71,13 +73,15 @@ struct StoreMaintenanceTests {
     #expect(try count(.encrypted(new)) == 270)
   }
 
-  @Test func `SS-2 SS-35 changing to the key that a store has already is refused`() throws {
+  @Test(.covers("SS-2", "SS-35"))
+  func `changing to the key that a store has already is refused`() throws {
     try makeStore()
     #expect(failure { try files.changeKey(from: old, to: old) } == .wrongKey)
     #expect(try count(.encrypted(old)) == 270)
   }
 
-  @Test func `SS-35 no key is made for a store that the old key does not open`() throws {
+  @Test(.covers("SS-35"))
+  func `no key is made for a store that the old key does not open`() throws {
     final class Unmade: StoreKeyProvider {
       let isMade = Mutex(false)
       func key() throws(SmartStoreError) -> SymmetricKey? { nil }
@@ -95,7 +99,8 @@ struct StoreMaintenanceTests {
     #expect(try count(.encrypted(old)) == 270)
   }
 
-  @Test func `SS-35 re-encrypting replaces every page and the data key`() throws {
+  @Test(.covers("SS-35"))
+  func `re-encrypting replaces every page and the data key`() throws {
     try makeStore()
     let before = try folder.contents()
     try files.reencrypt(from: old, to: new)
@@ -115,7 +120,8 @@ struct StoreMaintenanceTests {
     }
   }
 
-  @Test func `SS-35 a store that is in use keeps its key`() throws {
+  @Test(.covers("SS-35"))
+  func `a store that is in use keeps its key`() throws {
     let store = try folder.open()
     try store.fillSoup(10)
     for work: () throws -> Void in [
@@ -131,7 +137,8 @@ struct StoreMaintenanceTests {
     #expect(try count(.encrypted(old)) == 20)
   }
 
-  @Test func `SS-35 nobody reads a store while its files are exchanged, nor the other way round`()
+  @Test(.covers("SS-35"))
+  func `nobody reads a store while its files are exchanged, nor the other way round`()
     throws
   {
     try makeStore()
@@ -170,7 +177,8 @@ struct StoreMaintenanceTests {
     try after.close()
   }
 
-  @Test func `SS-36 the key of a store depends on nothing but its provider`() throws {
+  @Test(.covers("SS-36"))
+  func `the key of a store depends on nothing but its provider`() throws {
     // Opening again, changing what lies beside the key file and re-encrypting leave the key alone.
     try makeStore()
     let keyFile = try Data(contentsOf: folder.file("store.key"))
@@ -179,7 +187,8 @@ struct StoreMaintenanceTests {
     #expect(try Data(contentsOf: folder.file("store.key")) == keyFile)
   }
 
-  @Test func `SS-29.1 SS-39.2 a provider that has no key yet makes one for a key change`() throws {
+  @Test(.covers("SS-29.1", "SS-39.2"))
+  func `a provider that has no key yet makes one for a key change`() throws {
     final class Fresh: StoreKeyProvider {
       let kept = Mutex<SymmetricKey?>(nil)
       func key() throws(SmartStoreError) -> SymmetricKey? { kept.withLock { $0 } }
@@ -197,7 +206,8 @@ struct StoreMaintenanceTests {
 
   // MARK: Encrypting and decrypting
 
-  @Test func `SS-40 a plaintext store is encrypted and decrypted with all its rows`() throws {
+  @Test(.covers("SS-40"))
+  func `a plaintext store is encrypted and decrypted with all its rows`() throws {
     try makeStore(.plaintext)
     #expect(throws: SmartStoreError.self) { try files.decrypt(old) }
     try files.encrypt(old)
@@ -225,7 +235,8 @@ struct StoreMaintenanceTests {
     #expect(try files.verify(.encrypted(new)).isClean)
   }
 
-  @Test func `SS-13 a plaintext store that is opened with a key is encrypted, if that is wanted`()
+  @Test(.covers("SS-13"))
+  func `a plaintext store that is opened with a key is encrypted, if that is wanted`()
     async throws
   {
     let plain = try await SmartStore.open(at: folder.store, encryption: .plaintext)
@@ -248,7 +259,8 @@ struct StoreMaintenanceTests {
     }
   }
 
-  @Test func `SS-40 with no store there is nothing to do, and none is made`() throws {
+  @Test(.covers("SS-40"))
+  func `with no store there is nothing to do, and none is made`() throws {
     for work: () throws -> Void in [
       { try files.encrypt(old) }, { try files.decrypt(old) },
       { try files.reencrypt(from: old, to: new) }, { _ = try files.verify(.encrypted(old)) },
@@ -271,8 +283,8 @@ struct StoreMaintenanceTests {
     }
   }
 
-  @Test(arguments: Work.allCases)
-  func `SS-35 SS-40 a crash after any step leaves a store that opens one way, with all rows`(
+  @Test(.covers("SS-35", "SS-40"), arguments: Work.allCases)
+  func `a crash after any step leaves a store that opens one way, with all rows`(
     work: Work
   ) throws {
     try makeStore(work == .encrypt ? .plaintext : nil)
@@ -307,8 +319,8 @@ struct StoreMaintenanceTests {
     }
   }
 
-  @Test(arguments: Work.allCases)
-  func `SS-40 a failure at any step leaves the store as it was, or done`(work: Work) throws {
+  @Test(.covers("SS-40"), arguments: Work.allCases)
+  func `a failure at any step leaves the store as it was, or done`(work: Work) throws {
     struct Interruption: Error {}
     let before: StoreEncryption = work == .encrypt ? .plaintext : .encrypted(old)
     for step in StoreConversion.Step.allCases {
@@ -328,8 +340,8 @@ struct StoreMaintenanceTests {
     }
   }
 
-  @Test func `SS-35 a re-encryption that fails late says that the new key opens the store`() throws
-  {
+  @Test(.covers("SS-35"))
+  func `a re-encryption that fails late says that the new key opens the store`() throws {
     struct Interruption: Error {}
     try makeStore()
     let size = try Data(contentsOf: folder.file("store.key")).count
@@ -345,7 +357,8 @@ struct StoreMaintenanceTests {
     #expect(try Data(contentsOf: folder.file("store.key")).count == size)
   }
 
-  @Test func `SS-35 a re-encryption that goes on and fails again keeps both data keys`() throws {
+  @Test(.covers("SS-35"))
+  func `a re-encryption that goes on and fails again keeps both data keys`() throws {
     struct Interruption: Error {}
     try makeStore()
     for step in [StoreConversion.Step.replaced, .keyWritten, .copied] {
@@ -356,7 +369,8 @@ struct StoreMaintenanceTests {
     }
   }
 
-  @Test func `SS-35 a key file that cannot be written or put back is told`() throws {
+  @Test(.covers("SS-35"))
+  func `a key file that cannot be written or put back is told`() throws {
     struct Interruption: Error {}
     try makeStore()
     // Where the new key file is written first; root may write anywhere, but not a file to a folder.
@@ -381,7 +395,8 @@ struct StoreMaintenanceTests {
     #expect(try count(.encrypted(new)) == 270)
   }
 
-  @Test func `SS-41 each failure of maintenance has its number`() throws {
+  @Test(.covers("SS-41"))
+  func `each failure of maintenance has its number`() throws {
     try makeStore(.plaintext)
     // The folder takes no new file; root may write anywhere, so a folder lies in each file's place.
     func blocked(_ name: String, _ work: () throws -> Void) throws -> SmartStoreError? {
@@ -442,7 +457,8 @@ struct StoreMaintenanceTests {
     #expect(Set(codes.map(\.domain)) == [SmartStoreError.maintenanceDomain])
   }
 
-  @Test func `SS-201 SS-35 files of elements follow every change of keys and encryption`()
+  @Test(.covers("SS-201", "SS-35"))
+  func `files of elements follow every change of keys and encryption`()
     async throws
   {
     let soup = SoupSpec(name: "files", features: [SoupSpec.featureExternalStorage])
@@ -501,7 +517,8 @@ struct StoreMaintenanceTests {
 
   // MARK: Format
 
-  @Test func `SS-31 a sealed file with SQLite's first words opens by its mark`() throws {
+  @Test(.covers("SS-31"))
+  func `a sealed file with SQLite's first words opens by its mark`() throws {
     try makeStore()
     var bytes = try Data(contentsOf: folder.file("store.sqlite"))
     bytes.replaceSubrange(0..<16, with: Data("SQLite format 3\0".utf8))

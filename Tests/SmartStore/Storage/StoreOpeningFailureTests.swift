@@ -5,6 +5,7 @@ import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// What happens to a store that cannot be opened? Nothing: each reason has its error, and every file
 /// stays as it is.
@@ -45,8 +46,8 @@ struct StoreOpeningFailureTests {
     #expect(after == before, sourceLocation: here)
   }
 
-  @Test(arguments: [false, true])
-  func `SS-12.2 SS-34 a wrong key is told and changes nothing`(withLog: Bool) throws {
+  @Test(.covers("SS-12.2", "SS-34"), arguments: [false, true])
+  func `a wrong key is told and changes nothing`(withLog: Bool) throws {
     let directory = try makeStore(withLog: withLog)
     let other = FixedKeyProvider(SymmetricKey(size: .bits256))
     try expectFailure(.wrongKey, at: directory, .encrypted(other))
@@ -55,11 +56,13 @@ struct StoreOpeningFailureTests {
     try store.close()
   }
 
-  @Test(arguments: [
-    "store_external_soup_blobs.old", "store_external_soup_blobs.sealed",
-    "store.key.pending",
-  ])
-  func `SS-12.4 SS-34 what cannot be looked at is not taken for missing`(name: String) throws {
+  @Test(
+    .covers("SS-12.4", "SS-34"),
+    arguments: [
+      "store_external_soup_blobs.old", "store_external_soup_blobs.sealed",
+      "store.key.pending",
+    ])
+  func `what cannot be looked at is not taken for missing`(name: String) throws {
     let directory = try makeStore()
     let link = directory.appending(path: name).path
     // A link to itself exists, but nobody can follow it.
@@ -72,7 +75,8 @@ struct StoreOpeningFailureTests {
     try store.close()
   }
 
-  @Test func `SS-34 a key file that cannot be looked at is not replaced`() throws {
+  @Test(.covers("SS-34"))
+  func `a key file that cannot be looked at is not replaced`() throws {
     let directory = try makeStore()
     let key = directory.appending(path: "store.key").path
     try FileManager.default.moveItem(atPath: key, toPath: key + ".pending")
@@ -86,12 +90,13 @@ struct StoreOpeningFailureTests {
     try store.close()
   }
 
-  @Test(arguments: [false, true])
-  func `SS-34 an encrypted store does not open without a key`(withLog: Bool) throws {
+  @Test(.covers("SS-34"), arguments: [false, true])
+  func `an encrypted store does not open without a key`(withLog: Bool) throws {
     try expectFailure(.wrongKey, at: makeStore(withLog: withLog), .plaintext)
   }
 
-  @Test func `SS-29.2 a locked key store fails the opening and is not worked around`() throws {
+  @Test(.covers("SS-29.2"))
+  func `a locked key store fails the opening and is not worked around`() throws {
     struct LockedProvider: StoreKeyProvider {
       func key() throws(SmartStoreError) -> SymmetricKey? {
         throw SmartStoreError(
@@ -109,7 +114,8 @@ struct StoreOpeningFailureTests {
     #expect(!FileManager.default.fileExists(atPath: fresh.path))
   }
 
-  @Test func `SS-12.2 a key that is missing from the key store is told, and none is made`() throws {
+  @Test(.covers("SS-12.2"))
+  func `a key that is missing from the key store is told, and none is made`() throws {
     struct EmptyProvider: StoreKeyProvider {
       func key() throws(SmartStoreError) -> SymmetricKey? { nil }
       func createKey() throws(SmartStoreError) -> SymmetricKey {
@@ -125,7 +131,8 @@ struct StoreOpeningFailureTests {
     try expectFailure(.keyMissing, at: folder.store, .encrypted(EmptyProvider()))
   }
 
-  @Test func `SS-26 the database without its key file does not open`() throws {
+  @Test(.covers("SS-26"))
+  func `the database without its key file does not open`() throws {
     let directory = try makeStore(withLog: true)
     try FileManager.default.removeItem(at: directory.appendingPathComponent("store.key"))
     try expectFailure(.keyMissing, at: directory)
@@ -163,8 +170,8 @@ struct StoreOpeningFailureTests {
     try expectFailure(.corrupt, at: directory)
   }
 
-  @Test(arguments: [0, 1, 99, 100, 4096, 10_000])
-  func `SS-12.3 a file that is no database is told and kept`(size: Int) throws {
+  @Test(.covers("SS-12.3"), arguments: [0, 1, 99, 100, 4096, 10_000])
+  func `a file that is no database is told and kept`(size: Int) throws {
     let directory = try makeStore()
     let path = folder.file("store.sqlite")
     try Data(repeating: 0x5A, count: size).write(to: path)
@@ -188,8 +195,8 @@ struct StoreOpeningFailureTests {
     try expectFailure(.keyMissing, at: plain)
   }
 
-  @Test(arguments: [false, true])
-  func `SS-12.3 a damaged first page is told, and the log beside it is kept`(withLog: Bool) throws {
+  @Test(.covers("SS-12.3"), arguments: [false, true])
+  func `a damaged first page is told, and the log beside it is kept`(withLog: Bool) throws {
     let directory = try makeStore(withLog: withLog)
     let path = directory.appendingPathComponent("store.sqlite")
     var bytes = try Data(contentsOf: path)
@@ -239,7 +246,8 @@ struct StoreOpeningFailureTests {
     #expect(try folder.contents(of: directory) == before)
   }
 
-  @Test func `SS-10 a creation that fails leaves no folder`() throws {
+  @Test(.covers("SS-10"))
+  func `a creation that fails leaves no folder`() throws {
     struct NoKey: StoreKeyProvider {
       func key() throws(SmartStoreError) -> SymmetricKey? { nil }
       func createKey() throws(SmartStoreError) -> SymmetricKey {
@@ -278,7 +286,8 @@ struct StoreOpeningFailureTests {
     try next.close()
   }
 
-  @Test func `SS-17 a closed store gives its error and makes no file`() throws {
+  @Test(.covers("SS-17"))
+  func `a closed store gives its error and makes no file`() throws {
     let store = try folder.open()
     try store.fill(5)
     try store.close()

@@ -111,8 +111,8 @@ struct StoreVerifyTests {
     }
   }
 
-  @Test(arguments: [SmartStoreOptions.FullTextVersion.fts4, .fts5])
-  func `SS-177 values that an alter did not index are told from damage`(
+  @Test(.covers("SS-177"), arguments: [SmartStoreOptions.FullTextVersion.fts4, .fts5])
+  func `values that an alter did not index are told from damage`(
     version: SmartStoreOptions.FullTextVersion
   ) async throws {
     try await withVisits(version) { store in

@@ -124,7 +124,8 @@ struct TamperingTests {
     #expect(rows(in: folder.store) == nil)
   }
 
-  @Test func `SS-26 another program that opens a crashed store leaves its log alone`() throws {
+  @Test(.covers("SS-26"))
+  func `another program that opens a crashed store leaves its log alone`() throws {
     let store = try folder.open()
     try store.fill(100)
     let crashed = try folder.snapshot(as: "crashed")

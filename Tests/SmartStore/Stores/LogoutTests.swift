@@ -60,8 +60,8 @@ import Testing
     return (all as? [String] ?? []).filter { $0.hasSuffix("store.sqlite") }.sorted()
   }
 
-  @Test
-  func `SS-20 SS-209.1 CO-87.1 a logout removes the account's stores, open or not, and no others`()
+  @Test(.covers("SS-20", "SS-209.1", "CO-87.1"))
+  func `a logout removes the account's stores, open or not, and no others`()
     async throws
   {
     for identity in [ada, bob] { try await persister.save(Self.account(identity)) }
@@ -182,7 +182,8 @@ import Testing
     try await stores.close()
   }
 
-  @Test func `SS-21 a store that is opened while its account is logged out leaves nothing behind`()
+  @Test(.covers("SS-21"))
+  func `a store that is opened while its account is logged out leaves nothing behind`()
     async throws
   {
     for round in 0..<30 {

@@ -9,7 +9,8 @@ import Testing
 
 /// Who gets which store, where does it lie, and what is listed?
 @Suite struct StoreManagerTests {
-  @Test func `SS-3 SS-23 one name is a store of its own for each owner`() async throws {
+  @Test(.covers("SS-3", "SS-23"))
+  func `one name is a store of its own for each owner`() async throws {
     try await withManager { manager async throws in
       let owners = [ada, adaInClub, bob]
       for (position, owner) in owners.enumerated() {
@@ -26,7 +27,8 @@ import Testing
     }
   }
 
-  @Test func `SS-4 SS-23 the default name`() async throws {
+  @Test(.covers("SS-4", "SS-23"))
+  func `the default name`() async throws {
     #expect(SmartStore.defaultStoreName == "defaultStore")
     try await withManager { manager async throws in
       #expect(try await manager.shared(forUserAccount: ada)?.name == "defaultStore")
@@ -36,8 +38,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["", ".", "..", "a/b", "/", "a\u{0}b", String(repeating: "x", count: 300)])
-  func `SS-5 a name that is not one part of a path is refused`(name: String) async throws {
+  @Test(
+    .covers("SS-5"),
+    arguments: ["", ".", "..", "a/b", "/", "a\u{0}b", String(repeating: "x", count: 300)])
+  func `a name that is not one part of a path is refused`(name: String) async throws {
     try await withManager { manager async throws in
       let error = await expectFailure(.invalidStoreName) {
         _ = try await manager.sharedGlobal(withName: name)
@@ -53,8 +57,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["a b", "it's", "日本 🐘", "-x", "a:b", "%2e%2e", "store.sqlite", "a?b#c&d=e"])
-  func `SS-5 any other name works`(name: String) async throws {
+  @Test(
+    .covers("SS-5"),
+    arguments: ["a b", "it's", "日本 🐘", "-x", "a:b", "%2e%2e", "store.sqlite", "a?b#c&d=e"])
+  func `any other name works`(name: String) async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal(withName: name)
       try await mark(store, "x")
@@ -66,7 +72,8 @@ import Testing
     }
   }
 
-  @Test func `SS-6 all who ask get the same instance, at once too`() async throws {
+  @Test(.covers("SS-6"))
+  func `all who ask get the same instance, at once too`() async throws {
     try await withManager { manager async throws in
       let stores = try await withThrowingTaskGroup(of: SmartStore.self) { group in
         for _ in 0..<20 { group.addTask { try await manager.sharedGlobal(withName: "s") } }
@@ -80,7 +87,8 @@ import Testing
     }
   }
 
-  @Test func `SS-7 without a user there is one warning, no store and nothing on disk`()
+  @Test(.covers("SS-7"))
+  func `without a user there is one warning, no store and nothing on disk`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -100,7 +108,8 @@ import Testing
     }
   }
 
-  @Test func `SS-8 an account that is not logged in only gets what is open`() async throws {
+  @Test(.covers("SS-8"))
+  func `an account that is not logged in only gets what is open`() async throws {
     let loggedIn = Mutex(true)
     try await withManager(isLoggedIn: { owner in loggedIn.withLock { $0 } || owner != ada }) {
       manager async throws in
@@ -114,7 +123,8 @@ import Testing
     }
   }
 
-  @Test func `SS-9 SS-10.1 SS-23 files lie where they are expected, for their owner alone`()
+  @Test(.covers("SS-9", "SS-10.1", "SS-23"))
+  func `files lie where they are expected, for their owner alone`()
     async throws
   {
     try await withManager { manager async throws in
@@ -140,7 +150,8 @@ import Testing
     }
   }
 
-  @Test func `SS-10 a store that could not be made leaves no folder`() async throws {
+  @Test(.covers("SS-10"))
+  func `a store that could not be made leaves no folder`() async throws {
     struct NoKey: StoreKeyProvider {
       func key() throws(SmartStoreError) -> SymmetricKey? {
         throw SmartStoreError(.keyLocked, "The key store is locked.")
@@ -157,7 +168,8 @@ import Testing
     }
   }
 
-  @Test func `SS-11 SS-51 a store is as it was left`() async throws {
+  @Test(.covers("SS-11", "SS-51"))
+  func `a store is as it was left`() async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal()
       try await mark(store, "a")
@@ -169,7 +181,8 @@ import Testing
     }
   }
 
-  @Test func `SS-12.2,3 BX-82 a store that cannot be read fails and stays as it is`() async throws {
+  @Test(.covers("SS-12.2", "SS-12.3", "BX-82"))
+  func `a store that cannot be read fails and stays as it is`() async throws {
     try await TemporaryFolder.with { folder in
       let manager = SmartStoreManager(root: folder.url, encryption: testEncryption)
       try await mark(manager.sharedGlobal(), "a")
@@ -200,7 +213,8 @@ import Testing
     }
   }
 
-  @Test func `SS-14 SS-15 listing names stores and creates none`() async throws {
+  @Test(.covers("SS-14", "SS-15"))
+  func `listing names stores and creates none`() async throws {
     try await withManager { manager async throws in
       #expect(try manager.allGlobalStoreNames() == [])
       #expect(try manager.allStoreNames(forUserAccount: ada) == [])
@@ -218,7 +232,8 @@ import Testing
     }
   }
 
-  @Test func `SS-22 SS-25 a store grows by what is written, stores work side by side`()
+  @Test(.covers("SS-22", "SS-25"))
+  func `a store grows by what is written, stores work side by side`()
     async throws
   {
     try await withManager { manager async throws in

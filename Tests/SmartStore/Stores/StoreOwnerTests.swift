@@ -3,6 +3,7 @@ import SalesforceSDKCore
 import Testing
 
 @testable import SmartStore
+import TestSupport
 
 /// Which ids mean the same owner?
 @Suite struct StoreOwnerTests {
@@ -20,7 +21,8 @@ import Testing
       credentials: credentials, profile: UserProfile(username: "ada@example.com"))
   }
 
-  @Test func `SS-3 CO-77 both forms of an account's ids lead to the same store`() async throws {
+  @Test(.covers("SS-3", "CO-77"))
+  func `both forms of an account's ids lead to the same store`() async throws {
     let owners = [
       StoreOwner(account(short)), StoreOwner(account(long)),
       .user(organizationId: short.organization, userId: long.user),
@@ -41,8 +43,10 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, "", "000000000000000AAA", "000000000000000", "0DB5g00000000Ab"])
-  func `SS-9 CO-88 BX-88.1 the stores of an account lie in the folder of the account`(
+  @Test(
+    .covers("SS-9", "CO-88", "BX-88.1"),
+    arguments: [nil, "", "000000000000000AAA", "000000000000000", "0DB5g00000000Ab"])
+  func `the stores of an account lie in the folder of the account`(
     community: String?
   ) throws {
     let root = URL(filePath: "/root")

@@ -10,7 +10,8 @@ import Testing
 
 /// What happens to a store, and to those who use it, when it is removed or closed?
 @Suite struct StoreRemovalTests {
-  @Test func `SS-16 SS-17 a removed store is gone and its instance stays closed`() async throws {
+  @Test(.covers("SS-16", "SS-17"))
+  func `a removed store is gone and its instance stays closed`() async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal(withName: "s")
       let other = try await manager.sharedGlobal(withName: "other")
@@ -43,7 +44,8 @@ import Testing
     }
   }
 
-  @Test func `SS-18 SS-19 removing all of a user spares everybody else`() async throws {
+  @Test(.covers("SS-18", "SS-19"))
+  func `removing all of a user spares everybody else`() async throws {
     try await withManager { manager async throws in
       for owner in [ada, adaInClub, bob, .global] {
         for name in ["s", "t"] {
@@ -70,7 +72,8 @@ import Testing
     }
   }
 
-  @Test func `SS-208 removal while the store is in use lets each call finish or fail as closed`()
+  @Test(.covers("SS-208"))
+  func `removal while the store is in use lets each call finish or fail as closed`()
     async throws
   {
     try await withManager { manager async throws in
@@ -146,7 +149,8 @@ import Testing
     }
   }
 
-  @Test func `SS-208 who asks for a store during its removal gets a new one when it is gone`()
+  @Test(.covers("SS-208"))
+  func `who asks for a store during its removal gets a new one when it is gone`()
     async throws
   {
     try await withManager { manager async throws in
@@ -172,7 +176,8 @@ import Testing
     }
   }
 
-  @Test func `SS-16 removing a store twice at once is no error`() async throws {
+  @Test(.covers("SS-16"))
+  func `removing a store twice at once is no error`() async throws {
     try await withManager { manager async throws in
       _ = try await manager.sharedGlobal(withName: "s")
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -308,7 +313,8 @@ import Testing
     }
   }
 
-  @Test func `SS-18 what is left of a store without a database goes with all of them`()
+  @Test(.covers("SS-18"))
+  func `what is left of a store without a database goes with all of them`()
     async throws
   {
     try await withManager { manager async throws in
