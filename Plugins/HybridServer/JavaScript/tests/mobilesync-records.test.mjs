@@ -235,6 +235,24 @@ test("MS-357 fetchSObjects saves every page into both caches", async (t) => {
   assert.equal(org.requests.length, requests);
 });
 
+test("a fetch that leaves local changes leaves what they were made to as well, so that a conflict is still found", async (t) => {
+  const { Force, org, cache, originals, onServer } = await withLibrary(t);
+  const [edited, other] = ["edited", "other"].map((Name) => org.create("Account", { Name, Phone: "1" }));
+  const config = { type: "soql", query: "SELECT Id, Name, Phone FROM Account" };
+  const fetch = () => Force.fetchSObjects(config, cache, originals, Force.MERGE_MODE_DOWNLOAD.LEAVE_IF_CHANGED);
+  await fetch();
+  await Force.syncRemoteObjectWithCache("update", edited, { Phone: "mine" }, ["Phone"], cache, true);
+  for (const id of [edited, other]) org.update("Account", id, { Phone: "theirs" });
+  await fetch();
+  assert.deepEqual([(await originals.retrieve(edited)).Phone, (await originals.retrieve(other)).Phone], ["1", "theirs"]);
+  const save = Force.syncSObjectDetectConflict(
+    "update", "Account", edited, { Phone: "mine" }, ["Phone"], cache, "server-first", originals, "merge-fail-if-conflict"
+  );
+  const conflict = new Force.Error(await save.catch((error) => error));
+  assert.deepEqual([conflict.type, conflict.base.Phone, conflict.theirs.Phone], ["ConflictError", "1", "theirs"]);
+  assert.equal(onServer(edited).Phone, "theirs");
+});
+
 // ------------------------------------------------------------------------------------------ models
 
 test("MS-359 a model is saved, fetched, changed and destroyed", async (t) => {

@@ -647,8 +647,11 @@
     const result = await fetchFromServer(config);
     if (!cache && !cacheForOriginals) return result;
     const keep = async (records) => {
-      if (cacheForOriginals) await cacheForOriginals.saveAll(records);
-      return cache ? cache.saveAll(records, mergeMode) : records;
+      const kept = cache ? await cache.saveAll(records, mergeMode) : records;
+      // A local change that stays keeps what it was made to: otherwise no later save could detect what the server changed.
+      const isLeft = (index) => cache && mergeMode === MERGE_MODE_DOWNLOAD.LEAVE_IF_CHANGED && kept[index][LOCAL];
+      if (cacheForOriginals) await cacheForOriginals.saveAll(records.filter((_, index) => !isLeft(index)));
+      return kept;
     };
     const saved = {
       records: await keep(result.records),
