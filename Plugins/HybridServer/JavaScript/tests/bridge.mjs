@@ -9,7 +9,7 @@ import "../mock/MockSmartStore.js";
 import "../mock/MockMobileSyncPlugin.js";
 import { encodeFrame, FrameError, FrameParser, OPCODE } from "../plugins/fieldforce/node/frames.js";
 import { acceptValue } from "../plugins/fieldforce/node/websocket.js";
-import { Org } from "./support/org.mjs";
+import { Org, UnreachableError } from "./support/org.mjs";
 
 const { MockMobileSync, MockSmartStore, MockStores } = globalThis;
 const HERE = fileURLToPath(new URL("..", import.meta.url));
@@ -73,12 +73,24 @@ class Bridge {
   }
 
   async listen() {
+    if (this.www) await this.#setUp();
     await new Promise((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     const { port } = this.#server.address();
     this.host = `127.0.0.1:${port}`;
     this.url = `http://${this.host}/${this.#token}/`;
     this.socket = `ws://${this.host}/${this.#token}/_bridge`;
     this.startUrl = this.www ? this.url + this.startPage : null;
+  }
+
+  // Soups and syncs of the files that the app brings.
+  async #setUp() {
+    const read = async (name) => JSON.parse(await readFile(path.join(this.www, name), "utf8").catch(() => "{}"));
+    for (const [kind, isGlobalStore] of [["global", true], ["user", false]]) {
+      const { soups = [] } = await read(`${kind}store.json`);
+      for (const { soupName, indexes } of soups) this.stores.get({ isGlobalStore }).registerSoup(soupName, indexes);
+      const { syncs = [] } = await read(`${kind}syncs.json`);
+      for (const { syncType, ...message } of syncs) this.sync.create(syncType, { ...message, isGlobalStore });
+    }
   }
 
   /** What the first line of standard output says. */
@@ -126,13 +138,13 @@ class Bridge {
       "com.salesforce.oauth": {
         getAuthCredentials: () => (requireUser(), credentials),
         authenticate: () => ((this.loggedIn = true), credentials),
-        logoutCurrentUser: () => void (this.loggedIn = false),
+        logoutCurrentUser: () => this.#logOut(),
         getAppHomeUrl: () => "",
       },
       "com.salesforce.sfaccountmanager": {
         getUsers: () => (this.loggedIn ? [user] : []),
         getCurrentUser: () => (this.loggedIn ? user : {}),
-        logout: () => void (this.loggedIn = false),
+        logout: () => this.#logOut(),
         switchToUser: ({ userId } = {}) => {
           if (userId !== undefined && userId !== user.userId) throw new Failure(`No user with id ${userId}`);
         },
@@ -175,10 +187,24 @@ class Bridge {
     return services;
   }
 
+  // The pages load again, after the response.
+  #logOut() {
+    this.loggedIn = false;
+    setTimeout(() => this.emit("fieldforceReload"), 0);
+  }
+
   #sendRequest(message) {
-    const { status, headers, body } = this.org.handle(message);
+    const { status, headers, body } = this.#orgResponse(message);
     if (status < 300) return body;
     throw new Failure(JSON.stringify({ response: { headers, statusCode: status, body } }));
+  }
+
+  #orgResponse(message) {
+    try {
+      return this.org.handle(message);
+    } catch (error) {
+      throw error instanceof UnreachableError ? new Failure(JSON.stringify({ error: error.message })) : error;
+    }
   }
 
   async #carryOut({ service, action, args = [] }) {

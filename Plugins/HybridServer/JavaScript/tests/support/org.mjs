@@ -1,5 +1,10 @@
 // A Salesforce org in memory: as much REST and SOQL as the tests of this folder use.
+import { parseSoql, SoqlError } from "./soql.mjs";
+
 const FIRST_DATE = Date.parse("2026-01-01T00:00:00.000Z");
+const KEY_PREFIXES = { Account: "001", Contact: "003", Task: "00T" };
+// Of the platform's limits, those that tests run into.
+const LONGEST = { Phone: 40, Name: 255, Subject: 255 };
 
 export class Org {
   #tables = new Map();
@@ -7,6 +12,8 @@ export class Org {
   #clock = FIRST_DATE;
   #cursors = new Map();
   requests = [];
+  /** While it is false, requests get no response. */
+  isReachable = true;
 
   constructor({ pageSize = 2000 } = {}) {
     this.pageSize = pageSize;
@@ -20,13 +27,17 @@ export class Org {
 
   create(type, fields) {
     const { name, records } = this.table(type);
-    const id = `001${String(this.#nextId++).padStart(12, "0")}AAA`;
-    records.set(id, { attributes: { type: name }, Id: id, ...fields, LastModifiedDate: this.#now() });
+    check(name, fields);
+    const id = `${KEY_PREFIXES[name] ?? "001"}${String(this.#nextId++).padStart(12, "0")}AAA`;
+    const fullName = name === "Contact" && { Name: [fields.FirstName, fields.LastName].filter(Boolean).join(" ") };
+    records.set(id, { attributes: { type: name }, Id: id, ...fullName, ...fields, LastModifiedDate: this.#now() });
     return id;
   }
 
   update(type, id, fields) {
-    Object.assign(this.#existing(type, id), fields, { LastModifiedDate: this.#now() });
+    const record = this.#existing(type, id);
+    check(this.table(type).name, fields);
+    Object.assign(record, fields, { LastModifiedDate: this.#now() });
   }
 
   delete(type, id) {
@@ -48,18 +59,48 @@ export class Org {
   // ------------------------------------------------------------------------------------------ SOQL
 
   query(soql) {
-    const match =
-      /^select\s+(.+?)\s+from\s+(\w+)(?:\s+where\s+(\w+)\s*(=|in|like)\s*(\(.*?\)|'.*?'))?(?:\s+order\s+by\s+(\w+)(?:\s+(asc|desc))?)?\s*$/i.exec(soql);
-    if (!match) throw new OrgError(400, "MALFORMED_QUERY", `unexpected token in ${soql}`);
-    const [, fields, type, field, operator, value, orderBy, direction] = match;
-    const names = fields.split(",").map((name) => name.trim());
-    const records = [...this.table(type).records.values()].filter((record) => holds(record, field, operator, value));
-    if (orderBy) {
-      const sign = /desc/i.test(direction || "") ? -1 : 1;
-      records.sort((a, b) => (String(a[orderBy]) < String(b[orderBy]) ? -sign : sign));
-    }
-    const selected = records.map((record) => select(record, names));
+    const { fields, isCount, type, matches, compare, limit, offset } = this.#parse(soql);
+    const records = [...this.table(type).records.values()].filter(matches).sort(compare);
+    const wanted = records.slice(offset, offset + limit);
+    if (isCount) return { totalSize: wanted.length, done: true, records: [] };
+    const selected = wanted.map((record) => this.#select(record, fields));
     return this.#page(selected, 0, `c${this.#nextId++}`);
+  }
+
+  #parse(soql) {
+    try {
+      return parseSoql(soql, (record, path) => this.#valueAt(record, path));
+    } catch (error) {
+      throw error instanceof SoqlError ? new OrgError(400, "MALFORMED_QUERY", error.message) : error;
+    }
+  }
+
+  // A field, or a field of a parent: "Account.Name".
+  #valueAt(record, path) {
+    const [first, ...rest] = path.split(".");
+    if (rest.length === 0) return record[first];
+    const parent = this.#parent(record, first);
+    return parent && this.#valueAt(parent, rest.join("."));
+  }
+
+  #parent(record, name) {
+    const id = record[`${name}Id`];
+    for (const records of this.#tables.values()) if (records.has(id)) return records.get(id);
+    return null;
+  }
+
+  #select(record, fields) {
+    const selected = { attributes: record.attributes };
+    for (const path of fields) {
+      const [name, ...rest] = path.split(".");
+      if (rest.length === 0) {
+        selected[name] = record[name] ?? null;
+      } else {
+        const parent = this.#parent(record, name);
+        selected[name] = parent && { ...selected[name], ...this.#select(parent, [rest.join(".")]) };
+      }
+    }
+    return selected;
   }
 
   #page(records, start, cursor) {
@@ -75,6 +116,7 @@ export class Org {
   /** {status, headers, body} for a request of the network plug-in. */
   handle({ endPoint = "", path, method, queryParams, headerParams }) {
     this.requests.push({ endPoint, path, method, queryParams, headerParams });
+    if (!this.isReachable) throw new UnreachableError();
     try {
       const [address, query = ""] = `${endPoint}${path}`.split("?");
       const isRead = ["GET", "HEAD", "DELETE"].includes(method);
@@ -118,7 +160,7 @@ export class Org {
     if (method === "PATCH") return this.update(type, id, body);
     if (method === "DELETE") return this.delete(type, id);
     const record = this.#existing(type, id);
-    return params.fields ? select(record, params.fields.split(",")) : { ...record };
+    return params.fields ? this.#select(record, params.fields.split(",")) : { ...record };
   }
 
   #search(sosl) {
@@ -161,6 +203,13 @@ export class Org {
   }
 }
 
+/** No response from the org. */
+export class UnreachableError extends Error {
+  constructor() {
+    super("The connection was refused.");
+  }
+}
+
 class OrgError extends Error {
   constructor(status, code, message) {
     super(message);
@@ -170,19 +219,12 @@ class OrgError extends Error {
 
 const describe = (name) => ({ name, keyPrefix: "001", childRelationships: [], fields: [] });
 
-function select(record, names) {
-  const selected = { attributes: record.attributes };
-  for (const name of names) selected[name] = record[name] === undefined ? null : record[name];
-  return selected;
-}
-
-function holds(record, field, operator, value) {
-  if (!operator) return true;
-  const texts = [...value.matchAll(/'([^']*)'/g)].map((match) => match[1]);
-  const held = String(record[field]);
-  if (/like/i.test(operator)) {
-    const pattern = texts[0].replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/%/g, ".*");
-    return new RegExp(`^${pattern}$`, "i").test(held);
+function check(type, fields) {
+  if (type === "Account" && fields.Name === "") {
+    throw new OrgError(400, "REQUIRED_FIELD_MISSING", "Required fields are missing: [Name]");
   }
-  return texts.includes(held);
+  for (const [name, longest] of Object.entries(LONGEST)) {
+    if (String(fields[name] ?? "").length <= longest) continue;
+    throw new OrgError(400, "STRING_TOO_LONG", `${name}: data value too large: ${fields[name]} (max length=${longest})`);
+  }
 }
