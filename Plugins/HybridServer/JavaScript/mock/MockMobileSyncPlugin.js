@@ -9,6 +9,7 @@
   const NOT_FOUND = /NOT_FOUND|ENTITY_IS_DELETED/;
 
   const clean = (record) => Object.assign({}, record, ...LOCAL_FLAGS.map((flag) => ({ [flag]: false })));
+  const isMissing = (error) => NOT_FOUND.test(typeof error === "string" ? error : JSON.stringify(error));
   const timeOf = (record) => (record.LastModifiedDate ? Date.parse(record.LastModifiedDate) : -1);
 
   // `server` has the functions of forceJsClient; `emit` gets the state of a sync after each change.
@@ -210,7 +211,7 @@
           save({});
         }
       } catch (error) {
-        if (!NOT_FOUND.test(typeof error === "string" ? error : JSON.stringify(error))) throw error;
+        if (!isMissing(error)) throw error;
         // Gone on the server: a deletion has happened already, a change makes the record again.
         if (entry.__locally_deleted__) remove();
         else await create();
@@ -222,9 +223,14 @@
       return Object.fromEntries(names.filter((name) => name in entry && name !== "Id").map((name) => [name, entry[name]]));
     }
 
+    // Whether another user has changed or deleted the record since the entry's date.
     async isNewerOnServer(type, entry) {
-      const record = await this.server.retrieve(type, entry.Id, ["LastModifiedDate"]).catch(() => null);
-      return record !== null && timeOf(record) > timeOf(entry);
+      if (timeOf(entry) < 0) return false;
+      const record = await this.server.retrieve(type, entry.Id, ["LastModifiedDate"]).catch((error) => {
+        if (!isMissing(error)) throw error;
+        return null;
+      });
+      return record === null ? !entry.__locally_deleted__ : timeOf(record) > timeOf(entry);
     }
 
     // The actions of the plug-in as functions of their message. They give the value, or throw.

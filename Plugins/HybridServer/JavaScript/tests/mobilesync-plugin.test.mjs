@@ -141,3 +141,28 @@ test("a re-sync downloads what changed, ghosts are cleaned, local changes go up"
   const dirty = await store.querySoup("accounts", { queryType: "exact", indexPath: "__local__", matchKey: true, pageSize: 9 });
   assert.equal(dirty.totalEntries, 0);
 });
+
+test("an upload in LEAVE_IF_CHANGED leaves records that were changed or deleted on the server", async (t) => {
+  const { promised, done, bridge, store } = await withSync(t);
+  const names = ["changed", "deleted", "both deleted", "alone"];
+  const ids = names.map((name) => bridge.org.create("Account", { Name: name }));
+  await promised.syncDown(TARGET, "accounts", OPTIONS);
+  await done();
+  const all = { queryType: "range", indexPath: "Name", pageSize: 9, order: "ascending", orderPath: "Name" };
+  const entries = (await store.querySoup("accounts", all)).currentPageOrderedEntries;
+  const edit = (entry) =>
+    entry.Name === "both deleted" ? { __locally_deleted__: true } : { Name: `${entry.Name} here`, __locally_updated__: true };
+  await store.upsertSoupEntries("accounts", entries.map((entry) => ({ ...entry, ...edit(entry), __local__: true })));
+  bridge.org.update("Account", ids[0], { Name: "changed there" });
+  for (const id of ids.slice(1, 3)) bridge.org.delete("Account", id);
+  const up = { fieldlist: ["Name"], mergeMode: "LEAVE_IF_CHANGED" };
+  await promised.syncUp("accounts", up);
+  assert.equal((await done()).status, "DONE");
+  const left = (await store.querySoup("accounts", all)).currentPageOrderedEntries.map((entry) => [entry.Name, entry.__local__]);
+  assert.deepEqual(plain(left), [["alone here", false], ["changed here", true], ["deleted here", true]]);
+  assert.deepEqual(bridge.org.query("SELECT Name FROM Account ORDER BY Name").records.map((one) => one.Name), ["alone here", "changed there"]);
+  bridge.org.isReachable = false;
+  const { _soupEntryId: id } = await promised.syncUp("accounts", up);
+  await bridge.sync.running;
+  assert.equal((await promised.getSyncStatus(id)).status, "FAILED");
+});
