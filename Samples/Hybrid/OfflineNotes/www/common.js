@@ -1,0 +1,147 @@
+// What the samples share: elements, explanations of errors, the login. The same file in each sample.
+
+/**
+ * Makes an element. Attributes: `onclick` and the like are listeners, true and false set or leave out the attribute, and
+ * null and undefined leave it out. Children: elements and texts, also in arrays; null, undefined and false are left out.
+ * Texts are inserted as texts, so what a record holds can never become markup.
+ */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat(2).filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+/** Shows `children` in place of what an element shows now. */
+export function show(parent, ...children) {
+  parent.replaceChildren(...children.flat(2).filter((child) => child !== null && child !== undefined && child !== false));
+}
+
+export const byId = (id) => document.getElementById(id);
+
+/** "1 note", "3 notes". */
+export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+
+/** Calls `action` when no further call has come for `milliseconds`. `flush()` calls it at once if it is due. */
+export function later(milliseconds, action) {
+  let timer = null;
+  let latest = [];
+  const flush = () => {
+    if (timer === null) return undefined;
+    clearTimeout(timer);
+    timer = null;
+    return action(...latest);
+  };
+  const call = (...args) => {
+    latest = args;
+    clearTimeout(timer);
+    timer = setTimeout(flush, milliseconds);
+  };
+  return Object.assign(call, { flush });
+}
+
+/** The arrow keys move through the buttons of a list. */
+export function moveWithArrows(list) {
+  list.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const buttons = [...list.querySelectorAll("button")];
+    const at = buttons.indexOf(document.activeElement);
+    if (!step || at < 0) return;
+    event.preventDefault();
+    (buttons[at + step] || buttons[at]).focus();
+  });
+}
+
+// ------------------------------------------------------------------------------------------ errors
+
+/**
+ * What failed, for a person: `{kind, text}`. Kinds: "unreachable" (no response from the server: the work can be repeated
+ * later), "refused" (the server's reason is in the text), "missing" (the record does not exist any more), "failed".
+ */
+export function explain(error) {
+  const raw = typeof error === "string" && error.startsWith("{") ? parse(error) : error;
+  if (raw && raw.response) return refusal(raw.response);
+  if (raw && raw.error) return { kind: "unreachable", text: `The server does not respond. ${raw.error}` };
+  const text = (raw && raw.message) || (typeof raw === "string" ? raw : JSON.stringify(raw));
+  return { kind: "failed", text };
+}
+
+function refusal({ statusCode, body }) {
+  const details = (Array.isArray(body) ? body : [body]).filter((one) => one && (one.errorCode || one.message));
+  const isMissing = statusCode === 404 || details.some(({ errorCode }) => /^(NOT_FOUND|ENTITY_IS_DELETED)$/.test(errorCode));
+  const reasons = details.map(({ errorCode, message }) => [message, errorCode && `(${errorCode})`].filter(Boolean).join(" "));
+  const text = reasons.join(" ") || `The server refused the request with status ${statusCode}.`;
+  return { kind: isMissing ? "missing" : "refused", text };
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+// ------------------------------------------------------------------------------------------ login
+
+const plugin = (name) => window.cordova.require(`com.salesforce.plugin.${name}`);
+const promise = (func) => new Promise((resolve, reject) => func(resolve, reject));
+
+/** Resolves when the plug-ins can be called. Rejects if the page was not opened through a bridge. */
+export function deviceReady() {
+  if (!window.cordova) {
+    const message = "This page needs a bridge. Open it with 'fieldforce hybrid open --www' and the folder of the page.";
+    return Promise.reject(new Error(message));
+  }
+  return new Promise((resolve) => document.addEventListener("deviceready", () => resolve(), false));
+}
+
+/** The user who is logged in, or null. Never starts a login. */
+export async function currentUser() {
+  try {
+    await promise((done, fail) => plugin("oauth").getAuthCredentials(done, fail));
+  } catch {
+    return null;
+  }
+  return promise((done, fail) => plugin("sfaccountmanager").getCurrentUser(done, fail));
+}
+
+/** Logs in, where the bridge can, and gives the user. */
+export async function logIn() {
+  await promise((done, fail) => plugin("oauth").authenticate(done, fail));
+  return currentUser();
+}
+
+/**
+ * Logs out. The plug-in's own `logout` has no callbacks, and a logout can fail. The bridge makes the page load again.
+ */
+export const logOut = () =>
+  promise((done, fail) => window.cordova.exec(done, fail, "com.salesforce.oauth", "logoutCurrentUser", []));
+
+/** Shows that a login is needed in `panel`. Resolves with the user once there is one. */
+export function requestLogin(panel) {
+  return new Promise((resolve) => {
+    const reason = element("p", { class: "bad", role: "alert" });
+    const button = element("button", { class: "primary", onclick: attempt }, "Log in");
+    async function attempt() {
+      button.disabled = true;
+      show(reason);
+      try {
+        const user = await logIn();
+        if (!user) throw new Error("There is no user after the login.");
+        show(panel);
+        resolve(user);
+      } catch (error) {
+        show(reason, `${explain(error).text} Or log in with 'fieldforce login', and load this page again.`);
+        button.disabled = false;
+      }
+    }
+    const hint = element("p", { class: "muted" }, "Log in to see the records of your org.");
+    show(panel, element("div", { class: "empty" }, element("h2", {}, "Not logged in"), hint, button, reason));
+    button.focus();
+  });
+}
