@@ -207,7 +207,8 @@ test("deletions on one side and edits on the other are decided by the person", {
   await person.click("button", "Sync (4)");
   await person.sees("4 accounts need your decision");
   await open("Harbor Repair");
-  await person.sees("Since then the server has changed: Phone.");
+  await person.sees("Another user has changed it since.");
+  await person.find("cell", "theirs");
   await person.picture("account-editor-deleted");
   await person.click("button", "Delete it all the same");
   await person.sees("Harbor Repair was deleted.");

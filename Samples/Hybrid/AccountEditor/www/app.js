@@ -189,11 +189,11 @@ function conflictCard(record, { conflict }) {
   const decideWith = (values, what) => run(() => finish(decide(record, theirs, values), what, record));
   const cancel = button("Decide later", () => select(null), "end");
   if (record.__locally_deleted__) {
-    const fields = FIELDS.filter(({ name }) => conflict.remoteChanges.includes(name)).map(({ label }) => label);
     return element(
       "div",
       { class: "card" },
-      element("p", {}, `You have deleted this account. Since then the server has changed: ${fields.join(", ")}.`),
+      element("p", {}, "You have deleted this account. Another user has changed it since."),
+      versionsTable(FIELDS, { base, mine: null, theirs }).table,
       element("div", { class: "actions" }, button("Delete it all the same", decideWith(null, "deleted"), "primary"), button("Keep it", decideWith(theirs, "kept")), cancel)
     );
   }
@@ -222,23 +222,27 @@ async function finish(change, what, record) {
   const name = record.Name || "The account";
   state.problems.delete(record.Id);
   const result = await change;
-  if (result.kind === "saved") {
-    state.isReachable = true;
-    say(`${name} was ${what}.`);
-  } else if (result.kind === "local") {
-    if (result.text) state.isReachable = false;
-    say(`${name} was ${what} on this device. ${result.text || "The next sync uploads it."}`, "warning");
-  } else if (result.kind === "refused" && form()) {
+  const { kind, id, text } = result;
+  if (kind === "refused" && form()) {
     // The form still has what the person typed.
-    say(`The server refused ${name}: ${result.text}`, "bad");
+    say(`The server refused ${name}: ${text}`, "bad");
     return;
-  } else {
-    state.problems.set(record.Id, result);
-    say({ conflict: `${name} was changed on the server too.`, missing: `${name} was deleted on the server.`, refused: `The server refused ${name}: ${result.text}` }[result.kind], "warning");
   }
-  state.selected = result.id;
+  if (kind === "saved") state.isReachable = true;
+  if (kind === "local" && text) state.isReachable = false;
+  if (["conflict", "missing", "refused"].includes(kind)) state.problems.set(record.Id, result);
+  state.selected = id;
   await refresh();
   showDetail();
+  // The message is last: a person who reads it can rely on the form.
+  const messages = {
+    saved: `${name} was ${what}.`,
+    local: `${name} was ${what} on this device. ${text || "The next sync uploads it."}`,
+    conflict: `${name} was changed on the server too.`,
+    missing: `${name} was deleted on the server.`,
+    refused: `The server refused ${name}: ${text}`,
+  };
+  say(messages[kind], kind === "saved" ? "" : "warning");
 }
 
 const saveForm = run(async (record) => {
@@ -273,13 +277,19 @@ async function syncNow() {
     state.selected = moved.get(state.selected) ?? state.selected;
     const parts = [uploaded > 0 && `${count(uploaded, "change")} uploaded`, `${count(downloaded, "account")} downloaded`].filter(Boolean);
     if (problems.size > 0) parts.push(`${count(problems.size, "account needs", "accounts need")} your decision`);
+    await endSync();
     say(`${parts.join(", ")}.`, problems.size > 0 ? "warning" : "");
-  } finally {
-    state.isSyncing = false;
-    progress.hidden = true;
-    await refresh();
-    if (!isChanged()) showDetail();
+  } catch (error) {
+    await endSync();
+    throw error;
   }
+}
+
+async function endSync() {
+  state.isSyncing = false;
+  byId("progress").hidden = true;
+  await refresh();
+  if (!isChanged()) showDetail();
 }
 
 // ------------------------------------------------------------------------------------------ start

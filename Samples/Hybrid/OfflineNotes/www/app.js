@@ -219,7 +219,7 @@ function conflict(note, server) {
   if (note.__locally_deleted__) {
     return [
       element("p", {}, "You have deleted this note. Another user has changed it since."),
-      versionsTable(FIELDS, { base, mine: {}, theirs: server }).table,
+      versionsTable(FIELDS, { base, mine: null, theirs: server }).table,
       element(
         "div",
         { class: "actions" },

@@ -10,10 +10,11 @@ export const differing = (fields, { mine, theirs }) => fields.filter(({ name }) 
 
 /**
  * The table, and `values()`: what is chosen, by field. `fields`: `[{name, label}]`. Preselected is the side that alone
- * changed a field, and where both did the value of this device.
+ * changed a field, and where both did the value of this device. A record that was deleted on this device is null: then the
+ * table shows what the server has changed, and there is nothing to choose by field.
  */
 export function versionsTable(fields, { base, mine, theirs }) {
-  const rows = differing(fields, { mine, theirs });
+  const rows = differing(fields, { mine: mine || base, theirs });
   const chosen = {};
   const cell = ({ name, label }, side, record, where) => {
     const value = text(record, name);
@@ -22,8 +23,10 @@ export function versionsTable(fields, { base, mine, theirs }) {
       type: "radio", name: `version-${name}`, checked: chosen[name] === value, "aria-label": `${label} ${where}: ${value || "empty"}`,
       onchange: () => (chosen[name] = value),
     });
-    return element("td", { class: isChanged ? "changed" : null, "data-version": side }, element("label", {}, radio, element("span", {}, shown(value))));
+    const content = mine ? element("label", {}, radio, element("span", {}, shown(value))) : shown(value);
+    return element("td", { class: isChanged ? "changed" : null, "data-version": side }, content);
   };
+  const note = (words) => element("span", { class: "muted" }, words);
   const body = rows.map((field) => {
     const isMineUnchanged = base && text(base, field.name) === text(mine, field.name);
     chosen[field.name] = text(isMineUnchanged ? theirs : mine, field.name);
@@ -31,8 +34,8 @@ export function versionsTable(fields, { base, mine, theirs }) {
       "tr",
       {},
       element("th", { scope: "row" }, field.label),
-      element("td", { "data-version": "Base version" }, base ? shown(text(base, field.name)) : element("span", { class: "muted" }, "not known")),
-      cell(field, "This device", mine, "on this device"),
+      element("td", { "data-version": "Base version" }, base ? shown(text(base, field.name)) : note("not known")),
+      mine ? cell(field, "This device", mine, "on this device") : element("td", { "data-version": "This device" }, note("deleted")),
       cell(field, "Server", theirs, "on the server")
     );
   });
