@@ -117,6 +117,7 @@ test("the contract", async (t) => {
   await t.test("a store that cannot be read says why and what to do, also below its address", async () => {
     for (const one of stores) {
       isId(one.id);
+      assert.equal((await api.get(`stores/${one.id}`)).status, one.status);
       assert.ok(["open", "locked", "damaged", "missing"].includes(one.status));
       assert.match(one.label, / \((user|global) store\)$/);
       assert.equal(one.status === "open", one.error === null);
@@ -243,6 +244,7 @@ test("the contract", async (t) => {
 
   await t.test("syncs and their outcomes have the members of the command line", async () => {
     for (const sync of (await api.get(`stores/${store.id}/syncs`)).syncs) {
+      assert.deepEqual(Object.keys(await api.get(`stores/${store.id}/syncs/${sync.id}`)), Object.keys(sync));
       assert.ok(["syncDown", "syncUp"].includes(sync.type));
       assert.ok(["NEW", "STOPPED", "RUNNING", "DONE", "FAILED"].includes(sync.status));
       for (const name of ["id", "progress", "totalSize", "maxTimeStamp", "startTime", "endTime", "dirty", "conflictCount"]) same(sync[name], "number");

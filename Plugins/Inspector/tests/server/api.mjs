@@ -239,7 +239,7 @@ export function makeApi({ world, hub, limits, activity, settings }) {
       const sync = syncOf(store, syncId);
       if (sync.status === "RUNNING") throw fault("alreadyRunning", `Sync ${sync.id} is running. Wait for its end, then run it again.`);
       activity.run(sync);
-      return { status: 202, raw: JSON.stringify(sync) };
+      return { httpStatus: 202, raw: JSON.stringify(sync) };
     }],
     ["POST", "stores/*/syncs/*/ghosts", ([id, syncId]) => {
       const store = openStore(id);
@@ -251,13 +251,13 @@ export function makeApi({ world, hub, limits, activity, settings }) {
     ["POST", "stores/*/syncs/stop", ([id]) => {
       needWrite(openStore(id));
       activity.stopSyncs();
-      return { status: 202, raw: "{}" };
+      return { httpStatus: 202, raw: "{}" };
     }],
     ["POST", "stores/*/syncs/restart", ([id]) => {
       const store = openStore(id);
       needWrite(store);
       for (const sync of store.syncs.filter(({ status }) => status === "STOPPED")) activity.run(sync);
-      return { status: 202, raw: "{}" };
+      return { httpStatus: 202, raw: "{}" };
     }],
     ["GET", "stores/*/unsynced", ([id]) => ({ soups: unsynced(openStore(id)) })],
     ["GET", "stores/*/conflicts", ([id], parameters) => {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { ExactObject, exactText, parseExact } from "../../www/data/exact.js";
 import { fault } from "./faults.mjs";
 
-const TIME = 1_795_000_000_000;
+const TIME = Date.now() - 3_600_000;
 
 /** The choices that a conflict permits. */
 export function resolutionsOf(conflict) {

@@ -84,9 +84,9 @@ export async function startInspector(options = {}) {
       if (settings.failing?.test(request.url)) throw fault("io", "The system refused to read the store.", "Retry; if it stays so, check the disk.");
       const result = await api(request, response, segments, parameters, () => body(request));
       if (result === undefined) return;
-      const { status = 200, headers = {}, raw, ...document } = result;
+      const { httpStatus = 200, headers = {}, raw, ...document } = result;
       const bytes = Buffer.from(raw ?? exactText(document));
-      response.writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Content-Length": bytes.length, ...headers });
+      response.writeHead(httpStatus, { "Content-Type": "application/json; charset=utf-8", "Content-Length": bytes.length, ...headers });
       response.end(bytes);
     } catch (error) {
       const found = error instanceof Fault ? error : fault("failed", String(error.stack));

@@ -2,7 +2,7 @@
 import { sampleConflicts } from "./conflicts.mjs";
 import { LargeSoup, SmallSoup } from "./soups.mjs";
 
-const START = 1_795_000_000_000;
+const START = Date.now();
 const SYNC_INDEXES = [["Id", "string"], ["Name", "string"], ["__local__", "string"], ["__sync_id__", "integer"]];
 const CLEAN = { __local__: false, __locally_created__: false, __locally_updated__: false, __locally_deleted__: false };
 const flags = (state) => (state ? { ...CLEAN, __local__: true, [`__locally_${state}__`]: true } : CLEAN);
@@ -93,15 +93,15 @@ function sync(id, type, name, soupName, more = {}) {
 
 function syncs(entries) {
   return [
-    sync(1, "syncDown", "accounts", "accounts", { totalSize: entries, moved: entries, elapsedSeconds: 318, recordsPerSecond: 3144, startTime: START - 400_000, endTime: START - 82_000 }),
-    sync(2, "syncDown", "visits", "visits", { totalSize: 240, moved: 240, recordsPerSecond: 24, dirty: 11 }),
-    sync(3, "syncUp", "visits-up", "visits", { totalSize: 11, moved: 11, elapsedSeconds: 2.4, recordsPerSecond: 4.6, dirty: 11, unsentCount: 7, outcomes: { succeeded: 4, skipped: 5, failed: 2 } }),
+    sync(1, "syncDown", "accounts", "accounts", { totalSize: entries, moved: entries, elapsedSeconds: 318, recordsPerSecond: 3144, dirty: 3, startTime: START - 400_000, endTime: START - 82_000 }),
+    sync(2, "syncDown", "visits", "visits", { totalSize: 240, moved: 240, recordsPerSecond: 24, dirty: 11, conflictCount: 7 }),
+    sync(3, "syncUp", "visits-up", "visits", { totalSize: 11, moved: 11, elapsedSeconds: 2.4, recordsPerSecond: 4.6, dirty: 11, conflictCount: 7, unsentCount: 7, outcomes: { succeeded: 4, skipped: 5, failed: 2 } }),
     sync(4, "syncDown", null, "parts", {
-      status: "FAILED", progress: 40, totalSize: 90, moved: 36,
+      status: "FAILED", progress: 40, totalSize: 90, moved: 36, dirty: 2, conflictCount: 2,
       error: { code: 400, message: "The server refused the query: no such column 'Quantitty__c' on entity 'Part__c'. Correct the query with 'fieldforce sync change'.", body: [{ errorCode: "INVALID_FIELD", message: "No such column 'Quantitty__c' on entity 'Part__c'." }] },
     }),
     sync(5, "syncDown", "attachments", "attachments", { status: "STOPPED", progress: 66, totalSize: 3, moved: 2 }),
-    sync(6, "syncUp", "parts-up", "parts", { status: "NEW", progress: 0, totalSize: -1, moved: null, startTime: 0, endTime: 0, elapsedSeconds: null, maxTimeStamp: -1, outcomes: { succeeded: 0, skipped: 0, failed: 0 } }),
+    sync(6, "syncUp", "parts-up", "parts", { status: "NEW", progress: 0, totalSize: -1, moved: null, dirty: 2, conflictCount: 2, startTime: 0, endTime: 0, elapsedSeconds: null, maxTimeStamp: -1, outcomes: { succeeded: 0, skipped: 0, failed: 0 } }),
   ];
 }
 
