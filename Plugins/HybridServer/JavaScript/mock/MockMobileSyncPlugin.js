@@ -191,8 +191,15 @@
 
     async uploadEntry(state, store, entry) {
       const type = entry.attributes && entry.attributes.type;
-      const save = (changes) =>
-        store.upsertSoupEntries(state.soupName, [clean({ ...entry, ...changes })], "_soupEntryId");
+      const save = (changes) => {
+        // An edit that was made since the entry was read stays, and stays unsynced.
+        const [now] = store.retrieveSoupEntries(state.soupName, [entry._soupEntryId]);
+        if (!now) return;
+        const isEdited = JSON.stringify(now) !== JSON.stringify(entry);
+        const flags = { __locally_created__: false, __locally_updated__: !now.__locally_deleted__ };
+        const saved = isEdited ? { ...now, ...changes, ...flags } : clean({ ...entry, ...changes });
+        store.upsertSoupEntries(state.soupName, [saved], "_soupEntryId");
+      };
       const remove = () => store.removeFromSoup(state.soupName, [entry._soupEntryId]);
       const create = async () => save({ Id: (await this.server.create(type, this.fields(state, entry, "create"))).id });
 

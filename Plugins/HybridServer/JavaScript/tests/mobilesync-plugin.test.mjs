@@ -166,3 +166,24 @@ test("an upload in LEAVE_IF_CHANGED leaves records that were changed or deleted 
   await bridge.sync.running;
   assert.equal((await promised.getSyncStatus(id)).status, "FAILED");
 });
+
+test("HT-14 the mock sync keeps an edit that is made while the record is uploaded", async () => {
+  const { MockMobileSync, MockStores } = globalThis;
+  const stores = new MockStores();
+  const store = stores.get({});
+  store.registerSoup("s", SPECS);
+  const local = { attributes: { type: "Account" }, __local__: true };
+  const [created] = store.upsertSoupEntries("s", [{ ...local, Name: "created", __locally_created__: true }]);
+  const [updated] = store.upsertSoupEntries("s", [{ ...local, Id: "1", Name: "updated", __locally_updated__: true }]);
+  const edit = ({ _soupEntryId }) => {
+    const [now] = store.retrieveSoupEntries("s", [_soupEntryId]);
+    store.upsertSoupEntries("s", [{ ...now, Name: `${now.Name} again` }]);
+  };
+  const server = { create: async () => (edit(created), { id: "2" }), update: async () => edit(updated) };
+  const sync = new MockMobileSync({ stores, server, emit: () => {} });
+  sync.syncUp({ soupName: "s", options: { fieldlist: ["Name"], mergeMode: "OVERWRITE" } });
+  await sync.running;
+  const entries = store.retrieveSoupEntries("s", [created._soupEntryId, updated._soupEntryId]);
+  const found = entries.map((entry) => [entry.Id, entry.Name, entry.__local__, entry.__locally_created__, entry.__locally_updated__]);
+  assert.deepEqual(found, [["2", "created again", true, false, true], ["1", "updated again", true, false, true]]);
+});
