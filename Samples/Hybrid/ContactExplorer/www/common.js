@@ -26,15 +26,19 @@ export const byId = (id) => document.getElementById(id);
 /** "1 note", "3 notes". */
 export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
-/** Calls `action` when no further call has come for `milliseconds`. `flush()` calls it at once if it is due. */
+/** Calls `action` when no further call has come for `milliseconds`. `flush()` calls it at once if it is due, and waits for it. */
 export function later(milliseconds, action) {
   let timer = null;
   let latest = [];
+  let running = Promise.resolve();
   const flush = () => {
-    if (timer === null) return undefined;
-    clearTimeout(timer);
-    timer = null;
-    return action(...latest);
+    if (timer !== null) {
+      clearTimeout(timer);
+      timer = null;
+      const due = latest;
+      running = running.then(() => action(...due));
+    }
+    return running;
   };
   const call = (...args) => {
     latest = args;
@@ -125,18 +129,18 @@ export const logOut = () =>
 /** Shows that a login is needed in `panel`. Resolves with the user once there is one. */
 export function requestLogin(panel) {
   return new Promise((resolve) => {
-    const reason = element("p", { class: "bad", role: "alert" });
+    const reason = element("p", { role: "alert" });
     const button = element("button", { class: "primary", onclick: attempt }, "Log in");
     async function attempt() {
       button.disabled = true;
-      show(reason);
+      show(reason, "Continue in the window of the browser that opens.");
       try {
         const user = await logIn();
         if (!user) throw new Error("There is no user after the login.");
         show(panel);
         resolve(user);
       } catch (error) {
-        show(reason, `${explain(error).text} Or log in with 'fieldforce login', and load this page again.`);
+        show(reason, element("span", { class: "bad" }, `${explain(error).text} Or log in with 'fieldforce login', and load this page again.`));
         button.disabled = false;
       }
     }

@@ -1,8 +1,8 @@
 // The notes of this device: entries of the soup "notes", which are Tasks on the server. Everything here works without the network.
 //
-// The soup "noteVersions" has, for a note with local changes, `base` (the version that this device and the server had in common)
-// and, in a conflict, `server` (what the server has now; null if it has nothing). Soups and syncs come from userstore.json and
-// usersyncs.json.
+// The soup "noteVersions" has, for a note with local changes, `base` (the version that this device and the server had in common),
+// `sent` (what the last sync uploaded) and, in a conflict, `server` (what the server has now; null if it has nothing). Soups and
+// syncs come from userstore.json and usersyncs.json.
 const NOTES = "notes";
 const VERSIONS = "noteVersions";
 const PAGE_SIZE = 100;
@@ -67,13 +67,21 @@ async function write(note) {
   return (await store().upsertSoupEntries(NOTES, [note]))[0];
 }
 
-export async function saveVersions(entryId, base, server) {
-  const entry = { noteEntryId: entryId, base, ...(server === undefined ? {} : { server }) };
-  await store().upsertSoupEntriesWithExternalId(VERSIONS, [entry], "noteEntryId");
+/** Replaces the versions of a note: `{base, sent, server}`, without those that are undefined. */
+export async function saveVersions(entryId, known) {
+  await store().upsertSoupEntriesWithExternalId(VERSIONS, [{ noteEntryId: entryId, ...known }], "noteEntryId");
 }
 
 async function removeVersions(entryId) {
   await store().removeFromSoup(VERSIONS, specs().buildExactQuerySpec("noteEntryId", entryId));
+}
+
+// A change reads an entry and writes it. Changes follow each other, so that none writes what another has replaced.
+let last = Promise.resolve();
+function inOrder(action) {
+  const result = last.then(action);
+  last = result.catch(() => {});
+  return result;
 }
 
 /** Creates a note on this device and gives it. */
@@ -82,13 +90,15 @@ export function create(values) {
   return write({ attributes: { type: "Task" }, Id: id, ...values, ...flags("__locally_created__") });
 }
 
-// A sync may have written the note since the page read it: each change starts from what the store has.
-async function change(entryId, changed) {
-  const note = await read(entryId);
-  if (!note) return null;
-  // The base comes first: a base without a change does no harm, a change without a base cannot be compared.
-  if (!isUnsynced(note)) await saveVersions(entryId, pick(note));
-  return write({ ...without(note), ...changed(note) });
+// A sync may have written the note since the page showed it: each change starts from what the store has.
+function change(entryId, changed) {
+  return inOrder(async () => {
+    const note = await read(entryId);
+    if (!note) return null;
+    // The base comes first: a base without a change does no harm, a change without a base cannot be compared.
+    if (!isUnsynced(note)) await saveVersions(entryId, { base: pick(note) });
+    return write({ ...without(note), ...changed(note) });
+  });
 }
 
 /** Changes a note on this device and gives it; null if it does not exist any more. */
@@ -121,28 +131,39 @@ export async function revert(entryId) {
 
 // ------------------------------------------------------------------------------------------ decisions
 
+/** Whether two versions have the same title and text. */
+export const isSame = (one, other) => Boolean(one && other) && FIELDS.every(({ name }) => (one[name] || "") === (other[name] || ""));
+
 /**
  * Ends a conflict with a note that the server has, in version `server`: with `values`, or with the deletion if they are null. The
  * server's version becomes the base version, and the entry takes its date: only a later change there is a conflict again.
  */
-export async function decide(entryId, server, values) {
-  const isServers = values !== null && FIELDS.every(({ name }) => (values[name] || "") === (server[name] || ""));
-  const decided = isServers ? CLEAN : values === null ? flags("__locally_deleted__") : flags("__locally_updated__");
+export function decide(entryId, server, values) {
+  const decided = values === null ? flags("__locally_deleted__") : isSame(values, server) ? CLEAN : flags("__locally_updated__");
+  return inOrder(() => setBase(entryId, server, () => ({ ...(values || {}), ...decided })));
+}
+
+/** Lets a note with local changes be uploaded although the server's date is newer: its version is one that this device knows. */
+export const rebase = (entryId, server) => inOrder(() => setBase(entryId, server, () => ({})));
+
+async function setBase(entryId, server, changed) {
   const note = await read(entryId);
-  if (!note) return;
-  await saveVersions(entryId, pick(server));
-  await write({ ...without(note), ...(values || {}), LastModifiedDate: server.LastModifiedDate, ...decided });
+  if (!note || !isUnsynced(note)) return;
+  await saveVersions(entryId, { base: pick(server) });
+  await write({ ...without(note), ...changed(), LastModifiedDate: server.LastModifiedDate });
 }
 
 /** Ends a conflict with a note that the server does not have any more: `again` creates it once more, else it is removed. */
-export async function decideMissing(entryId, again) {
-  const note = await read(entryId);
-  await removeVersions(entryId);
-  if (!note) return;
-  if (again) {
-    const { LastModifiedDate, ...rest } = without(note);
-    await write({ ...rest, Id: `local_${crypto.randomUUID()}`, ...flags("__locally_created__") });
-  } else {
-    await store().removeFromSoup(NOTES, [entryId]);
-  }
+export function decideMissing(entryId, again) {
+  return inOrder(async () => {
+    const note = await read(entryId);
+    await removeVersions(entryId);
+    if (!note) return;
+    if (again) {
+      const { LastModifiedDate, ...rest } = without(note);
+      await write({ ...rest, Id: `local_${crypto.randomUUID()}`, ...flags("__locally_created__") });
+    } else {
+      await store().removeFromSoup(NOTES, [entryId]);
+    }
+  });
 }

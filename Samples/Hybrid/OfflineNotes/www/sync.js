@@ -1,5 +1,5 @@
 // Syncs of the notes with the server: up, down, deletions of other users, and conflicts.
-import { isUnsynced, list, saveVersions, versions } from "./notes.js";
+import { isSame, isUnsynced, list, rebase, saveVersions, versions } from "./notes.js";
 
 const mobilesync = () => window.cordova.require("com.salesforce.plugin.mobilesync");
 const promise = (func) => new Promise((resolve, reject) => func(resolve, reject));
@@ -33,20 +33,42 @@ export async function isSetUp() {
 
 /** Uploads, downloads and looks for conflicts. `report(what, percent)` tells the progress. */
 export async function sync(report) {
-  await run("notes-up", ({ progress }) => report("Uploading", progress));
+  await upload(report);
+  report("Looking for conflicts", 100);
+  // What a person typed during the upload goes with a second one.
+  if (await findConflicts()) {
+    await upload(report);
+    await findConflicts();
+  }
   const down = await run("notes-down", ({ progress }) => report("Downloading", progress));
   report("Looking for deleted notes", 100);
   await promise((done, fail) => mobilesync().cleanResyncGhosts(down._soupEntryId, done, fail));
-  report("Looking for conflicts", 100);
-  await findConflicts();
+}
+
+const unsynced = async () => (await list()).filter((note) => isUnsynced(note) && !note.__locally_created__);
+
+async function upload(report) {
+  // The notes first: the versions of a note are there before the note is unsynced.
+  const notes = await unsynced();
+  const known = await versions();
+  for (const note of notes) {
+    const { base, server } = known.get(note._soupEntryId) || {};
+    const { Subject, Description } = note;
+    await saveVersions(note._soupEntryId, { base, server, sent: { Subject, Description } });
+  }
+  await run("notes-up", ({ progress }) => report("Uploading", progress));
 }
 
 const IDS_PER_QUERY = 100;
 
-// What an upload leaves unsynced was changed on both sides, or refused. What the server has tells which.
+/**
+ * Keeps what the server has of the notes that an upload left unsynced because they are newer there: these are conflicts. A version
+ * that this device knows, because it uploaded it or because only the date is new, is none. Gives whether there are such notes.
+ */
 async function findConflicts() {
-  const left = (await list()).filter((note) => isUnsynced(note) && !note.__locally_created__);
+  const left = await unsynced();
   const known = await versions();
+  let isRepeated = false;
   for (let start = 0; start < left.length; start += IDS_PER_QUERY) {
     const notes = left.slice(start, start + IDS_PER_QUERY);
     const ids = notes.map(({ Id }) => `'${Id}'`).join(", ");
@@ -55,10 +77,16 @@ async function findConflicts() {
     );
     const onServer = new Map(records.map(({ attributes, ...record }) => [record.Id, record]));
     for (const note of notes) {
-      const { base } = known.get(note._soupEntryId) || {};
+      const { base, sent } = known.get(note._soupEntryId) || {};
       const server = onServer.get(note.Id) || null;
-      const isChanged = server === null || Date.parse(server.LastModifiedDate) > Date.parse(note.LastModifiedDate);
-      await saveVersions(note._soupEntryId, base || null, isChanged ? server : undefined);
+      const isNewer = server === null || Date.parse(server.LastModifiedDate) > Date.parse(note.LastModifiedDate);
+      if (server && isNewer && (isSame(server, base) || isSame(server, sent))) {
+        await rebase(note._soupEntryId, server);
+        isRepeated = true;
+      } else {
+        await saveVersions(note._soupEntryId, { base, sent, server: isNewer ? server : undefined });
+      }
     }
   }
+  return isRepeated;
 }

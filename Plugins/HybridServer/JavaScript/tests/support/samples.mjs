@@ -1,7 +1,7 @@
 // A sample of Samples/Hybrid with an org behind it, for tests that click through it in a browser.
 //
-// Without further ado that is the bridge of the tests with its org in memory. If the environment variable FIELDFORCE names
-// the program (FIELDFORCE=.build/debug/fieldforce), it is `fieldforce hybrid serve` with the mock org: same pages, same
+// Without further ado that is the bridge of the tests with its org in memory. If the environment variable FIELDFORCE_TOOL
+// names the program (FIELDFORCE_TOOL=.build/debug/fieldforce), it is `fieldforce hybrid serve` with the mock org: same pages, same
 // clicks, same expectations.
 import { execFile, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { startBridge } from "../bridge.mjs";
 import { Person } from "./person.mjs";
 
 const SAMPLES = fileURLToPath(new URL("../../../../../Samples/Hybrid/", import.meta.url));
-const program = process.env.FIELDFORCE && path.resolve(process.env.FIELDFORCE);
+const program = process.env.FIELDFORCE_TOOL && path.resolve(process.env.FIELDFORCE_TOOL);
 
 /** Why the samples cannot be tested here, or false. */
 export const skip = chromium ? false : "there is no Chromium on this machine";
@@ -103,8 +103,9 @@ class MockOrg {
     return text === "" ? undefined : JSON.parse(text);
   }
 
-  // What another user does reaches the org, also while this device does not.
+  // What another user does comes a second later than what was before, and reaches the org also while this device does not.
   async #sendAsOther(...request) {
+    await this.#send("POST", "/mock-org/clock", { advanceSeconds: 1 });
     if (this.#isReachable) return this.#send(...request);
     await this.#send("DELETE", "/mock-org/faults");
     const response = await this.#send(...request);
