@@ -333,6 +333,19 @@ let package = Package(
         "SalesforceMockOrg", "MobileSyncTestSupport", "TestSupport", .cryptoExtras,
       ],
       path: "Tests/Integration", swiftSettings: settings),
+    // Random histories, kills, faults and malformed input, for as long as one likes. They stand apart so
+    // that the other tests take two minutes, and use what those have to make stores, devices and orgs.
+    .testTarget(
+      name: "Proofs",
+      dependencies: [
+        "SmartStoreTests", "MobileSyncTests", "MockOrgTests", "CLITests", "SalesforceSDKCommon",
+        "SmartStore", "StoreCrashChild", "StoreCrashScript", "StoreSystem", "MobileSync",
+        "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
+        "BriefcaseSyncDown", "ParentChildrenSync", "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp",
+        "MobileSyncTestSupport", "SalesforceMockOrg", "TestSupport", .grdb, .sqlite, .subprocess,
+        .system,
+      ],
+      path: "Tests/Proofs", swiftSettings: settings),
     .target(
       name: "TestSupport", dependencies: ["SalesforceSDKCommon", .logging],
       path: "Tests/Support", swiftSettings: settings),

@@ -2,14 +2,21 @@
 # Builds everything and runs every test, as continuous integration does.
 #
 #   Tools/test.sh                       everything
+#   Tools/test.sh --without-proofs      everything but the proofs, which take most of the time
 #   Tools/test.sh --filter SmartStore   the tests whose name matches, and nothing else
-#   Tools/test.sh --sanitize thread     all tests under the thread sanitizer, and nothing else
+#   Tools/test.sh --sanitize thread     the tests but the proofs under the thread sanitizer, and nothing else
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source Tools/Scripts/prerequisites.sh python3-venv
 
 # Hundreds of tests at once would let each wait for the others until its requests time out.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
+
+proofs=yes
+if [ "${1:-}" = --without-proofs ]; then
+  proofs=no
+  shift
+fi
 
 step() { printf '\n== %s\n' "$*" >&2; }
 
@@ -19,6 +26,7 @@ if [ $# -gt 0 ]; then
   if [[ " $* " == *" --sanitize"* ]]; then
     scratch=.build-sanitize
     export TSAN_OPTIONS="suppressions=$PWD/Tools/Scripts/thread-sanitizer.supp"
+    set -- --skip '^Proofs\.' "$@"
   fi
   exec swift test --scratch-path "$scratch" "$@"
 fi
@@ -52,4 +60,9 @@ step "a client that nobody here wrote"
 Tools/Scripts/interop.sh
 
 step "tests"
-swift test --skip-build
+swift test --skip-build --skip '^Proofs\.'
+
+if [ $proofs = yes ]; then
+  step "proofs"
+  Tools/proofs.sh
+fi

@@ -40,8 +40,8 @@ import TestSupport
   }
 
   @Test func `a graph without a circle leaves nothing out`() {
-    var random = SeededGenerator(seed: Effort.seed(3))
-    for _ in 0..<Effort.times(50) {
+    var random = SeededGenerator(seed: 3)
+    for _ in 0..<50 {
       let count = Int.random(in: 1...60, using: &random)
       let places = Array(0..<count).shuffled(using: &random)
       let references = (0..<count).map { index in
