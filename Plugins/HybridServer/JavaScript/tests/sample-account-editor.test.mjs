@@ -128,20 +128,20 @@ test("each conflict mode does what it says", { skip }, async (t) => {
   };
 
   await t.test("merging asks only where both have changed a field", async () => {
-    await both("Merge; ask if both changed a field", { Phone: "mine 1" }, { Industry: "theirs 1" });
+    await both("Merge; ask if both changed a field", { Phone: "555-0170" }, { Industry: "Energy" });
     await person.sees("1 change uploaded");
-    assert.deepEqual(await phoneAndIndustry(), ["mine 1", "theirs 1"]);
-    await both("Merge; ask if both changed a field", { Phone: "mine 2", Website: "mine.example" }, { Phone: "theirs 2", Industry: "theirs 2" });
+    assert.deepEqual(await phoneAndIndustry(), ["555-0170", "Energy"]);
+    await both("Merge; ask if both changed a field", { Phone: "555-0180", Website: "https://pumps.example" }, { Phone: "555-0190", Industry: "Utilities" });
     await person.sees("1 account needs your decision");
     await person.find("button", /^Delta Pumps.*Conflict/);
-    await person.find("radio", "Phone on this device: mine 2");
+    await person.find("radio", "Phone on this device: 555-0180");
     assert.deepEqual(await person.nameless(), []);
     await person.picture("account-editor");
-    await person.click("radio", "Phone on the server: theirs 2");
+    await person.click("radio", "Phone on the server: 555-0190");
     await person.click("button", "Save what is chosen");
     await person.sees("Delta Pumps was saved.");
-    assert.deepEqual(await phoneAndIndustry(), ["theirs 2", "theirs 2"]);
-    assert.equal((await onServer("Delta Pumps")).Website, "mine.example");
+    assert.deepEqual(await phoneAndIndustry(), ["555-0190", "Utilities"]);
+    assert.equal((await onServer("Delta Pumps")).Website, "https://pumps.example");
   });
 
   await t.test("a conflict that is left open is found again, and the server's values can be taken", async () => {

@@ -140,6 +140,8 @@ export class Person {
     const folder = process.env.SAMPLE_SCREENSHOTS;
     if (!folder) return;
     await mkdir(folder, { recursive: true });
+    // What was just changed is painted with the next frames.
+    await this.browser.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
     await this.browser.screenshot(path.join(folder, `${name}.png`));
   }
 }
