@@ -26,17 +26,22 @@ export const byId = (id) => document.getElementById(id);
 /** "1 note", "3 notes". */
 export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
-/** Calls `action` when no further call has come for `milliseconds`. `flush()` calls it at once if it is due, and waits for it. */
+/**
+ * Calls `action` when no further call has come for `milliseconds`. `flush()` calls it at once if it is due, and waits for it;
+ * `isDue()` says whether it is due or running.
+ */
 export function later(milliseconds, action) {
   let timer = null;
   let latest = [];
   let running = Promise.resolve();
+  let number = 0;
   const flush = () => {
     if (timer !== null) {
       clearTimeout(timer);
       timer = null;
+      number += 1;
       const due = latest;
-      running = running.then(() => action(...due));
+      running = running.then(() => action(...due)).finally(() => (number -= 1));
     }
     return running;
   };
@@ -45,7 +50,7 @@ export function later(milliseconds, action) {
     clearTimeout(timer);
     timer = setTimeout(flush, milliseconds);
   };
-  return Object.assign(call, { flush });
+  return Object.assign(call, { flush, isDue: () => timer !== null || number > 0 });
 }
 
 /** The arrow keys move through the buttons of a list. */

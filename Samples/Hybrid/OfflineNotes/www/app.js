@@ -323,7 +323,12 @@ async function start() {
   moveWithArrows(byId("notes"));
   window.addEventListener("online", run(syncNow));
   window.addEventListener("offline", showStatus);
-  window.addEventListener("pagehide", () => saveSoon.flush());
+  // A save takes two calls: a page that is closed in between would lose the last words, so the browser asks first.
+  window.addEventListener("beforeunload", (event) => {
+    if (!saveSoon.isDue()) return;
+    saveSoon.flush();
+    event.preventDefault();
+  });
   document.addEventListener("visibilitychange", () => document.hidden && saveSoon.flush());
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "s") {
