@@ -89,16 +89,16 @@ export class Browser {
     return result.value;
   }
 
-  /** Waits until an expression is true, and returns its value. */
+  /** Waits until an expression is true, and returns its value. An error counts as false: the page may be on its way there. */
   async waitFor(expression, seconds = 20) {
     const end = Date.now() + seconds * 1000;
     for (;;) {
-      // A page on its way to the next one has no context.
-      const value = await this.evaluate(expression).catch((error) => /context|navigat/i.test(error.message) ? null : Promise.reject(error));
+      let problem = "";
+      const value = await this.evaluate(expression).catch((error) => void (problem = ` (${error.message.split("\n")[0]})`));
       if (value) return value;
       if (Date.now() > end) {
         const text = await this.evaluate("document.title + ': ' + document.body?.innerText.slice(0, 2000)");
-        throw new Error(`The page never had ${expression}. It shows ${text}`);
+        throw new Error(`The page never had ${expression}${problem}. It shows ${text}`);
       }
       await new Promise((done) => setTimeout(done, 15));
     }

@@ -4,7 +4,7 @@ import { startInspector } from "./server/server.mjs";
 
 /** The server under test: the reference server, or the one whose address is in INSPECTOR_URL. */
 export async function connect(t, options) {
-  if (process.env.INSPECTOR_URL && !options?.reference) return client(process.env.INSPECTOR_URL);
+  if (process.env.INSPECTOR_URL) return client(process.env.INSPECTOR_URL);
   const server = await startInspector(options);
   t.after(() => server.close());
   return Object.assign(client(server.url), { server });
@@ -18,7 +18,7 @@ export function client(address) {
   /** A request as it is written: status, headers, text. */
   function raw(path, { method = "GET", headers = {}, body, authorized = true } = {}) {
     return new Promise((resolve, reject) => {
-      const request = http.request({ host: url.hostname, port: url.port, path, method, headers: { ...(authorized ? { Authorization: `Bearer ${token}` } : {}), ...headers } }, (response) => {
+      const request = http.request({ agent: false, host: url.hostname, port: url.port, path, method, headers: { ...(authorized ? { Authorization: `Bearer ${token}` } : {}), ...headers } }, (response) => {
         let text = "";
         response.setEncoding("utf8").on("data", (part) => (text += part)).on("end", () => resolve({ status: response.statusCode, headers: response.headers, text }));
       });

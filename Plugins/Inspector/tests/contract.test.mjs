@@ -19,7 +19,7 @@ function isError({ status, document }, expected, name) {
 }
 
 test("the contract", async (t) => {
-  const api = await connect(t);
+  const api = await connect(t, { entries: 100_000 });
   const { pathname, host } = api.url;
   const stores = (await api.get("stores")).stores;
   const open = stores.filter(({ status }) => status === "open");
@@ -316,7 +316,15 @@ test("the contract", async (t) => {
     const { information, actions } = await api.get("developer");
     for (const { name, value } of information) assert.ok(typeof name === "string" && typeof value === "string");
     assert.ok(information.some(({ name }) => name === "section:SmartStore"));
-    for (const { name, enabled, reason } of actions) assert.ok(name && (enabled || reason));
+    for (const { name, enabled, reason, fields } of actions) {
+      assert.ok(name && (enabled || reason));
+      for (const one of fields ?? []) {
+        assert.ok(one.name && one.label && ["text", "choice", "switch"].includes(one.kind));
+        assert.equal(typeof one.value, one.kind === "switch" ? "boolean" : "string");
+        if (one.kind === "choice") assert.ok(one.choices.some(({ value }) => value === one.value));
+      }
+    }
+    isError(await api.post("developer/actions", { name: "no such action" }), 404, "notFound");
   });
 
   await t.test("an event stream begins with hello", async () => {

@@ -63,6 +63,9 @@ test("aliases lead to their soups, and a join without an index names the one of 
 
 test("a scan along an index is no alarm, and unknown steps are shown as they are", () => {
   assert.match(one("SCAN TABLE_1 USING INDEX TABLE_1_1_idx", "").text, /in the order of Name: reads every entry, until enough/);
+  assert.equal(one("SCAN TABLE_1 USING INDEX TABLE_1_1_idx", "SELECT * FROM {accounts} ORDER BY {accounts:Name}").kind, "note");
+  const tested = one("SCAN TABLE_1 USING INDEX TABLE_1_1_idx", "SELECT * FROM {accounts} WHERE {accounts:City} = 'x' ORDER BY {accounts:Name}");
+  assert.deepEqual([tested.kind, tested.advice.path], ["bad", "City"]);
   assert.match(one("SCAN TABLE_1 USING COVERING INDEX TABLE_1_1_idx", "").text, /reads the index alone/);
   assert.match(one("SCAN TABLE_1_fts VIRTUAL TABLE INDEX 0:M1", "").text, /full-text index of soup accounts/);
   assert.deepEqual(one("SOMETHING NEW", ""), { kind: "note", text: "SOMETHING NEW", detail: "SOMETHING NEW", level: 0 });

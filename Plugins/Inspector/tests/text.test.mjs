@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { takeToken } from "../www/data/api.js";
 import { diffWords } from "../www/data/diff.js";
 import { age, bytes, count, duration, milliseconds, time } from "../www/data/format.js";
+import { cutAt, plainText } from "../www/data/marks.js";
 import { CursorRun } from "../www/data/run.js";
 import { FrameReader } from "../www/data/stream.js";
-import { cutAt, plainText } from "../www/parts/text.js";
 import { HOSTILE_VALUES } from "./server/world.mjs";
 
 test("what cannot be seen has its number in a label", () => {

@@ -1,11 +1,11 @@
 // Starts the page: takes the token, reads what there is, and shows the page that the address names.
-import { Api, segment, takeToken } from "./data/api.js";
+import { Api, takeToken } from "./data/api.js";
+import { plainText } from "./data/marks.js";
 import { LiveStream } from "./data/stream.js";
 import { fill, field, h } from "./parts/dom.js";
 import { announce, errorNotice } from "./parts/notice.js";
 import { applyTheme } from "./parts/shell.js";
 import { listenForKeys } from "./parts/shortcuts.js";
-import { plainText } from "./parts/text.js";
 import "./pages/accounts.js";
 import "./pages/conflicts.js";
 import "./pages/console.js";
@@ -34,7 +34,8 @@ const ROUTES = [
 function routeOf(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const segments = path.split("/").filter(Boolean);
-  const route = ROUTES.find(({ parts }) => parts.length === segments.length && parts.every((part, index) => part.startsWith(":") || part === segments[index]));
+  const fits = (part, segment) => (part.startsWith(":") ? /^[A-Za-z0-9_-]+$/.test(segment) : part === segment);
+  const route = ROUTES.find(({ parts }) => parts.length === segments.length && parts.every((part, index) => fits(part, segments[index])));
   if (!route) return null;
   const parameters = {};
   route.parts.forEach((part, index) => part.startsWith(":") && (parameters[part.slice(1)] = segments[index]));
@@ -58,7 +59,8 @@ class App {
   async start() {
     this.api.onrefused = () => askForToken("The token of this page is not valid any more: the inspector was started again, or has ended.");
     this.live.addEventListener("state", ({ detail }) => this.shell.setLive(detail));
-    this.live.addEventListener("store", () => this.refreshStores());
+    // Without a connection the next page says so.
+    this.live.addEventListener("store", () => this.refreshStores().catch(() => {}));
     addEventListener("hashchange", () => (location.hash.startsWith("#token=") ? location.reload() : this.show()));
     listenForKeys({ go: (target) => this.go(target), reload: () => this.show({ isReload: true }) });
     this.live.start();
@@ -101,14 +103,16 @@ class App {
     }
     if (generation !== this.#generation) return;
     const route = routeOf(location.hash);
-    if (!route) {
+    const { store: id } = route?.parameters ?? {};
+    // A store that does not exist is not another one.
+    if (!route || (id && !this.stores.some((one) => one.id === id))) {
       const store = this.currentStore();
-      location.replace(store?.status === "open" ? `#/store/${store.id}/soups` : "#/stores");
+      location.replace(!route && store?.status === "open" ? `#/store/${store.id}/soups` : "#/stores");
       return;
     }
-    if (route.parameters.store) sessionStorage.setItem(CURRENT, segment(route.parameters.store));
+    if (id) sessionStorage.setItem(CURRENT, id);
     this.#frame();
-    const context = { api: this.api, live: this.live, app: this, store: this.currentStore(route.parameters.store), parameters: route.parameters, query: route.query };
+    const context = { api: this.api, live: this.live, app: this, store: this.currentStore(id), parameters: route.parameters, query: route.query };
     if (!isReload && this.#shown?.localName === route.element && this.#shown.follow?.(context)) return;
     const isFirst = this.#shown === null;
     this.#shown = document.createElement(route.element);

@@ -329,11 +329,14 @@ export function makeApi({ world, hub, limits, activity, settings }) {
     }],
     ["GET", "developer", () => ({ information: world.information, actions: world.actions })],
     ["POST", "developer/actions", async (_, __, body) => {
-      const { name } = await body();
+      const { name, values = {} } = await body();
       const action = world.actions.find((one) => one.name === name && one.enabled);
       if (!action) throw fault("notFound", "There is no such action, or it is not possible now. Reload the page.");
       if (action.writes) needWrite();
-      return { message: `${action.name}: done` };
+      for (const field of action.fields ?? []) {
+        if (typeof (values[field.name] ?? field.value) !== typeof field.value) throw fault("invalidRequest", `The field '${field.name}' has another type.`);
+      }
+      return { message: `${action.name}: done${action.fields ? ` ${JSON.stringify(values)}` : ""}` };
     }],
     ["GET", "events", (_, parameters, __, request, response) => {
       checkParameters(parameters, new Set(["topics"]));

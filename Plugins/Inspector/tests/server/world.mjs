@@ -184,7 +184,11 @@ export function makeWorld({ entries = 1_000_000 } = {}) {
     ].map(([name, value]) => ({ name, value })),
     actions: [
       { name: "Logout", enabled: true, writes: true, reason: null, confirmation: "Log out ada@acme.example? 16 entries are not uploaded and would be lost." },
-      { name: "Switch User", enabled: true, writes: true, reason: null, confirmation: null },
+      { name: "Switch User", enabled: true, writes: true, reason: null, confirmation: null, fields: [
+        { name: "account", label: "User", kind: "choice", value: ADA, choices: accounts.map(({ id, username }) => ({ value: id, text: username })) }] },
+      { name: "Login Options", enabled: true, writes: true, reason: null, confirmation: null, fields: [
+        { name: "flow", label: "Flow", kind: "choice", value: "webServer", choices: [{ value: "webServer", text: "Web server" }, { value: "userAgent", text: "User agent" }] },
+        { name: "consumerKey", label: "Consumer key", kind: "text", value: "" }, { name: "hybrid", label: "Hybrid tokens", kind: "switch", value: false }] },
       { name: "Refresh Token", enabled: true, writes: true, reason: null, confirmation: null },
       { name: "React Developer Menu", enabled: false, writes: false, reason: "This app has no React Native runtime.", confirmation: null },
     ],

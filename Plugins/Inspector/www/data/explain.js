@@ -104,8 +104,9 @@ function step(detail, smartSQL, tables) {
     const index = /USING (COVERING )?INDEX (\S+?)(?:_idx)?(?:\s|$)/.exec(detail);
     if (index) {
       const path = soup?.indexes.find(({ columnName }) => columnName === index[2])?.path ?? index[2];
-      const cost = index[1] ? "reads the index alone" : "reads every entry";
-      return { kind: "note", text: `Goes through all of ${what}${rows} in the order of ${path}: ${cost}, until enough rows are found.` };
+      const text = `Goes through all of ${what}${rows} in the order of ${path}: reads ${index[1] ? "the index alone" : "every entry"}, until enough rows are found.`;
+      // The index serves the order; the condition is tested entry by entry.
+      return soup && wanted(smartSQL, soup).found.length ? { kind: "bad", text, advice: scanAdvice(smartSQL, soup) } : { kind: "note", text };
     }
     return { kind: "bad", text: `Scan: reads every entry of ${what}${rows}.`, advice: soup && scanAdvice(smartSQL, soup) };
   }

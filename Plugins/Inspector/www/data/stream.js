@@ -76,6 +76,13 @@ export class LiveStream extends EventTarget {
 
   /** Calls `listener` with the data of each event until `signal` ends. */
   listen(event, signal, listener) {
-    this.addEventListener(event, ({ detail }) => listener(detail), { signal });
+    this.addEventListener(event, async ({ detail }) => {
+      try {
+        await listener(detail);
+      } catch (error) {
+        // What the listener had begun ends with its page.
+        if (!signal.aborted) throw error;
+      }
+    }, { signal });
   }
 }

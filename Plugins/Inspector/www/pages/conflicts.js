@@ -1,11 +1,12 @@
 // The conflicts of a store: a list, and the one that is being resolved.
 import { conflictOf, paths } from "../data/api.js";
 import { counted } from "../data/format.js";
+import { plainText } from "../data/marks.js";
 import { fill, h } from "../parts/dom.js";
 import { showConflict } from "../parts/conflict-view.js";
 import { act, announce } from "../parts/notice.js";
 import { badge, empty, Page } from "../parts/page.js";
-import { plainText, visible } from "../parts/text.js";
+import { visible } from "../parts/text.js";
 
 class ConflictsPage extends Page {
   static title = "Conflicts";

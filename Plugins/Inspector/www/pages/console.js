@@ -11,6 +11,7 @@ import { visible } from "../parts/text.js";
 import { valueElement } from "../parts/value.js";
 
 const MOST = 100;
+const LONGEST = 20_000;
 
 /** The statements that ran in this tab, by store, the newest first. They are not kept longer: they hold values. */
 class History {
@@ -22,6 +23,8 @@ class History {
     return JSON.parse(sessionStorage.getItem(this.#key) ?? "[]");
   }
   add(text) {
+    // A statement of this length was generated, and a tab keeps 5 MB.
+    if (text.length > LONGEST) return;
     sessionStorage.setItem(this.#key, JSON.stringify([text, ...this.all.filter((one) => one !== text)].slice(0, MOST)));
   }
 }

@@ -1,13 +1,14 @@
 // What happens: requests, logs and analytics events, live and further back.
 import { parseExact } from "../data/exact.js";
 import { clock, duration } from "../data/format.js";
+import { plainText } from "../data/marks.js";
 import { debounce, field, fill, h, select } from "../parts/dom.js";
 import { jsonTree } from "../parts/json-tree.js";
-import { act, announce, documentNotice } from "../parts/notice.js";
+import { act, announce, documentNotice, errorNotice } from "../parts/notice.js";
 import { badge, Page } from "../parts/page.js";
 import { requestTable } from "../parts/requests.js";
 import { table } from "../parts/table.js";
-import { plainText, visible } from "../parts/text.js";
+import { visible } from "../parts/text.js";
 
 const LEVELS = ["verbose", "debug", "info", "default", "warn", "error", "fault", "off"];
 const KIND = { verbose: "quiet", debug: "quiet", info: "info", default: "info", warn: "warn", error: "bad", fault: "bad" };
@@ -42,7 +43,11 @@ class LivePage extends Page {
   async change(members) {
     Object.assign(this.filter, members);
     this.grid.rows = [];
-    await this.read();
+    try {
+      await this.read();
+    } catch (error) {
+      if (error.name !== "AbortError") fill(this.note, errorNotice(error));
+    }
   }
 
   async read(after) {

@@ -82,9 +82,9 @@ class KeyValuesPage extends Page {
   }
 
   #value(value, path) {
-    const shown = h("pre.long", { tabindex: "0", "aria-label": "Value" });
-    let from = 0;
     const isText = value.form === "text";
+    const shown = h(`pre.long${isText ? "" : ".hex"}`, { tabindex: "0", "aria-label": "Value" });
+    let from = 0;
     const add = (part) => {
       shown.append(isText ? visible(part.content, { length: Infinity, lines: true }) : hexDump(part.content, from));
       from += part.length;

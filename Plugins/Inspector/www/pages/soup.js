@@ -99,7 +99,7 @@ class SoupPage extends Page {
     const { order, direction } = this.#view;
     const sorted = (path) => (order === path ? direction : undefined);
     const indexed = new Set(this.soup.indexes.map(({ path }) => path));
-    this.fromLabel.textContent = order === "_soupEntryId" ? "entry id" : order.slice(0, 30);
+    fill(this.fromLabel, order === "_soupEntryId" ? "entry id" : visible(order, { length: 30 }));
     this.table.columns = [
       { label: "Entry id", path: "_soupEntryId", width: 12, align: "end", sort: true, sorted: sorted("_soupEntryId"), cell: (row) => String(row.get("id")) },
       { label: "State", width: 13, cell: (row) => (row.get("conflict") ? badge("warn", "conflict") : stateBadge(row.get("state"))) },

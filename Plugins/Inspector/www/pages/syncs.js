@@ -2,6 +2,7 @@
 import { paths } from "../data/api.js";
 import { ExactObject, parseExact } from "../data/exact.js";
 import { clock, count, counted, date, duration, time } from "../data/format.js";
+import { plainText } from "../data/marks.js";
 import { CursorRun } from "../data/run.js";
 import { fill, h, select, svg } from "../parts/dom.js";
 import { outcomeKind } from "../parts/entry-view.js";
@@ -10,7 +11,7 @@ import { act, announce, notice } from "../parts/notice.js";
 import { badge, empty, facts, Page } from "../parts/page.js";
 import { requestTable } from "../parts/requests.js";
 import { table } from "../parts/table.js";
-import { plainText, visible } from "../parts/text.js";
+import { visible } from "../parts/text.js";
 
 const STATUS = { NEW: "info", RUNNING: "busy", DONE: "good", FAILED: "bad", STOPPED: "warn" };
 const OUTCOMES = ["succeeded", "conflict", "rejected", "unanswered", "inFlight", "undecided", "waiting", "nothingToDo"];
@@ -178,7 +179,7 @@ class SyncPage extends Page {
       const { outcomes, ...rest } = await api.get(`${path}/outcomes`, query, signal);
       return { rows: outcomes, ...rest };
     });
-    const kind = select([["", "All outcomes"], ...OUTCOMES.map((one) => [one, one])], "", (outcome) => run.open({ outcome, limit: 200 }));
+    const kind = select([["", "All outcomes"], ...OUTCOMES.map((one) => [one, one])], "", (outcome) => act(kind, this.place, () => run.open({ outcome, limit: 200 })));
     kind.setAttribute("aria-label", "Outcome");
     const section = h("section", h("header.section-head", h("h2", "Outcomes of the last run"), kind), grid);
     await run.open({ limit: 200 });

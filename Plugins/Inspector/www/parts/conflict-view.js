@@ -2,10 +2,11 @@
 import { parseExact } from "../data/exact.js";
 import { diffWords } from "../data/diff.js";
 import { time } from "../data/format.js";
+import { plainText } from "../data/marks.js";
 import { fill, h, uniqueId } from "./dom.js";
 import { notice } from "./notice.js";
 import { badge } from "./page.js";
-import { plainText, visible } from "./text.js";
+import { visible } from "./text.js";
 import { sameValue, valueElement } from "./value.js";
 
 const KINDS = {

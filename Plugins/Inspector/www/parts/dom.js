@@ -1,5 +1,7 @@
-// Makes elements. No text is ever parsed as markup.
+// Makes elements. No text is ever parsed as markup, and what cannot be seen in one is named.
+import { plainText } from "../data/marks.js";
 
+const SPOKEN = new Set(["title", "aria-label", "placeholder"]);
 const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "selected", "open", "readOnly", "indeterminate", "inert"]);
 
 /**
@@ -22,7 +24,7 @@ export function h(name, ...rest) {
       if (!String(value).startsWith("#/")) throw new TypeError(`${key} leads outside of the page.`);
       element.setAttribute(key, value);
     } else {
-      element.setAttribute(key, value === true ? "" : value);
+      element.setAttribute(key, value === true ? "" : SPOKEN.has(key) ? plainText(value, 400) : value);
     }
   }
   element.append(...flat(rest));
@@ -30,7 +32,8 @@ export function h(name, ...rest) {
 }
 
 function flat(children) {
-  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (child instanceof Node ? child : plainText(child, Infinity)));
 }
 
 /** Puts other children in the place of an element's own. */

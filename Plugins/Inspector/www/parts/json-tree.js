@@ -1,9 +1,10 @@
 // A JSON value as a tree that opens level by level.
 import { ExactObject } from "../data/exact.js";
 import { count, counted } from "../data/format.js";
+import { plainText } from "../data/marks.js";
 import { fill, h } from "./dom.js";
 import { kindOf, valueElement } from "./value.js";
-import { plainText, visible } from "./text.js";
+import { visible } from "./text.js";
 
 const PART = 200;
 const OPEN_ITEMS = 40;

@@ -1,10 +1,10 @@
 // The frame of all pages: the head with the store, the navigation, and the place for a page.
 import { counted } from "../data/format.js";
+import { plainText } from "../data/marks.js";
 import { fill, h, select } from "./dom.js";
 import { badge } from "./page.js";
 import { documentNotice, openDialog } from "./notice.js";
 import { showHelp } from "./shortcuts.js";
-import { plainText } from "./text.js";
 
 const THEME = "fieldforce.theme";
 const STORE_PAGES = [["soups", "Soups"], ["console", "Smart SQL"], ["syncs", "Syncs"], ["conflicts", "Conflicts"], ["unsynced", "Unsynced"]];

@@ -1,4 +1,5 @@
 // A table of any length: only the rows in sight are elements. It is a grid for keyboards and screen readers.
+import { plainText } from "../data/marks.js";
 import { fill, h, uniqueId } from "./dom.js";
 
 const OVERSCAN = 8;
@@ -164,7 +165,7 @@ export class DataTable extends HTMLElement {
     this.note.hidden = this.#rows.length > 0;
     this.note.textContent = this.emptyText;
     this.table.setAttribute("aria-rowcount", String(this.total === null ? -1 : this.total + 1));
-    this.table.setAttribute("aria-label", this.label);
+    this.table.setAttribute("aria-label", plainText(this.label));
     if (isFresh || from !== this.#drawn.from || to !== this.#drawn.to) {
       this.#drawn = { from, to };
       const space = (rows) => {
@@ -173,6 +174,8 @@ export class DataTable extends HTMLElement {
         return row;
       };
       fill(this.body, from > 0 ? space(from) : null, this.#rows.slice(from, to).map((row, index) => this.#row(row, from + index)), to < this.#rows.length ? space(this.#rows.length - to) : null);
+      if (this.#active >= from && this.#active < to) this.table.setAttribute("aria-activedescendant", `${this.#id}-${this.#active}`);
+      else this.table.removeAttribute("aria-activedescendant");
       this.#measure();
     }
     if (this.#rows.length) {
@@ -202,7 +205,6 @@ export class DataTable extends HTMLElement {
       const content = column.cell(row);
       return h("td", { "aria-colindex": String(place + 1), class: [column.align === "end" ? "end" : "", column.class ?? ""].filter(Boolean).join(" ") || null }, content);
     }));
-    if (index === this.#active) this.table.setAttribute("aria-activedescendant", element.id);
     return element;
   }
 

@@ -1,7 +1,8 @@
 // A JSON value in one line, by its type.
 import { ExactNumber, ExactObject, exactText } from "../data/exact.js";
+import { plainText } from "../data/marks.js";
 import { h } from "./dom.js";
-import { plainText, visible } from "./text.js";
+import { visible } from "./text.js";
 
 /** The kind of a value, which is also its class. */
 export function kindOf(value) {
