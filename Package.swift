@@ -42,6 +42,7 @@ let package = Package(
     .library(name: "MobileSyncTestSupport", targets: ["MobileSyncTestSupport"]),
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
     .library(name: "EinsteinModels", targets: ["EinsteinModels"]),
+    .library(name: "SalesforceHybridSDK", targets: ["SalesforceHybridSDK"]),
     .library(name: "SalesforceMockOrg", targets: ["SalesforceMockOrg"]),
     .executable(name: "fieldforce", targets: ["fieldforce"]),
   ],
@@ -152,6 +153,20 @@ let package = Package(
         "MobileSync", "StandardSyncTargets", "TestSupport", .httpTypes,
       ],
       path: "Tests/MobileSyncSupport", swiftSettings: settings),
+
+    // The dispatcher between pages and the modules above, without a server or a browser.
+    .target(
+      name: "SalesforceHybridSDK",
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync", .httpTypes,
+      ],
+      path: "Modules/Hybrid", swiftSettings: settings),
+    .testTarget(
+      name: "HybridTests",
+      dependencies: [
+        "SalesforceHybridSDK", "SalesforceMockOrg", "StandardSyncTargets", "TestSupport",
+      ],
+      path: "Tests/Hybrid", swiftSettings: settings),
 
     // Plugins: public API alone.
     .target(

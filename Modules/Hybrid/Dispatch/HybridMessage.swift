@@ -1,0 +1,66 @@
+public import SalesforceSDKCommon
+
+/// The object that a call carries, read member by member. A member that is null counts as missing.
+public struct HybridMessage: Sendable {
+  private let json: JSONSlice?
+  private let action: String
+
+  init(_ json: JSONSlice?, action: String) {
+    self.json = json?.kind == .object ? json : nil
+    self.action = action
+  }
+
+  /// A member as the page wrote it; nil if it is missing or null.
+  public subscript(key: String) -> JSONSlice? {
+    guard let value = json?[key], !value.isNull else { return nil }
+    return value
+  }
+
+  /// A text; nil if it is missing.
+  ///
+  /// - Throws: ``HybridError`` `invalidArguments` for anything else.
+  public func text(_ key: String) throws(HybridError) -> String? {
+    guard let value = self[key] else { return nil }
+    guard let text = value.string else { throw invalid(key, "a text") }
+    return text
+  }
+
+  /// A text that must be there.
+  public func requiredText(_ key: String) throws(HybridError) -> String {
+    guard let text = try text(key) else { throw invalid(key, "a text") }
+    return text
+  }
+
+  /// A whole number; nil if it is missing. A double without a fraction is one.
+  public func integer(_ key: String) throws(HybridError) -> Int64? {
+    guard let value = self[key] else { return nil }
+    guard let number = value.int64 else { throw invalid(key, "a whole number") }
+    return number
+  }
+
+  /// A truth value; `false` if it is missing.
+  public func flag(_ key: String) throws(HybridError) -> Bool {
+    guard let value = self[key] else { return false }
+    guard let flag = value.bool else { throw invalid(key, "true or false") }
+    return flag
+  }
+
+  /// An object; nil if it is missing.
+  public func object(_ key: String) throws(HybridError) -> JSONSlice? {
+    guard let value = self[key] else { return nil }
+    guard value.kind == .object else { throw invalid(key, "an object") }
+    return value
+  }
+
+  /// The elements of an array; nil if it is missing.
+  public func array(_ key: String) throws(HybridError) -> [JSONSlice]? {
+    guard let value = self[key] else { return nil }
+    guard value.kind == .array else { throw invalid(key, "an array") }
+    return Array(value.elements)
+  }
+
+  /// The error for a member that is missing or has the wrong type.
+  public func invalid(_ key: String, _ expected: String) -> HybridError {
+    HybridError(.invalidArguments, "Cannot carry out \(action): \(key) must be \(expected).")
+  }
+}

@@ -1,0 +1,233 @@
+public import SalesforceSDKCommon
+import Synchronization
+
+/// The connection of one page to a ``HybridBridge``: frames go in, responses and events come out.
+public final class HybridSession: Sendable, Identifiable {
+  /// Tells the sessions of a bridge apart.
+  public struct ID: Sendable, Hashable {
+    private let number: Int
+    init(_ number: Int) { self.number = number }
+  }
+
+  /// The session's number in its bridge.
+  public let id: ID
+
+  let bridge: HybridBridge
+  private let send: @Sendable ([UInt8]) async -> Void
+  private let state = Mutex(State())
+
+  private typealias Job = @Sendable () async -> Void
+
+  private struct State {
+    var hasEnded = false
+    var calls = 0
+    var bytes = 0
+    /// The queues of the plug-ins that keep order, by the plug-in's number.
+    var queues: [Int: AsyncStream<Job>.Continuation] = [:]
+    /// What follows calls whose response is not sent yet.
+    var following: [[UInt8]: [@Sendable (HybridSession) async -> Void]] = [:]
+    /// The callers that wait to hand in the next frame.
+    var receivers: [CheckedContinuation<Void, Never>] = []
+    var waitingForEnd: [CheckedContinuation<Void, Never>] = []
+    /// Whether the last call was carried out after the end.
+    var isOver = false
+    /// Whether the plug-ins have released what they kept for the session.
+    var isReleased = false
+  }
+
+  init(id: ID, bridge: HybridBridge, send: @escaping @Sendable ([UInt8]) async -> Void) {
+    self.id = id
+    self.bridge = bridge
+    self.send = send
+  }
+
+  // MARK: Frames
+
+  /// Accepts one frame of the page. Returns before its call is carried out, and suspends while more calls than
+  /// the limits allow wait for their response.
+  ///
+  /// - Throws: ``HybridError`` `invalidFrame` or `tooLarge` if the frame names no id to respond to, `closed`
+  ///   after the session ended. The session stays usable; what carries the frames ends the connection.
+  public func receive(_ frame: [UInt8]) async throws(HybridError) {
+    await waitForRoom()
+    let parsed = try HybridFrame.parse(frame, limits: bridge.limits)
+    guard begin(bytes: frame.count) else {
+      throw HybridError(.closed, "The session has ended. Connect again.")
+    }
+    switch parsed {
+    case .refused(let id, let error):
+      run(nil) { [self] in
+        await deliver(HybridResponse.text(id: id, .error, HybridValue(error.value)))
+        finish(bytes: frame.count)
+      }
+    case .call(let call):
+      let service = bridge.services[call.service]
+      bridge.noteVersion(call.version)
+      run(service) { [self] in
+        await answer(call, service?.plugin)
+        finish(bytes: frame.count)
+      }
+    }
+  }
+
+  /// Sends an event to the page, after the frames that were delivered before. If the page is gone, all other
+  /// pages receive it: one of them may be the same page, loaded again.
+  public func send(event name: String, detail: JSONValue) async {
+    if state.withLock({ $0.hasEnded }) {
+      await bridge.send(event: name, detail: detail)
+    } else {
+      await deliver(HybridResponse.event(name, detail))
+    }
+  }
+
+  /// Ends the session: nothing more is delivered, calls that were accepted are carried out.
+  public func end() {
+    let (queues, receivers) = state.withLock { state in
+      let ended = (state.queues, state.receivers)
+      state.hasEnded = true
+      state.queues = [:]
+      state.receivers = []
+      return ended
+    }
+    for queue in queues.values { queue.finish() }
+    for receiver in receivers { receiver.resume() }
+    releaseIfOver()
+  }
+
+  /// Waits until the session has ended and its last call was carried out.
+  func waitUntilEnded() async {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        if !state.isReleased { state.waitingForEnd.append(continuation) }
+        return state.isReleased
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  // MARK: Calls
+
+  private func answer(_ frame: HybridFrame, _ plugin: (any HybridPlugin)?) async {
+    var response: [UInt8]
+    do {
+      guard let plugin else {
+        throw HybridError(
+          .invalidAction, "invalid action: there is no service \(frame.service).")
+      }
+      let call = HybridCall(
+        service: frame.service, action: frame.action, arguments: frame.arguments, session: id,
+        pluginNames: bridge.pluginNames, maxValueBytes: maxValueBytes(frame.id), id: frame.id,
+        owner: self)
+      let value = try await plugin.respond(to: call)
+      response = HybridResponse.text(id: frame.id, .ok, value)
+      guard response.count <= bridge.limits.maxFrameBytes else {
+        throw HybridError(
+          .tooLarge,
+          "The result of \(frame.action) has \(response.count) bytes, more than the limit of \(bridge.limits.maxFrameBytes). Request less at once."
+        )
+      }
+    } catch {
+      response = HybridResponse.text(id: frame.id, .error, HybridValue(HybridError(error).value))
+    }
+    await deliver(response)
+    startFollowers(of: frame.id)
+  }
+
+  private func maxValueBytes(_ id: [UInt8]) -> Int {
+    bridge.limits.maxFrameBytes - HybridResponse.text(id: id, .ok, .none).count - 16
+  }
+
+  /// Sends a frame unless the session has ended.
+  func deliver(_ frame: [UInt8]) async {
+    guard !state.withLock({ $0.hasEnded }) else { return }
+    await send(frame)
+  }
+
+  /// Keeps `work` until the response to the call with this id is sent.
+  func follow(_ id: [UInt8], _ work: @escaping @Sendable (HybridSession) async -> Void) {
+    state.withLock { $0.following[id, default: []].append(work) }
+  }
+
+  private func startFollowers(of id: [UInt8]) {
+    let works = state.withLock { $0.following.removeValue(forKey: id) } ?? []
+    for work in works { bridge.start { [self] in await work(self) } }
+  }
+
+  // MARK: Order and limits
+
+  private func isFull(_ state: State) -> Bool {
+    state.calls >= bridge.limits.maxPendingCalls || state.bytes >= bridge.limits.maxPendingBytes
+  }
+
+  private func waitForRoom() async {
+    await withCheckedContinuation { continuation in
+      let mayGo = state.withLock { state in
+        guard !state.hasEnded, isFull(state) else { return true }
+        state.receivers.append(continuation)
+        return false
+      }
+      if mayGo { continuation.resume() }
+    }
+  }
+
+  /// Counts a call; false if the session has ended.
+  private func begin(bytes: Int) -> Bool {
+    state.withLock { state in
+      guard !state.hasEnded else { return false }
+      state.calls += 1
+      state.bytes += bytes
+      return true
+    }
+  }
+
+  private func finish(bytes: Int) {
+    let receivers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      state.calls -= 1
+      state.bytes -= bytes
+      guard !isFull(state) else { return [] }
+      defer { state.receivers = [] }
+      return state.receivers
+    }
+    for receiver in receivers { receiver.resume() }
+    releaseIfOver()
+  }
+
+  /// Runs `job`, behind the earlier ones of the service if that keeps order.
+  private func run(_ service: HybridBridge.Service?, _ job: @escaping Job) {
+    guard let service, service.plugin.keepsOrder else {
+      Task { await job() }
+      return
+    }
+    let queue = state.withLock { state -> AsyncStream<Job>.Continuation? in
+      if let known = state.queues[service.number] { return known }
+      guard !state.hasEnded else { return nil }
+      let (jobs, queue) = AsyncStream.makeStream(of: Job.self)
+      state.queues[service.number] = queue
+      Task { for await job in jobs { await job() } }
+      return queue
+    }
+    // The session ended between the counting of the call and here: its queue takes nothing more.
+    if case .terminated? = queue?.yield(job) { Task { await job() } }
+    if queue == nil { Task { await job() } }
+  }
+
+  /// Lets the plug-ins release what they keep, once the session has ended and its last call was carried out.
+  private func releaseIfOver() {
+    let isOver = state.withLock { state in
+      guard state.hasEnded, state.calls == 0, !state.isOver else { return false }
+      state.isOver = true
+      return true
+    }
+    guard isOver else { return }
+    Task { [self] in
+      for plugin in bridge.plugins { await plugin.sessionDidEnd(id) }
+      bridge.forget(id)
+      let waiting = state.withLock { state in
+        defer { state.waitingForEnd = [] }
+        state.isReleased = true
+        return state.waitingForEnd
+      }
+      for continuation in waiting { continuation.resume() }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+public import Foundation
+public import MobileSync
+public import SalesforceSDKCommon
+public import SalesforceSDKCore
+public import SmartStore
+
+/// What the services of a bridge work on: the accounts, stores and syncs of one program.
+///
+/// The services act for the user who is current when a call is carried out.
+public struct HybridHost: Sendable {
+  /// The accounts.
+  public let accounts: UserAccountManager
+  /// The stores of the app and of the accounts.
+  public let stores: SmartStoreManager
+  /// The sync managers of the stores.
+  public let syncs: SyncManagers
+  /// What `sdkinfo` says of the app.
+  public var app: HybridApp
+  /// The folders from which a page may upload files. Default: none.
+  public var uploadFolders: [URL] = []
+  /// Logs a user in when a page requests it and there is no user. Default: none, the request fails.
+  public var logIn: (@Sendable () async throws -> UserAccount)?
+  /// Shows the inspector of a store when a page requests it. Default: none, the request fails.
+  public var showInspector: (@Sendable (SmartStore) async throws -> Void)?
+
+  private let transport: any HTTPTransport
+  let userAgent: UserAgent
+
+  /// Creates a host.
+  ///
+  /// - Parameters:
+  ///   - transport: Sends the requests of pages.
+  ///   - userAgent: What the requests and the credentials of a page say of the program.
+  public init(
+    accounts: UserAccountManager, stores: SmartStoreManager, syncs: SyncManagers,
+    transport: any HTTPTransport, userAgent: UserAgent = UserAgent(), app: HybridApp = HybridApp()
+  ) {
+    self.accounts = accounts
+    self.stores = stores
+    self.syncs = syncs
+    self.transport = transport
+    self.userAgent = userAgent
+    self.app = app
+  }
+
+  /// The current user's account.
+  ///
+  /// - Throws: ``HybridError`` `notAuthenticated` if there is none.
+  func account(or message: String = "No user account found") async throws(HybridError)
+    -> UserAccount
+  {
+    guard let account = await accounts.current else {
+      throw HybridError(.notAuthenticated, message)
+    }
+    return account
+  }
+
+  /// A client that acts for an account.
+  func client(_ account: UserAccount) -> RestClient {
+    RestClient(
+      account: account, accounts: accounts, transport: transport, userAgent: userAgent)
+  }
+
+  /// A client without an account.
+  func client() -> RestClient { RestClient(transport: transport, userAgent: userAgent) }
+
+  /// The store that a message selects by `isGlobalStore` and `storeName`, created on first use (SS-228).
+  ///
+  /// - Throws: ``HybridError`` `notAuthenticated` for a user store without a user; what opening throws.
+  func store(_ selection: StoreSelection) async throws -> SmartStore {
+    if selection.isGlobal { return try await stores.sharedGlobal(withName: selection.name) }
+    let owner = StoreOwner(try await account())
+    guard let store = try await stores.shared(withName: selection.name, forUserAccount: owner)
+    else { throw HybridError(.notAuthenticated, "No user account found") }
+    return store
+  }
+
+  /// The sync manager of the store that a message selects.
+  func syncManager(_ selection: StoreSelection) async throws -> SyncManager {
+    let account = try await account()
+    return try await syncs.sharedInstance(
+      store: try await store(selection), sender: client(account))
+  }
+}
+
+/// What `sdkinfo` says of the app.
+public struct HybridApp: Sendable {
+  /// The app's name. Default: empty.
+  public var name = ""
+  /// The app's version. Default: empty.
+  public var version = ""
+  /// All members of the boot configuration. Default: none.
+  public var bootConfiguration: JSONObject = [:]
+
+  /// Creates an app without a name.
+  public init() {}
+}
+
+/// Which store a message means.
+struct StoreSelection: Sendable, Hashable {
+  let name: String
+  let isGlobal: Bool
+
+  /// Reads `isGlobalStore` and `storeName`. A name that is missing, empty or `undefined` is the default
+  /// store's.
+  init(_ message: HybridMessage) throws(HybridError) {
+    isGlobal = try message.flag("isGlobalStore")
+    let name = try message.text("storeName") ?? ""
+    self.name = ["", "undefined"].contains(name) ? SmartStore.defaultStoreName : name
+  }
+}

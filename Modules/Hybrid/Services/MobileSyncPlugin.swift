@@ -1,0 +1,129 @@
+import MobileSync
+import SalesforceSDKCommon
+
+/// `com.salesforce.mobilesync`, also called `com.salesforce.smartsync`: syncs between soups and the server
+/// (MS-335 to MS-340).
+///
+/// The response to a sync holds its state when the run starts. Each later state is an event `sync`, delivered to
+/// the page that started the run, or to all pages if that page is gone; the last one is done, failed or stopped.
+public struct MobileSyncPlugin: HybridPlugin {
+  /// The service and its name in release 7.1.
+  public let serviceNames = ["com.salesforce.mobilesync", "com.salesforce.smartsync"]
+
+  private let host: HybridHost
+
+  /// Creates the service.
+  public init(host: HybridHost) { self.host = host }
+
+  public func respond(to call: HybridCall) async throws -> HybridValue {
+    let message = call.message
+    switch call.action {
+    case "syncDown", "syncUp", "reSync":
+      return try await run(call, message)
+    case "getSyncStatus":
+      let sync = try SyncReference(message)
+      let manager = try await manager(message)
+      let state: SyncState? =
+        switch sync {
+        case .id(let id): try await manager.syncStatus(forId: id)
+        case .name(let name): try await manager.syncStatus(forName: name)
+        }
+      return HybridValue(.object(state?.json ?? [:]))
+    case "cleanResyncGhosts":
+      let sync = try SyncReference(message)
+      let manager = try await manager(message)
+      let count =
+        switch sync {
+        case .id(let id): try await manager.cleanResyncGhosts(forId: id)
+        case .name(let name): try await manager.cleanResyncGhosts(forName: name)
+        }
+      return HybridValue(.integer(Int64(count)))
+    case "deleteSync":
+      let sync = try SyncReference(message)
+      let manager = try await manager(message)
+      switch sync {
+      case .id(let id): try await manager.deleteSync(forId: id)
+      case .name(let name): try await manager.deleteSync(forName: name)
+      }
+      return .none
+    default:
+      throw call.invalidAction()
+    }
+  }
+
+  private func manager(_ message: HybridMessage) async throws -> SyncManager {
+    try await host.syncManager(try StoreSelection(message))
+  }
+
+  /// Starts a run and lets its states follow the response.
+  private func run(_ call: HybridCall, _ message: HybridMessage) async throws -> HybridValue {
+    let selection = try StoreSelection(message)
+    let run =
+      if call.action == "reSync" {
+        try await reSync(try SyncReference(message), message)
+      } else {
+        try await start(call.action, message)
+      }
+    call.afterResponse { session in
+      for await state in run.updates {
+        await session.send(event: "sync", detail: Self.detail(state, selection))
+      }
+    }
+    return HybridValue(.object(run.state.json))
+  }
+
+  private func reSync(
+    _ sync: SyncReference, _ message: HybridMessage
+  ) async throws -> SyncRun {
+    let manager = try await manager(message)
+    switch sync {
+    case .id(let id): return try await manager.reSync(id: id)
+    case .name(let name): return try await manager.reSync(named: name)
+    }
+  }
+
+  private func start(_ action: String, _ message: HybridMessage) async throws -> SyncRun {
+    let soup = try message.requiredText("soupName")
+    let options = try SyncOptions(json: message["options"]?.value)
+    let name = try message.text("syncName")
+    let target = try message.object("target")?.value.object
+    if action == "syncUp" {
+      return try await manager(message).syncUp(
+        targetJSON: target ?? [:], options: options, soupName: soup, syncName: name)
+    }
+    guard let target else { throw message.invalid("target", "an object") }
+    return try await manager(message).syncDown(
+      targetJSON: target, options: options, soupName: soup, syncName: name)
+  }
+
+  /// The state with the store that it belongs to (MS-338).
+  private static func detail(_ state: SyncState, _ store: StoreSelection) -> JSONValue {
+    var json = state.json
+    json["isGlobalStore"] = .bool(store.isGlobal)
+    json["storeName"] = .string(store.name)
+    return .object(json)
+  }
+}
+
+/// Which sync a message means: a text is a name, also one of digits; a number is an id (HT-32).
+enum SyncReference {
+  case id(Int64)
+  case name(String)
+
+  init(_ message: HybridMessage) throws(HybridError) {
+    if let name = try message.text("syncName") {
+      self = .name(name)
+    } else if let id = message["syncId"] {
+      if let name = id.string {
+        self = .name(name)
+      } else if let number = try message.integer("syncId") {
+        self = .id(number)
+      } else {
+        throw message.invalid("syncId", "a whole number")
+      }
+    } else {
+      throw HybridError(
+        .invalidArguments, "neither syncId nor syncName were specified: give one of them.")
+    }
+  }
+}

@@ -1,0 +1,298 @@
+import SalesforceHybridSDK
+import SalesforceSDKCommon
+import Synchronization
+import TestSupport
+import Testing
+
+/// Does each call get one response, in the right order, whatever a page sends?
+struct DispatchTests {
+  @Test
+  func `HT-5 a call gets one response with its id as the page wrote it`() async throws {
+    let bridge = try HybridBridge(plugins: [Echo()])
+    let page = try Page(bridge)
+    for id in ["7", "\"a\\u0041\"", "1.50", "\"\""] {
+      try await page.send(#"{"id":\#(id),"service":"echo","action":"echo","args":[1]}"#)
+    }
+    await bridge.close()
+    #expect(
+      Set(page.texts) == [
+        #"{"id":7,"status":"ok","value":[1]}"#,
+        #"{"id":"a\u0041","status":"ok","value":[1]}"#,
+        #"{"id":1.50,"status":"ok","value":[1]}"#, #"{"id":"","status":"ok","value":[1]}"#,
+      ])
+  }
+
+  @Test
+  func `HT-5 an unknown service or action, and a call without its parts, get an error`()
+    async throws
+  {
+    let bridge = try HybridBridge(plugins: [Echo()])
+    let page = try Page(bridge)
+    #expect(try await page.failure("unknown", "echo").hasPrefix("invalid action"))
+    #expect(try await page.failure("echo", "shout").hasPrefix("invalid action"))
+    for call in [
+      #"{"id":90}"#, #"{"id":91,"service":"echo","action":"echo"}"#,
+      #"{"id":92,"service":1,"action":"echo","args":[]}"#,
+      #"{"id":93,"service":"echo","action":"echo","args":{}}"#,
+    ] {
+      try await page.send(call)
+    }
+    for id in 90...93 { #expect(await page.response(id)["status"] == "error") }
+    await bridge.close()
+  }
+
+  @Test
+  func `HT-5 a response without a value, parts before it, and an error of any kind of value`()
+    async throws
+  {
+    let bridge = try HybridBridge(plugins: [Echo()])
+    let page = try Page(bridge)
+    try await page.send(#"{"id":1,"service":"echo","action":"nothing","args":[]}"#)
+    #expect(await page.response(1) == ["id": 1, "status": "ok"])
+    try await page.send(#"{"id":2,"service":"echo","action":"parts","args":["a",{"b":1}]}"#)
+    _ = await page.response(2)
+    try await page.send(#"{"id":3,"service":"echo","action":"fail","args":[{"message":"m"}]}"#)
+    #expect(await page.response(3)["value"] == ["message": "m"])
+    await bridge.close()
+    #expect(
+      page.texts.filter { $0.hasPrefix(#"{"id":2"#) } == [
+        #"{"id":2,"status":"pending","value":"a"}"#,
+        #"{"id":2,"status":"pending","value":{"b":1}}"#, #"{"id":2,"status":"ok"}"#,
+      ])
+  }
+
+  @Test
+  func `HT-6 the version prefix is dropped, its absence and other first arguments are fine`()
+    async throws
+  {
+    let bridge = try HybridBridge(plugins: [Echo()])
+    let page = try Page(bridge)
+    let cases: [(JSONValue, JSONValue)] = [
+      (["pluginSDKVersion:14.0.0", 1], [1]), (["pluginSDKVersion:14.0.0"], []), ([], []),
+      ([.null, 2], [.null, 2]), ([3, "pluginSDKVersion:1"], [3, "pluginSDKVersion:1"]),
+      (["other", 4], ["other", 4]),
+    ]
+    for (number, (sent, received)) in cases.enumerated() {
+      try await page.send(
+        #"{"id":\#(number),"service":"echo","action":"echo","args":\#(sent.text)}"#)
+      #expect(await page.response(number)["value"] == received)
+    }
+    await bridge.close()
+  }
+
+  @Test
+  func `HT-29 SS-235 calls of a plug-in that keeps order get responses in order, others overtake`()
+    async throws
+  {
+    let gate = Latch()
+    let bridge = try HybridBridge(plugins: [Slow(name: "ordered", keepsOrder: true, gate), Echo()])
+    let page = try Page(bridge)
+    var ids: [Int] = []
+    for _ in 0..<100 { ids.append(try await page.post("ordered", "wait")) }
+    let other = try await page.post("echo", "echo")
+    #expect(await page.response(other)["status"] == "ok")
+    #expect(page.frames.count == 1)
+    gate.open()
+    for id in ids { _ = await page.response(id) }
+    await bridge.close()
+    #expect(page.frames.dropFirst().map { $0["id"]?.int64 } == ids.map { Int64($0) })
+  }
+
+  @Test
+  func `a thousand calls at once all get their response`() async throws {
+    let bridge = try HybridBridge(plugins: [Echo()])
+    let page = try Page(bridge)
+    var ids: [Int] = []
+    for number in 0..<1_000 {
+      ids.append(try await page.post("echo", "echo", .integer(Int64(number))))
+    }
+    for id in ids { #expect(await page.response(id)["status"] == "ok") }
+    await bridge.close()
+    #expect(page.frames.count == 1_000)
+  }
+
+  @Test
+  func `a session accepts no more calls than the limits allow until some have their response`()
+    async throws
+  {
+    let gate = Latch()
+    var limits = HybridLimits()
+    limits.maxPendingCalls = 3
+    let bridge = try HybridBridge(
+      plugins: [Slow(name: "slow", keepsOrder: false, gate)], limits: limits)
+    let page = try Page(bridge)
+    let accepted = Mutex(0)
+    let sending = Task {
+      for _ in 0..<10 {
+        _ = try await page.post("slow", "wait")
+        accepted.withLock { $0 += 1 }
+      }
+    }
+    for _ in 0..<200 { await Task.yield() }
+    #expect(accepted.withLock { $0 } <= 3)
+    gate.open()
+    try await sending.value
+    await bridge.close()
+    #expect(accepted.withLock { $0 } == 10)
+  }
+
+  @Test
+  func `a frame that names no id is refused and the session stays usable`() async throws {
+    let bridge = try HybridBridge(plugins: [Echo()])
+    let page = try Page(bridge)
+    for text in [
+      "", "{", "[]", "null", "7", "{}", #"{"id":null}"#, #"{"id":[]}"#, "\u{FEFF}{}",
+      String(repeating: "[", count: 10_000),
+    ] {
+      await #expect(throws: HybridError.self) { try await page.send(text) }
+    }
+    await #expect(throws: HybridError.self) {
+      try await page.session.receive([0x22, 0xff, 0x22])
+    }
+    let long = #"{"id":1,"service":"echo","action":"echo","args":[""#
+    await #expect(throws: HybridError.self) {
+      try await page.send(long + String(repeating: "x", count: 17 << 20) + #""]}"#)
+    }
+    #expect(try await page.value("echo", "echo") == [[:]])
+    await bridge.close()
+  }
+
+  @Test
+  func `a call that nests 10,000 levels deep gets an error`() async throws {
+    let bridge = try HybridBridge(plugins: [Echo()])
+    let page = try Page(bridge)
+    let deep = String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000)
+    try await page.send(#"{"id":"deep","service":"echo","action":"echo","args":[\#(deep)]}"#)
+    let response = await page.frame { $0["id"] == "deep" }
+    #expect(response["status"] == "error")
+    await bridge.close()
+  }
+
+  @Test
+  func
+    `calls that were accepted are carried out after the page went away, and nothing is delivered`()
+    async throws
+  {
+    let gate = Latch()
+    let slow = Slow(name: "ordered", keepsOrder: true, gate)
+    let bridge = try HybridBridge(plugins: [slow])
+    let page = try Page(bridge)
+    for _ in 0..<5 { _ = try await page.post("ordered", "wait") }
+    page.session.end()
+    await #expect(throws: HybridError.self) { _ = try await page.post("ordered", "wait") }
+    gate.open()
+    await bridge.close()
+    #expect(slow.done.withLock { $0 } == 5)
+    #expect(slow.ended.withLock { $0 } == 1)
+    #expect(page.frames.isEmpty)
+    #expect(bridge.sessionCount == 0)
+    #expect(throws: HybridError.self) { try Page(bridge) }
+  }
+
+  @Test
+  func `two plug-ins with the same service are refused`() {
+    #expect(throws: HybridError.self) { try HybridBridge(plugins: [Echo(), Echo()]) }
+  }
+
+  @Test
+  func `5,000 seeded mutations of frames each get at most one response`() async throws {
+    let seed = UInt64.random(in: 0..<1_000_000)
+    var random = SeededGenerator(seed: seed)
+    let bridge = try HybridBridge(plugins: [Echo()])
+    let page = try Page(bridge)
+    let original = Array(
+      #"{"id":12,"service":"echo","action":"echo","args":["pluginSDKVersion:14.0.0",{"a":[1,"é"]}]}"#
+        .utf8)
+    var accepted = 0
+    for _ in 0..<5_000 {
+      var frame = original
+      for _ in 0...Int.random(in: 0..<3, using: &random) {
+        let at = Int.random(in: 0..<frame.count, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: frame[at] = UInt8.random(in: 0...255, using: &random)
+        case 1: frame.remove(at: at)
+        case 2: frame.insert(UInt8.random(in: 0...255, using: &random), at: at)
+        default: frame.removeSubrange(at...)
+        }
+        if frame.isEmpty { frame = [0x7b] }
+      }
+      do {
+        try await page.session.receive(frame)
+        accepted += 1
+      } catch {
+        #expect([.invalidFrame, .tooLarge].contains(error.code), "seed \(seed)")
+      }
+    }
+    await bridge.close()
+    #expect(page.frames.count <= accepted, "seed \(seed)")
+  }
+}
+
+/// A plug-in of an app's own.
+struct Echo: HybridPlugin {
+  let serviceNames = ["echo"]
+
+  func respond(to call: HybridCall) async throws -> HybridValue {
+    switch call.action {
+    case "echo": return HybridValue(.array(call.arguments.map(\.value)))
+    case "nothing": return .none
+    case "parts":
+      for part in call.arguments { await call.report(HybridValue(part)) }
+      return .none
+    case "fail":
+      throw HybridError(.failed, "failed", value: call.arguments.first?.value)
+    default: throw call.invalidAction()
+    }
+  }
+}
+
+/// A plug-in whose calls wait for a latch.
+final class Slow: HybridPlugin {
+  let serviceNames: [String]
+  let keepsOrder: Bool
+  let done = Mutex(0)
+  let ended = Mutex(0)
+  private let gate: Latch
+
+  init(name: String, keepsOrder: Bool, _ gate: Latch) {
+    serviceNames = [name]
+    self.keepsOrder = keepsOrder
+    self.gate = gate
+  }
+
+  func respond(to call: HybridCall) async throws -> HybridValue {
+    await gate.wait()
+    done.withLock { $0 += 1 }
+    return .none
+  }
+
+  func sessionDidEnd(_ session: HybridSession.ID) async { ended.withLock { $0 += 1 } }
+}
+
+/// Holds tasks back until it is opened.
+final class Latch: Sendable {
+  private struct State {
+    var isOpen = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+  private let state = Mutex(State())
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiting.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  func open() {
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+}

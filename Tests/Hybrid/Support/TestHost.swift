@@ -1,0 +1,82 @@
+import MobileSync
+import SalesforceHybridSDK
+import SalesforceMockOrg
+import SalesforceSDKCommon
+import SalesforceSDKCore
+import SmartStore
+import StandardSyncTargets
+import TestSupport
+
+/// A program with accounts, stores and syncs of its own, and a bridge to them.
+struct TestHost: Sendable {
+  let accounts: UserAccountManager
+  let stores: SmartStoreManager
+  let syncs: SyncManagers
+  let bridge: HybridBridge
+
+  static let store = "com.salesforce.smartstore"
+  static let sync = "com.salesforce.mobilesync"
+
+  /// Runs `body` with a host without a user and without a network.
+  static func with(
+    plugins: [any HybridPlugin] = [], encryption: StoreEncryption? = nil,
+    adjust: (inout HybridHost) -> Void = { _ in }, _ body: (TestHost) async throws -> Void
+  ) async throws {
+    try await with(
+      URLSessionTransport(), plugins: plugins, encryption: encryption, adjust: adjust, body)
+  }
+
+  /// Runs `body` with a mock org and a host whose user has logged in to it.
+  static func withOrg(
+    adjust: (inout HybridHost) -> Void = { _ in },
+    _ body: (TestHost, MockOrg) async throws -> Void
+  ) async throws {
+    try await withMockOrg { org, server in
+      try await with(URLSessionTransport(), adjust: adjust) { host in
+        let info = server.info
+        _ = try await host.accounts.logIn(
+          accessToken: info.accessToken, refreshToken: info.refreshToken,
+          instance: try LoginServer(info.instanceUrl),
+          app: ConnectedApp(
+            clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false))
+        try await body(host, org)
+      }
+    }
+  }
+
+  private static func with(
+    _ transport: any HTTPTransport, plugins: [any HybridPlugin] = [],
+    encryption: StoreEncryption? = nil, adjust: (inout HybridHost) -> Void,
+    _ body: (TestHost) async throws -> Void
+  ) async throws {
+    try await TemporaryFolder.with { folder in
+      let secrets = FileSecretStore(
+        in: folder.url, masterKey: KeyFile(folder.file("master.key")))
+      let accounts = try await UserAccountManager(
+        persister: EncryptedAccountDirectory(root: folder.file("accounts"), secrets: secrets),
+        transport: transport)
+      let stores = SmartStoreManager(
+        root: folder.file("stores"),
+        encryption: encryption ?? .encrypted(SecretStoreKeyProvider(secrets)), accounts: accounts)
+      let registry = SyncTargetRegistry()
+      try StandardSyncTargets.register(into: registry)
+      let syncs = SyncManagers(registry: registry)
+      var host = HybridHost(
+        accounts: accounts, stores: stores, syncs: syncs, transport: transport)
+      adjust(&host)
+      let bridge = try HybridBridge.standard(host: host, plugins: plugins)
+      let test = TestHost(accounts: accounts, stores: stores, syncs: syncs, bridge: bridge)
+      let result: Result<Void, any Error>
+      do {
+        result = .success(try await body(test))
+      } catch {
+        result = .failure(error)
+      }
+      await bridge.close()
+      await syncs.removeSharedInstances()
+      try await stores.close()
+      await accounts.close()
+      try result.get()
+    }
+  }
+}
