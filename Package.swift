@@ -43,6 +43,7 @@ let package = Package(
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
     .library(name: "EinsteinModels", targets: ["EinsteinModels"]),
     .library(name: "SalesforceHybridSDK", targets: ["SalesforceHybridSDK"]),
+    .library(name: "HybridServer", targets: ["HybridServer"]),
     .library(name: "SalesforceMockOrg", targets: ["SalesforceMockOrg"]),
     .executable(name: "fieldforce", targets: ["fieldforce"]),
   ],
@@ -293,6 +294,21 @@ let package = Package(
       dependencies: ["LoopbackLogin", "TestSupport"],
       path: "Tests/LoopbackLogin", swiftSettings: settings),
 
+    // Pages in a browser, and Node processes, on the dispatcher of the hybrid module.
+    .target(
+      name: "HybridServer",
+      dependencies: [
+        "SalesforceHybridSDK", "SalesforceSDKCommon", "SalesforceSDKCore", .nio, .nioHTTP,
+        .nioPosix, .nioWebSocket,
+      ],
+      path: "Plugins/HybridServer", exclude: ["JavaScript/mock", "JavaScript/tests"],
+      resources: [.copy("JavaScript/cordova"), .copy("JavaScript/plugins")],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HybridServerTests",
+      dependencies: ["HybridServer", "SalesforceHybridSDK", "TestSupport", .nio, .nioPosix],
+      path: "Tests/HybridServer", swiftSettings: settings),
+
     // The platform's language models, apart from what every app needs.
     .target(
       name: "EinsteinModels",
@@ -327,7 +343,7 @@ let package = Package(
       dependencies: [
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
         "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
-        "SalesforceMockOrg", .argumentParser, .httpTypes,
+        "SalesforceMockOrg", "SalesforceHybridSDK", "HybridServer", .argumentParser, .httpTypes,
       ],
       path: "Tools/CLI", swiftSettings: settings),
     .testTarget(
@@ -384,6 +400,9 @@ extension Target.Dependency {
   static var nioHTTPTypes: Self {
     .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
   }
+  static var nioHTTP: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
+  static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
+  static var nioWebSocket: Self { .product(name: "NIOWebSocket", package: "swift-nio") }
   static var services: Self {
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
   }

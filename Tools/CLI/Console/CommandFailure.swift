@@ -1,4 +1,5 @@
 import Foundation
+import HybridServer
 import MobileSync
 import SalesforceMockOrg
 import SalesforceSDKCommon
@@ -67,6 +68,8 @@ struct CommandFailure: Error {
       self.init(
         number: error.status, name: "\(error.code)",
         message: error.message + Self.words(error.serverErrors.map(\.message)))
+    case let error as HybridServerError:
+      self.init("\(error.code)", error.message)
     case let error as TransportError:
       self.init("\(error.code)", error.message)
     case let error as SecretStoreError:

@@ -18,7 +18,7 @@ struct Workspace {
   let encryption: StoreEncryption
   let transport = URLSessionTransport()
   /// What requests say of this program; it holds the name of the installation (CO-11).
-  private let userAgent: UserAgent
+  let userAgent: UserAgent
 
   /// Opens a folder, and makes it if it does not exist.
   ///

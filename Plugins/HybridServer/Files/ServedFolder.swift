@@ -1,0 +1,47 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A folder whose files, and nothing else, may be served.
+struct ServedFolder: Sendable {
+  /// The folder's path without links.
+  let root: String
+
+  /// - Returns: Nil if there is no such folder.
+  init?(_ url: URL) {
+    guard let root = Self.resolved(url.path(percentEncoded: false)) else { return nil }
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: root, isDirectory: &isFolder), isFolder.boolValue
+    else { return nil }
+    self.root = root
+  }
+
+  /// The regular file at a path that a request named, percent-decoded; nil if there is none or if the path
+  /// leads out of the folder, also by links.
+  func file(_ path: String) -> String? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    let isInside = parts.allSatisfy { part in
+      !part.isEmpty && part != "." && part != ".." && !part.utf8.contains(0)
+        && !part.utf8.contains(UInt8(ascii: "\\"))
+    }
+    guard isInside, let file = Self.resolved(root + "/" + path), file.hasPrefix(root + "/") else {
+      return nil
+    }
+    var status = stat()
+    guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return file
+  }
+
+  /// The path without links; nil if there is nothing.
+  private static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}

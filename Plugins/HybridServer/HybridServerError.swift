@@ -1,0 +1,43 @@
+public import SalesforceSDKCommon
+
+/// Why a server for pages cannot be started.
+public struct HybridServerError: Error, Sendable {
+  /// The kind of failure. Kinds may be added; compare, do not enumerate.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String { case cannotListen, noFolder, noScripts }
+    private let kind: Kind
+    /// The port cannot be used, for example because another program has it. Choose another port.
+    public static let cannotListen = Code(kind: .cannotListen)
+    /// The folder of the pages does not exist or cannot be read. Correct its path.
+    public static let noFolder = Code(kind: .noFolder)
+    /// The JavaScript that belongs to the server is missing where the program is. Install the program again.
+    public static let noScripts = Code(kind: .noScripts)
+
+    /// The name of the code.
+    public var description: String { kind.rawValue }
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// What failed, on what, and the remedy.
+  public let message: String
+  /// The error below, where there was one.
+  public let cause: (any Error)?
+  /// The line that noticed the failure.
+  public let location: SourceLocation
+
+  init(
+    _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
+    line: Int = #line
+  ) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.location = SourceLocation(fileID: fileID, line: line)
+  }
+}
+
+extension HybridServerError: CustomStringConvertible {
+  /// The code's name and the message.
+  public var description: String { "\(code): \(message)" }
+}

@@ -1,0 +1,79 @@
+import NIOCore
+import NIOHTTP1
+
+/// A connection over which a browser requests files.
+struct FileConnection: Sendable {
+  typealias ResponsePart = HTTPPart<HTTPResponseHead, ByteBuffer>
+  typealias Stream = NIOAsyncChannel<HTTPServerRequestPart, ResponsePart>
+
+  let rules: AccessRules
+  let files: PageFiles
+
+  /// The longest body of a request that is read before the connection is closed. No request needs one.
+  private static let maxBodyBytes = 64 << 10
+
+  /// Serves requests until the browser closes the connection or the task is cancelled.
+  func serve(_ stream: Stream) async throws {
+    let port = stream.channel.localAddress?.port ?? 0
+    try await stream.executeThenClose { inbound, outbound in
+      var request: HTTPRequestHead?
+      var bodyBytes = 0
+      for try await part in inbound {
+        switch part {
+        case .head(let head):
+          request = head
+          bodyBytes = 0
+        case .body(let buffer):
+          bodyBytes += buffer.readableBytes
+          guard bodyBytes <= Self.maxBodyBytes else { return }
+        case .end:
+          guard let head = request else { return }
+          request = nil
+          for part in await response(to: head, port: port) { try await outbound.write(part) }
+          guard head.isKeepAlive else { return }
+        }
+      }
+    }
+  }
+
+  private func response(to head: HTTPRequestHead, port: Int) async -> [ResponsePart] {
+    guard let path = rules.path(of: head, port: port) else { return refusal(.forbidden, to: head) }
+    guard [.GET, .HEAD].contains(head.method) else {
+      return refusal(.methodNotAllowed, to: head)
+    }
+    // The socket's address, without an upgrade or with a foreign origin.
+    guard path != "_bridge" else { return refusal(.forbidden, to: head) }
+    guard let file = await files.content(path) else { return refusal(.notFound, to: head) }
+    return parts(.ok, to: head, file.type, file.bytes, port: port)
+  }
+
+  private func refusal(_ status: HTTPResponseStatus, to head: HTTPRequestHead) -> [ResponsePart] {
+    parts(status, to: head, "text/plain; charset=utf-8", [], port: nil)
+  }
+
+  private func parts(
+    _ status: HTTPResponseStatus, to head: HTTPRequestHead, _ type: String, _ body: [UInt8],
+    port: Int?
+  ) -> [ResponsePart] {
+    var headers: HTTPHeaders = [
+      "Content-Type": type, "Content-Length": String(body.count), "Cache-Control": "no-cache",
+      "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin",
+      // The address holds the token.
+      "Referrer-Policy": "no-referrer",
+    ]
+    if let port {
+      // Existing pages use inline scripts and compile templates with `new Function`.
+      headers.add(
+        name: "Content-Security-Policy",
+        value: "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval' "
+          + "ws://\(AccessRules.host(port)); frame-ancestors 'self'")
+    }
+    if !head.isKeepAlive { headers.add(name: "Connection", value: "close") }
+    var parts: [ResponsePart] = [
+      .head(HTTPResponseHead(version: head.version, status: status, headers: headers))
+    ]
+    if head.method != .HEAD, !body.isEmpty { parts.append(.body(ByteBuffer(bytes: body))) }
+    parts.append(.end(nil))
+    return parts
+  }
+}

@@ -1,0 +1,167 @@
+public import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOWebSocket
+public import SalesforceHybridSDK
+public import SalesforceSDKCommon
+
+/// Serves an app's pages on this machine and connects them to a ``HybridBridge``.
+///
+/// It listens on 127.0.0.1 alone. The address holds a token that is new for each server: every program that knows the
+/// address may use the bridge. Requests with another `Host`, and sockets with the `Origin` of another page, are
+/// refused.
+///
+/// ```swift
+/// let server = try await HybridServer.start(bridge: bridge, www: folder)
+/// print(server.info)
+/// ```
+public final class HybridServer: Sendable {
+  /// The address of the pages, with the token and a slash at its end.
+  public let url: String
+  /// The address of the start page; nil without a www folder.
+  public let startURL: String?
+  /// The address of the WebSocket.
+  public let socketURL: String
+  /// The port.
+  public let port: Int
+
+  private let bridge: HybridBridge
+  private let task: Task<Void, Never>
+
+  /// How long ``stop()`` waits for the calls under way.
+  private static let patience: Duration = .seconds(5)
+
+  private enum Connection: Sendable {
+    case files(FileConnection.Stream)
+    case socket(SocketConnection.Stream)
+  }
+
+  private init(
+    bridge: HybridBridge, port: Int, token: String, startPage: String?, task: Task<Void, Never>
+  ) {
+    self.bridge = bridge
+    self.port = port
+    self.task = task
+    let host = AccessRules.host(port)
+    url = "http://\(host)/\(token)/"
+    socketURL = "ws://\(host)/\(token)/_bridge"
+    startURL = startPage.map { "http://\(host)/\(token)/\($0)" }
+  }
+
+  /// Starts a server and returns once it listens; it runs until ``stop()``.
+  ///
+  /// - Parameters:
+  ///   - bridge: Closed by ``stop()``.
+  ///   - www: The folder of the app's pages. Without one, only the bridge's scripts and the socket are served.
+  ///   - startPage: The page at the address itself, relative to `www`. Default: `index.html`.
+  ///   - port: 0 takes a free port.
+  /// - Throws: ``HybridServerError``.
+  public static func start(
+    bridge: HybridBridge, www: URL? = nil, startPage: String = "index.html", port: Int = 0
+  ) async throws(HybridServerError) -> HybridServer {
+    let files = try PageFiles(www: www, startPage: startPage)
+    let rules = AccessRules()
+    let listener: NIOAsyncChannel<EventLoopFuture<Connection>, Never>
+    do {
+      listener = try await listen(port, rules, maxFrameBytes: bridge.limits.maxFrameBytes)
+    } catch {
+      throw HybridServerError(
+        .cannotListen, "Cannot listen on port \(port). Choose another port, or 0 for any.",
+        cause: error)
+    }
+    let bound = listener.channel.localAddress?.port ?? port
+    let task = Task {
+      await accept(
+        listener, FileConnection(rules: rules, files: files), SocketConnection(bridge: bridge))
+    }
+    return HybridServer(
+      bridge: bridge, port: bound, token: rules.token, startPage: www == nil ? nil : startPage,
+      task: task)
+  }
+
+  /// The three addresses, as `fieldforce hybrid serve` prints them.
+  public var info: JSONValue {
+    [
+      "url": .string(url), "startUrl": startURL.map { .string($0) } ?? .null,
+      "socket": .string(socketURL),
+    ]
+  }
+
+  /// Stops listening, closes all connections and waits for the calls under way, but no longer than a few
+  /// seconds. Calls that were accepted are carried out.
+  public func stop() async {
+    task.cancel()
+    await task.value
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    let closing = Task { [bridge] in
+      await bridge.close()
+      end.yield()
+    }
+    let fuse = Task {
+      try? await Task.sleep(for: Self.patience)
+      end.yield()
+    }
+    // Also in a cancelled task.
+    await Task { await ends.first { true } }.value
+    fuse.cancel()
+    closing.cancel()
+  }
+
+  // MARK: Connections
+
+  private static func listen(
+    _ port: Int, _ rules: AccessRules, maxFrameBytes: Int
+  ) async throws -> NIOAsyncChannel<EventLoopFuture<Connection>, Never> {
+    try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .bind(host: "127.0.0.1", port: port) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let upgrader = NIOTypedWebSocketServerUpgrader<Connection>(
+            maxFrameSize: maxFrameBytes,
+            shouldUpgrade: { channel, head in
+              let isAdmitted = rules.admitsSocket(head, port: channel.localAddress?.port ?? 0)
+              return channel.eventLoop.makeSucceededFuture(isAdmitted ? HTTPHeaders() : nil)
+            },
+            upgradePipelineHandler: { channel, _ in
+              channel.eventLoop.makeCompletedFuture {
+                .socket(try SocketConnection.Stream(wrappingChannelSynchronously: channel))
+              }
+            })
+          let configuration = NIOTypedHTTPServerUpgradeConfiguration(
+            upgraders: [upgrader],
+            notUpgradingCompletionHandler: { channel in
+              channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(ResponsePartHandler())
+                return .files(try FileConnection.Stream(wrappingChannelSynchronously: channel))
+              }
+            })
+          return try channel.pipeline.syncOperations.configureUpgradableHTTPServerPipeline(
+            configuration: .init(upgradeConfiguration: configuration))
+        }
+      }
+  }
+
+  /// Serves connections until the task is cancelled, then waits until all are closed. What fails on one
+  /// connection ends that connection alone.
+  private static func accept(
+    _ listener: NIOAsyncChannel<EventLoopFuture<Connection>, Never>, _ files: FileConnection,
+    _ socket: SocketConnection
+  ) async {
+    await withDiscardingTaskGroup { group in
+      try? await listener.executeThenClose { inbound in
+        for try await connection in inbound {
+          group.addTask {
+            switch try? await connection.get() {
+            case .files(let stream)?: try? await files.serve(stream)
+            case .socket(let stream)?: try? await socket.serve(stream)
+            case nil: break
+            }
+          }
+        }
+      }
+      group.cancelAll()
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import ArgumentParser
+import Foundation
+import HybridServer
+import LoopbackLogin
+import SalesforceHybridSDK
+
+/// `fieldforce hybrid`: apps written in JavaScript.
+struct HybridCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hybrid", abstract: "Run apps written in JavaScript.",
+    subcommands: [HybridServeCommand.self, HybridOpenCommand.self])
+}
+
+/// `fieldforce hybrid serve`: serves an app's pages and the bridge until a signal ends it.
+struct HybridServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serve the pages of an app, and the bridge to its stores and syncs.",
+    discussion: """
+      The first line of output is one JSON object: "url" is the address of the pages, "startUrl" that of the
+      start page, and "socket" that of the WebSocket for programs. Each holds a token: keep them to yourself.
+      Pages act for the current user of --state. SIGINT or SIGTERM ends the server.
+
+      Examples:
+        fieldforce hybrid serve --www my-app/www
+        fieldforce hybrid serve --port 8100 --www my-app/www --app-name Notes --app-version 1.2
+      """)
+
+  @OptionGroup var options: HybridOptions
+
+  func run() async throws {
+    try await options.serve { server in
+      print(server.info)
+      // The reader of the first line may wait on a pipe.
+      fflush(nil)
+    }
+  }
+}
+
+/// `fieldforce hybrid open`: serves an app and opens it in the system's browser.
+struct HybridOpenCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "open", abstract: "Serve an app and open it in the browser.",
+    discussion: """
+      Serves the app as 'hybrid serve' does and opens its start page. SIGINT or SIGTERM ends the server.
+
+      Example:
+        fieldforce hybrid open --www my-app/www
+      """)
+
+  @OptionGroup var options: HybridOptions
+
+  func validate() throws {
+    guard options.www != nil else { throw ValidationError("Name the app's folder with --www.") }
+  }
+
+  func run() async throws {
+    try await options.serve { server in
+      print(server.info)
+      fflush(nil)
+      guard let url = URL(string: server.startURL ?? server.url) else { return }
+      try await SystemBrowser.open(url)
+    }
+  }
+}
+
+/// What both commands serve.
+struct HybridOptions: ParsableArguments {
+  @OptionGroup var state: StateOptions
+
+  @Option(help: "The folder of the app's pages.", completion: .directory) var www: String?
+  @Option(help: "The port; 0 takes a free one.") var port = 0
+  @Option(help: "The app's name. Default: from config.xml or package.json of the app.")
+  var appName: String?
+  @Option(help: "The app's version. Default: from config.xml or package.json of the app.")
+  var appVersion: String?
+  @Flag(help: "Offer the service com.salesforce.testrunner, for pages that run tests.")
+  var testRunner = false
+
+  func validate() throws {
+    guard (0...65535).contains(port) else { throw ValidationError("\(port) is no port.") }
+  }
+
+  /// Serves until a signal comes.
+  ///
+  /// - Parameter started: Called once the server listens; it is cancelled with the server.
+  func serve(_ started: @escaping @Sendable (HybridServer) async throws -> Void) async throws {
+    let signals = TerminationSignals()
+    try await state.withWorkspace { workspace in
+      let folder = www.map { URL(filePath: $0, directoryHint: .isDirectory) }
+      var app = folder.map { HybridApp(www: $0) } ?? HybridApp()
+      if let appName { app.name = appName }
+      if let appVersion { app.version = appVersion }
+      let bridge = try HybridBridge.standard(host: workspace.hybridHost(app), runsTests: testRunner)
+      if let folder { try await workspace.setUp(from: folder) }
+      let server = try await HybridServer.start(
+        bridge: bridge, www: folder, startPage: app.startPage, port: port)
+      do {
+        try await withThrowingTaskGroup { group in
+          group.addTask {
+            try await started(server)
+            try await Task.sleep(for: .seconds(1 << 31))
+          }
+          group.addTask { await signals.first() }
+          defer { group.cancelAll() }
+          try await group.next()
+        }
+      } catch {
+        await server.stop()
+        throw error
+      }
+      await server.stop()
+    }
+  }
+}
