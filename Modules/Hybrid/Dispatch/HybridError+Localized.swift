@@ -1,0 +1,6 @@
+public import Foundation
+
+extension HybridError: LocalizedError {
+  /// The message.
+  public var errorDescription: String? { message }
+}

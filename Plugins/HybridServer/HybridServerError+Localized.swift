@@ -1,0 +1,6 @@
+public import Foundation
+
+extension HybridServerError: LocalizedError {
+  /// The message.
+  public var errorDescription: String? { message }
+}
