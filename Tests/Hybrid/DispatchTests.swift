@@ -13,6 +13,9 @@ struct DispatchTests {
     for id in ["7", "\"a\\u0041\"", "1.50", "\"\""] {
       try await page.send(#"{"id":\#(id),"service":"echo","action":"echo","args":[1]}"#)
     }
+    for id: JSONValue in [7, "aA", .double(1.5), ""] {
+      _ = await page.frame { $0["id"] == id }
+    }
     await bridge.close()
     #expect(
       Set(page.texts) == [

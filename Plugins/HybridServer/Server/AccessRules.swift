@@ -25,9 +25,12 @@ struct AccessRules: Sendable {
     return parts[2]
   }
 
-  /// Whether the request may open a socket. A program sends no origin, a page its own.
+  /// Whether the request opens a socket and may do so. A program sends no origin, a page its own.
   func admitsSocket(_ head: HTTPRequestHead, port: Int) -> Bool {
-    guard head.method == .GET, path(of: head, port: port) == "_bridge" else { return false }
+    guard head.method == .GET, path(of: head, port: port) == "_bridge",
+      head.headers["sec-websocket-version"] == ["13"],
+      head.headers["sec-websocket-key"].count == 1
+    else { return false }
     let origins = head.headers["origin"]
     return origins.isEmpty || origins == ["http://" + Self.host(port)]
   }

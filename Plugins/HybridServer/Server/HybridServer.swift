@@ -120,10 +120,8 @@ public final class HybridServer: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let upgrader = NIOTypedWebSocketServerUpgrader<Connection>(
             maxFrameSize: maxFrameBytes,
-            shouldUpgrade: { channel, head in
-              let isAdmitted = rules.admitsSocket(head, port: channel.localAddress?.port ?? 0)
-              return channel.eventLoop.makeSucceededFuture(isAdmitted ? HTTPHeaders() : nil)
-            },
+            // The gate has let it pass.
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
             upgradePipelineHandler: { channel, _ in
               channel.eventLoop.makeCompletedFuture {
                 .socket(try SocketConnection.Stream(wrappingChannelSynchronously: channel))
@@ -137,10 +135,30 @@ public final class HybridServer: Sendable {
                 return .files(try FileConnection.Stream(wrappingChannelSynchronously: channel))
               }
             })
-          return try channel.pipeline.syncOperations.configureUpgradableHTTPServerPipeline(
-            configuration: .init(upgradeConfiguration: configuration))
+          return try addHandlers(to: channel, SocketGate(rules), configuration)
         }
       }
+  }
+
+  /// Adds what reads requests and opens sockets, as NIO does it, with the gate in front of the upgrade.
+  ///
+  /// - Returns: What the connection has become, once its first request is there.
+  private static func addHandlers(
+    to channel: any Channel, _ gate: SocketGate,
+    _ configuration: NIOTypedHTTPServerUpgradeConfiguration<Connection>
+  ) throws -> EventLoopFuture<Connection> {
+    let encoder = HTTPResponseEncoder()
+    let handlers: [any ChannelInboundHandler & RemovableChannelHandler] = [
+      ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes)),
+      HTTPServerPipelineHandler(), HTTPServerProtocolErrorHandler(), gate,
+    ]
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(encoder)
+    try pipeline.addHandlers(handlers)
+    let upgrade = NIOTypedHTTPServerUpgradeHandler(
+      httpEncoder: encoder, extraHTTPHandlers: handlers, upgradeConfiguration: configuration)
+    try pipeline.addHandler(upgrade)
+    return upgrade.upgradeResultFuture
   }
 
   /// Serves connections until the task is cancelled, then waits until all are closed. What fails on one
