@@ -10,6 +10,8 @@ import Synchronization
 /// - Calls of a plug-in that keeps order are carried out, and get their responses, in the order in which they arrive in
 ///   their session. Others may overtake each other.
 /// - A call that was accepted is carried out, also if its page goes away.
+/// - When a page changes the current user, calls that arrived before are never carried out for the next user: they
+///   fail.
 public final class HybridBridge: Sendable {
   /// The version of the Mobile SDK whose JavaScript the bridge speaks.
   public static let javaScriptVersion = "14.0.0"
@@ -37,6 +39,7 @@ public final class HybridBridge: Sendable {
     /// What follows the calls, such as the events of syncs.
     var followers: [Int: Task<Void, Never>] = [:]
     var lastFollower = 0
+    var users = UserChanges()
   }
 
   /// Creates a bridge to these plug-ins.
@@ -118,6 +121,11 @@ public final class HybridBridge: Sendable {
 
   private func forgetFollower(_ number: Int) {
     state.withLock { $0.followers[number] = nil }
+  }
+
+  /// Reads or changes what is known of the current user.
+  func withUsers<Result>(_ body: (inout UserChanges) -> Result) -> Result {
+    state.withLock { body(&$0.users) }
   }
 
   func forget(_ session: HybridSession.ID) {

@@ -5,7 +5,7 @@ import SmartStore
 
 extension HybridError {
   /// The error that a page receives for any error: its message, without the name of its type.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let error as HybridError: self = error
     case let error as SmartStoreError: self.init(.failed, error.message, cause: error)

@@ -8,7 +8,7 @@ public struct HybridError: Error, Sendable {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case invalidFrame, invalidAction, invalidArguments, notAuthenticated, notAvailable, failed
-      case tooLarge, duplicateService, closed
+      case userChanged, tooLarge, duplicateService, closed
     }
     private let kind: Kind
 
@@ -20,6 +20,8 @@ public struct HybridError: Error, Sendable {
     public static let invalidArguments = Code(kind: .invalidArguments)
     /// The call needs a user and there is none. Log in first.
     public static let notAuthenticated = Code(kind: .notAuthenticated)
+    /// The current user changed before the call was carried out. Nothing was done; call again.
+    public static let userChanged = Code(kind: .userChanged)
     /// This host does not offer what the call needs.
     public static let notAvailable = Code(kind: .notAvailable)
     /// The work failed for the reason in the message.

@@ -2,12 +2,13 @@ public import SalesforceSDKCommon
 
 /// The object that a call carries, read member by member. A member that is null counts as missing.
 public struct HybridMessage: Sendable {
+  /// The call.
+  let call: HybridCall
   private let json: JSONSlice?
-  private let action: String
 
-  init(_ json: JSONSlice?, action: String) {
-    self.json = json?.kind == .object ? json : nil
-    self.action = action
+  init(_ call: HybridCall) {
+    self.call = call
+    json = call.arguments.first.flatMap { $0.kind == .object ? $0 : nil }
   }
 
   /// A member as the page wrote it; nil if it is missing or null.
@@ -61,6 +62,6 @@ public struct HybridMessage: Sendable {
 
   /// The error for a member that is missing or has the wrong type.
   public func invalid(_ key: String, _ expected: String) -> HybridError {
-    HybridError(.invalidArguments, "Cannot carry out \(action): \(key) must be \(expected).")
+    HybridError(.invalidArguments, "Cannot carry out \(call.action): \(key) must be \(expected).")
   }
 }

@@ -56,9 +56,19 @@ public struct HybridCall: Sendable {
 
   let id: [UInt8]
   let owner: HybridSession
+  /// The number of changes of the current user when the call arrived.
+  let userNumber: Int
 
   /// The first argument if it is an object, else an empty object: most services take one object.
-  public var message: HybridMessage { HybridMessage(arguments.first, action: action) }
+  public var message: HybridMessage { HybridMessage(self) }
+
+  /// The same call of another action, for a plug-in that carries out its calls with another one.
+  package func renamed(_ action: String) -> HybridCall {
+    HybridCall(
+      service: service, action: action, arguments: arguments, session: session,
+      pluginNames: pluginNames, maxValueBytes: maxValueBytes, id: id, owner: owner,
+      userNumber: userNumber)
+  }
 
   /// Sends a part of the result before the response. The page's success callback is called with each.
   public func report(_ value: HybridValue) async {
@@ -69,13 +79,6 @@ public struct HybridCall: Sendable {
   /// when the bridge is closed, not when the page goes away.
   public func afterResponse(_ work: @escaping @Sendable (HybridSession) async -> Void) {
     owner.follow(id, work)
-  }
-
-  /// Makes all pages load again after the response was sent, because the user has changed (HT-21).
-  func reloadPagesAfterResponse() {
-    afterResponse { [bridge = owner.bridge] _ in
-      await bridge.send(event: "fieldforceReload", detail: .null)
-    }
   }
 
   /// The error for an action that the service does not have.

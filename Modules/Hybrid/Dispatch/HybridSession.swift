@@ -63,8 +63,9 @@ public final class HybridSession: Sendable, Identifiable {
     case .call(let call):
       let service = bridge.services[call.service]
       bridge.noteVersion(call.version)
+      let userNumber = bridge.userNumber
       run(service) { [self] in
-        await answer(call, service?.plugin)
+        await answer(call, service?.plugin, userNumber)
         finish(bytes: frame.count)
       }
     }
@@ -107,7 +108,9 @@ public final class HybridSession: Sendable, Identifiable {
 
   // MARK: Calls
 
-  private func answer(_ frame: HybridFrame, _ plugin: (any HybridPlugin)?) async {
+  private func answer(
+    _ frame: HybridFrame, _ plugin: (any HybridPlugin)?, _ userNumber: Int
+  ) async {
     var response: [UInt8]
     do {
       guard let plugin else {
@@ -117,7 +120,7 @@ public final class HybridSession: Sendable, Identifiable {
       let call = HybridCall(
         service: frame.service, action: frame.action, arguments: frame.arguments, session: id,
         pluginNames: bridge.pluginNames, maxValueBytes: maxValueBytes(frame.id), id: frame.id,
-        owner: self)
+        owner: self, userNumber: userNumber)
       let value = try await plugin.respond(to: call)
       response = HybridResponse.text(id: frame.id, .ok, value)
       guard response.count <= bridge.limits.maxFrameBytes else {

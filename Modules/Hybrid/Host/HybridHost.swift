@@ -20,6 +20,9 @@ public struct HybridHost: Sendable {
   public var uploadFolders: [URL] = []
   /// Logs a user in when a page requests it and there is no user. Default: none, the request fails.
   public var logIn: (@Sendable () async throws -> UserAccount)?
+  /// Called when a page has changed the current user, before its call gets its response: for what a new user
+  /// needs, such as soups. Default: nothing.
+  public var userDidChange: (@Sendable (UserAccount) async -> Void)?
   /// Shows the inspector of a store when a page requests it. Default: none, the request fails.
   public var showInspector: (@Sendable (SmartStore) async throws -> Void)?
 
@@ -43,14 +46,14 @@ public struct HybridHost: Sendable {
     self.app = app
   }
 
-  /// The current user's account.
+  /// The account of the user for whom a call was made.
   ///
-  /// - Throws: ``HybridError`` `notAuthenticated` if there is none.
-  func account(or message: String = "No user account found") async throws(HybridError)
-    -> UserAccount
-  {
-    guard let account = await accounts.current else {
-      throw HybridError(.notAuthenticated, message)
+  /// - Throws: ``HybridError`` `notAuthenticated` if there is none, `userChanged`.
+  func account(for call: HybridCall) async throws(HybridError) -> UserAccount {
+    let account = await accounts.current
+    try call.checkUser()
+    guard let account else {
+      throw HybridError(.notAuthenticated, "No user account found")
     }
     return account
   }
@@ -66,20 +69,22 @@ public struct HybridHost: Sendable {
 
   /// The store that a message selects by `isGlobalStore` and `storeName`, created on first use (SS-228).
   ///
-  /// - Throws: ``HybridError`` `notAuthenticated` for a user store without a user; what opening throws.
-  func store(_ selection: StoreSelection) async throws -> SmartStore {
+  /// - Throws: ``HybridError`` `notAuthenticated` for a user store without a user, `userChanged`; what opening throws.
+  func store(_ selection: StoreSelection, for call: HybridCall) async throws -> SmartStore {
     if selection.isGlobal { return try await stores.sharedGlobal(withName: selection.name) }
-    let owner = StoreOwner(try await account())
+    let owner = StoreOwner(try await account(for: call))
     guard let store = try await stores.shared(withName: selection.name, forUserAccount: owner)
     else { throw HybridError(.notAuthenticated, "No user account found") }
     return store
   }
 
   /// The sync manager of the store that a message selects.
-  func syncManager(_ selection: StoreSelection) async throws -> SyncManager {
-    let account = try await account()
+  func syncManager(
+    _ selection: StoreSelection, for call: HybridCall
+  ) async throws -> SyncManager {
+    let account = try await account(for: call)
     return try await syncs.sharedInstance(
-      store: try await store(selection), sender: client(account))
+      store: try await store(selection, for: call), sender: client(account))
   }
 }
 

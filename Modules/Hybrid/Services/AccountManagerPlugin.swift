@@ -27,27 +27,26 @@ public struct AccountManagerPlugin: HybridPlugin {
     case "logout":
       let current = await accounts.current?.identity
       if let identity = try identity(call) ?? current {
-        try await accounts.logOut(identity)
-        if identity == current { call.reloadPagesAfterResponse() }
+        try await call.changingUser(of: host) { _ = try await accounts.logOut(identity) }
       }
       return .none
     case "switchToUser":
-      let before = await accounts.current?.identity
-      try await switchUser(to: try identity(call))
-      if await accounts.current?.identity != before { call.reloadPagesAfterResponse() }
+      try await switchUser(to: try identity(call), call)
       return .none
     default:
       throw call.invalidAction()
     }
   }
 
-  private func switchUser(to identity: UserAccountIdentity?) async throws {
+  private func switchUser(to identity: UserAccountIdentity?, _ call: HybridCall) async throws {
     if let identity {
       guard await host.accounts.account(for: identity) != nil else {
         throw HybridError(
           .invalidArguments, "Cannot switch to user \(identity): no such account. Log in first.")
       }
-      return try await host.accounts.setCurrent(identity)
+      return try await call.changingUser(of: host) {
+        try await host.accounts.setCurrent(identity)
+      }
     }
     guard await host.accounts.accounts.count <= 1, let logIn = host.logIn else {
       throw HybridError(
@@ -55,7 +54,7 @@ public struct AccountManagerPlugin: HybridPlugin {
         "Cannot switch user: this host offers neither a login nor a list of accounts. Give the user to switch to."
       )
     }
-    _ = try await logIn()
+    _ = try await call.changingUser(of: host) { try await logIn() }
   }
 
   /// The account that a call names by `orgId` and `userId`; nil without one.

@@ -15,6 +15,8 @@ extension HybridBridge {
       MobileSyncPlugin(host: host),
     ]
     if runsTests { all.append(TestRunnerPlugin()) }
-    return try HybridBridge(plugins: all + plugins, limits: limits)
+    let bridge = try HybridBridge(plugins: all + plugins, limits: limits)
+    bridge.followUsers(of: host.accounts)
+    return bridge
   }
 }

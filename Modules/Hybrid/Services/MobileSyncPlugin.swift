@@ -1,5 +1,5 @@
-import MobileSync
-import SalesforceSDKCommon
+package import MobileSync
+package import SalesforceSDKCommon
 
 /// `com.salesforce.mobilesync`, also called `com.salesforce.smartsync`: syncs between soups and the server
 /// (MS-335 to MS-340).
@@ -19,7 +19,7 @@ public struct MobileSyncPlugin: HybridPlugin {
     let message = call.message
     switch call.action {
     case "syncDown", "syncUp", "reSync":
-      return try await run(call, message)
+      return try await run(call)
     case "getSyncStatus":
       let sync = try SyncReference(message)
       let manager = try await manager(message)
@@ -52,24 +52,52 @@ public struct MobileSyncPlugin: HybridPlugin {
   }
 
   private func manager(_ message: HybridMessage) async throws -> SyncManager {
-    try await host.syncManager(try StoreSelection(message))
+    try await host.syncManager(try StoreSelection(message), for: message.call)
   }
 
   /// Starts a run and lets its states follow the response.
-  private func run(_ call: HybridCall, _ message: HybridMessage) async throws -> HybridValue {
-    let selection = try StoreSelection(message)
-    let run =
-      if call.action == "reSync" {
-        try await reSync(try SyncReference(message), message)
-      } else {
-        try await start(call.action, message)
-      }
+  private func run(_ call: HybridCall) async throws -> HybridValue {
+    let started = try await start(call)
     call.afterResponse { session in
-      for await state in run.updates {
-        await session.send(event: "sync", detail: Self.detail(state, selection))
+      for await state in started.run.updates {
+        await session.send(event: "sync", detail: .object(started.detail(state)))
       }
     }
-    return HybridValue(.object(run.state.json))
+    return HybridValue(.object(started.run.state.json))
+  }
+
+  /// A run that a call started.
+  package struct Started: Sendable {
+    package let run: SyncRun
+    fileprivate let store: StoreSelection
+
+    /// A state with the store that it belongs to (MS-338).
+    package func detail(_ state: SyncState) -> JSONObject {
+      var json = state.json
+      json["isGlobalStore"] = .bool(store.isGlobal)
+      json["storeName"] = .string(store.name)
+      return json
+    }
+  }
+
+  /// Starts the run of `syncDown`, `syncUp` or `reSync`.
+  package func start(_ call: HybridCall) async throws -> Started {
+    let message = call.message
+    let store = try StoreSelection(message)
+    do {
+      let run =
+        if call.action == "reSync" {
+          try await reSync(try SyncReference(message), message)
+        } else {
+          try await start(call.action, message)
+        }
+      return Started(run: run, store: store)
+    } catch let error as SyncError where error.code == .nameInUse {
+      // Test suites of the Mobile SDK compare this text.
+      let name = try message.text("syncName") ?? ""
+      throw HybridError(
+        .failed, error.message, value: .string("already a sync with name:\(name)"), cause: error)
+    }
   }
 
   private func reSync(
@@ -94,14 +122,6 @@ public struct MobileSyncPlugin: HybridPlugin {
     guard let target else { throw message.invalid("target", "an object") }
     return try await manager(message).syncDown(
       targetJSON: target, options: options, soupName: soup, syncName: name)
-  }
-
-  /// The state with the store that it belongs to (MS-338).
-  private static func detail(_ state: SyncState, _ store: StoreSelection) -> JSONValue {
-    var json = state.json
-    json["isGlobalStore"] = .bool(store.isGlobal)
-    json["storeName"] = .string(store.name)
-    return .object(json)
   }
 }
 

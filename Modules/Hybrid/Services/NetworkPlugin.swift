@@ -22,7 +22,7 @@ public struct NetworkPlugin: HybridPlugin {
   public func respond(to call: HybridCall) async throws -> HybridValue {
     guard call.action == "pgSendRequest" else { throw call.invalidAction() }
     do {
-      return try await send(call.message)
+      return try await send(call)
     } catch let error as Failure {
       throw HybridError(.failed, error.message, value: .string(error.json.text))
     } catch {
@@ -39,9 +39,10 @@ public struct NetworkPlugin: HybridPlugin {
     let json: JSONValue
   }
 
-  private func send(_ message: HybridMessage) async throws -> HybridValue {
+  private func send(_ call: HybridCall) async throws -> HybridValue {
+    let message = call.message
     let request = try PageRequest(message, uploadFolders: host.uploadFolders).request
-    let response = try await client(message, request).response(to: request)
+    let response = try await client(call, request).response(to: request)
     guard response.isSuccess else { throw Self.failure(response) }
     if try message.flag("returnBinary") {
       return HybridValue([
@@ -53,9 +54,11 @@ public struct NetworkPlugin: HybridPlugin {
   }
 
   private func client(
-    _ message: HybridMessage, _ request: RestRequest
+    _ call: HybridCall, _ request: RestRequest
   ) async throws -> RestClient {
-    if let account = await host.accounts.current { return host.client(account) }
+    let account = await host.accounts.current
+    if request.requiresAuthentication { try call.checkUser() }
+    if let account { return host.client(account) }
     guard !request.requiresAuthentication else {
       throw HybridError(.notAuthenticated, "No user account found")
     }

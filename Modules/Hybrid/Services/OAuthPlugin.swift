@@ -23,14 +23,18 @@ public final class OAuthPlugin: HybridPlugin {
   public func respond(to call: HybridCall) async throws -> HybridValue {
     switch call.action {
     case "getAuthCredentials":
-      return credentials(try await host.account(or: "Not authenticated"))
+      guard let account = await host.accounts.current else {
+        throw HybridError(.notAuthenticated, "Not authenticated")
+      }
+      return credentials(account)
     case "authenticate":
-      return credentials(try await authenticate())
+      return credentials(try await authenticate(call))
     case "logoutCurrentUser":
       // A page may request it again while it is being left: then there is no user any more.
       if let account = await host.accounts.current {
-        try await host.accounts.logOut(account.identity)
-        call.reloadPagesAfterResponse()
+        try await call.changingUser(of: host) {
+          _ = try await host.accounts.logOut(account.identity)
+        }
       }
       return .none
     case "getAppHomeUrl":
@@ -40,7 +44,7 @@ public final class OAuthPlugin: HybridPlugin {
     }
   }
 
-  private func authenticate() async throws -> UserAccount {
+  private func authenticate(_ call: HybridCall) async throws -> UserAccount {
     if let account = await host.accounts.current, account.loginState == .loggedIn {
       // The cheapest request there is: an expired token is refreshed on the way.
       _ = try await host.client(account).response(to: .resources())
@@ -60,7 +64,10 @@ public final class OAuthPlugin: HybridPlugin {
       current = task
       return task
     }
-    return try await task.value
+    // The page that logs in goes on by itself; pages of another user load again.
+    return try await call.changingUser(of: host, reloadsPages: { $0 != nil }) {
+      try await task.value
+    }
   }
 
   private func credentials(_ account: UserAccount) -> HybridValue {

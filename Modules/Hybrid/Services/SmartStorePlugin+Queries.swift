@@ -29,12 +29,14 @@ extension SmartStorePlugin {
     _ message: HybridMessage, _ session: HybridSession.ID
   ) async throws -> HybridValue {
     let selection = try StoreSelection(message)
-    let cursor = try cursors.cursor(try cursorId(message), in: selection, of: session)
+    let cursor = try cursors.cursor(
+      try cursorId(message), in: selection, of: session, user: message.call.userNumber)
     guard let index = try message.integer("index") else {
       throw message.invalid("index", "a whole number")
     }
     let page = cursor.nearestPage(to: index)
-    let text = try await pageText(try await host.store(selection), cursor.spec, page)
+    let text = try await pageText(
+      try await host.store(selection, for: message.call), cursor.spec, page)
     return cursor.json(page: page, entries: text)
   }
 
@@ -73,13 +75,14 @@ extension SmartStorePlugin {
     _ spec: QuerySpec, _ message: HybridMessage, _ session: HybridSession.ID
   ) async throws -> HybridValue {
     let selection = try StoreSelection(message)
-    let store = try await host.store(selection)
+    let store = try await host.store(selection, for: message.call)
     // The total and the page belong to one snapshot.
     let (total, text) = try await store.read { reader in
       (try reader.count(using: spec), try reader.queryAsString(using: spec))
     }
     let entries = try await checked(text) { try await store.query(using: spec) }
-    let cursor = cursors.open(spec, total: total, in: selection, of: session)
+    let cursor = cursors.open(
+      spec, total: total, in: selection, of: session, user: message.call.userNumber)
     return cursor.json(page: 0, entries: entries)
   }
 

@@ -2,8 +2,8 @@ import SalesforceSDKCommon
 import SmartStore
 
 extension SmartStorePlugin {
-  func allStores() async throws -> HybridValue {
-    let owner = StoreOwner(try await host.account())
+  func allStores(_ message: HybridMessage) async throws -> HybridValue {
+    let owner = StoreOwner(try await host.account(for: message.call))
     return list(try host.stores.allStoreNames(forUserAccount: owner), isGlobal: false)
   }
 
@@ -16,14 +16,14 @@ extension SmartStorePlugin {
     if selection.isGlobal {
       try await host.stores.removeSharedGlobal(withName: selection.name)
     } else {
-      let owner = StoreOwner(try await host.account())
+      let owner = StoreOwner(try await host.account(for: message.call))
       try await host.stores.removeShared(withName: selection.name, forUserAccount: owner)
     }
     return Self.done
   }
 
-  func removeAllStores() async throws -> HybridValue {
-    let owner = StoreOwner(try await host.account())
+  func removeAllStores(_ message: HybridMessage) async throws -> HybridValue {
+    let owner = StoreOwner(try await host.account(for: message.call))
     try await host.stores.removeAll(forUserAccount: owner)
     return Self.done
   }

@@ -37,10 +37,10 @@ public final class SmartStorePlugin: HybridPlugin {
     case "pgRunSmartQuery": return try await runSmartQuery(message, call.session)
     case "pgMoveCursorToPageIndex": return try await moveCursor(message, call.session)
     case "pgCloseCursor": return try await closeCursor(message, call.session)
-    case "pgGetAllStores": return try await allStores()
+    case "pgGetAllStores": return try await allStores(message)
     case "pgGetAllGlobalStores": return try allGlobalStores()
     case "pgRemoveStore": return try await removeStore(message)
-    case "pgRemoveAllStores": return try await removeAllStores()
+    case "pgRemoveAllStores": return try await removeAllStores(message)
     case "pgRemoveAllGlobalStores": return try await removeAllGlobalStores()
     case "pgShowInspector": return try await showInspector(message)
     default: throw call.invalidAction()
@@ -51,6 +51,6 @@ public final class SmartStorePlugin: HybridPlugin {
   static let done = HybridValue("OK")
 
   func store(_ message: HybridMessage) async throws -> SmartStore {
-    try await host.store(try StoreSelection(message))
+    try await host.store(try StoreSelection(message), for: message.call)
   }
 }

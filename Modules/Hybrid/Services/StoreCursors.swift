@@ -9,6 +9,8 @@ final class StoreCursors: Sendable {
     let id: Int64
     let spec: QuerySpec
     let totalEntries: Int64
+    /// The number of changes of the current user when the cursor was opened.
+    let userNumber: Int
 
     /// How many pages the results filled when the cursor was opened.
     var totalPages: Int64 {
@@ -51,20 +53,25 @@ final class StoreCursors: Sendable {
   }
 
   func open(
-    _ spec: QuerySpec, total: Int64, in store: StoreSelection, of session: HybridSession.ID
+    _ spec: QuerySpec, total: Int64, in store: StoreSelection, of session: HybridSession.ID,
+    user: Int
   ) -> Cursor {
     state.withLock { state in
       state.lastId += 1
-      let cursor = Cursor(id: state.lastId, spec: spec, totalEntries: total)
+      let cursor = Cursor(
+        id: state.lastId, spec: spec, totalEntries: total, userNumber: user)
       state.cursors[session, default: [:]][store, default: [:]][cursor.id] = cursor
       return cursor
     }
   }
 
+  /// A cursor that is open. One on a user's store ends with the user.
   func cursor(
-    _ id: Int64, in store: StoreSelection, of session: HybridSession.ID
+    _ id: Int64, in store: StoreSelection, of session: HybridSession.ID, user: Int
   ) throws(HybridError) -> Cursor {
-    guard let cursor = state.withLock({ $0.cursors[session]?[store]?[id] }) else {
+    guard let cursor = state.withLock({ $0.cursors[session]?[store]?[id] }),
+      store.isGlobal || cursor.userNumber == user
+    else {
       throw HybridError(
         .invalidArguments, "Invalid cursor id: \(id). Open a cursor of this store first.")
     }

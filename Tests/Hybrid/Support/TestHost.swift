@@ -18,35 +18,35 @@ struct TestHost: Sendable {
   static let sync = "com.salesforce.mobilesync"
 
   /// Runs `body` with a host without a user and without a network.
+  ///
+  /// - Parameter modules: Plug-ins that need the host.
   static func with(
-    plugins: [any HybridPlugin] = [], encryption: StoreEncryption? = nil,
-    adjust: (inout HybridHost) -> Void = { _ in }, _ body: (TestHost) async throws -> Void
+    plugins: [any HybridPlugin] = [], modules: (HybridHost) -> [any HybridPlugin] = { _ in [] },
+    encryption: StoreEncryption? = nil, adjust: (inout HybridHost) -> Void = { _ in },
+    _ body: (TestHost) async throws -> Void
   ) async throws {
     try await with(
-      URLSessionTransport(), plugins: plugins, encryption: encryption, adjust: adjust, body)
+      URLSessionTransport(), modules: { plugins + modules($0) }, encryption: encryption,
+      adjust: adjust, body)
   }
 
   /// Runs `body` with a mock org and a host whose user has logged in to it.
   static func withOrg(
+    modules: (HybridHost) -> [any HybridPlugin] = { _ in [] },
     adjust: (inout HybridHost) -> Void = { _ in },
     _ body: (TestHost, MockOrg) async throws -> Void
   ) async throws {
     try await withMockOrg { org, server in
-      try await with(URLSessionTransport(), adjust: adjust) { host in
-        let info = server.info
-        _ = try await host.accounts.logIn(
-          accessToken: info.accessToken, refreshToken: info.refreshToken,
-          instance: try LoginServer(info.instanceUrl),
-          app: ConnectedApp(
-            clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false))
+      try await with(modules: modules, adjust: adjust) { host in
+        try await host.accounts.logIn(to: server)
         try await body(host, org)
       }
     }
   }
 
   private static func with(
-    _ transport: any HTTPTransport, plugins: [any HybridPlugin] = [],
-    encryption: StoreEncryption? = nil, adjust: (inout HybridHost) -> Void,
+    _ transport: any HTTPTransport, modules: (HybridHost) -> [any HybridPlugin],
+    encryption: StoreEncryption?, adjust: (inout HybridHost) -> Void,
     _ body: (TestHost) async throws -> Void
   ) async throws {
     try await TemporaryFolder.with { folder in
@@ -64,7 +64,7 @@ struct TestHost: Sendable {
       var host = HybridHost(
         accounts: accounts, stores: stores, syncs: syncs, transport: transport)
       adjust(&host)
-      let bridge = try HybridBridge.standard(host: host, plugins: plugins)
+      let bridge = try HybridBridge.standard(host: host, plugins: modules(host))
       let test = TestHost(accounts: accounts, stores: stores, syncs: syncs, bridge: bridge)
       let result: Result<Void, any Error>
       do {
@@ -78,5 +78,22 @@ struct TestHost: Sendable {
       await accounts.close()
       try result.get()
     }
+  }
+}
+
+extension UserAccountManager {
+  /// Logs the user of a mock org in, who becomes the current user.
+  @discardableResult
+  func logIn(to server: MockOrgServer) async throws -> UserAccount {
+    try await logIn(with: server.info)
+  }
+
+  /// Logs a user of a mock org in, who becomes the current user.
+  func logIn(with info: ConnectionInfo) async throws -> UserAccount {
+    try await logIn(
+      accessToken: info.accessToken, refreshToken: info.refreshToken,
+      instance: try LoginServer(info.instanceUrl),
+      app: ConnectedApp(
+        clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false))
   }
 }

@@ -43,10 +43,10 @@ struct LoginCommand: AsyncParsableCommand {
   var refreshToken: String?
 
   @Option(help: "The consumer key of the connected app.")
-  var clientId = "PlatformCLI"
+  var clientId = Self.defaultClientId
 
   @Option(help: "The connected app's callback address; port 0 takes any free port.")
-  var redirectUri = "http://localhost:1717/OauthRedirect"
+  var redirectUri = Self.defaultRedirectURI
 
   @Flag(
     help: """
@@ -73,6 +73,10 @@ struct LoginCommand: AsyncParsableCommand {
       }
     }
   }
+
+  /// The platform's own connected app for command lines, and the callback address that it has.
+  static let defaultClientId = "PlatformCLI"
+  static let defaultRedirectURI = "http://localhost:1717/OauthRedirect"
 
   func validate() throws {
     let ways = [way != nil, jwtKey != nil, accessToken != nil].filter { $0 }
@@ -142,18 +146,8 @@ struct LoginCommand: AsyncParsableCommand {
       return try await accounts.logIn(
         to: server, app: app, presenter: presenter, options: options)
     case .browser, nil:
-      let presenter = LoopbackLoginPresenter { page in
-        Console.say("waiting for the login in the browser; if none opens, open this address:")
-        Console.say(page.absoluteString)
-        do {
-          try await SystemBrowser.open(page)
-        } catch let error as OAuthError {
-          // A browser that is opened by hand does as well.
-          Console.say(error.message)
-        }
-      }
       return try await accounts.logIn(
-        to: server, app: app, presenter: presenter, options: options)
+        to: server, app: app, presenter: LoopbackLoginPresenter.console, options: options)
     }
   }
 

@@ -3,6 +3,7 @@ import Foundation
 import HybridServer
 import LoopbackLogin
 import SalesforceHybridSDK
+import SalesforceSDKCore
 
 /// `fieldforce hybrid`: apps written in JavaScript.
 struct HybridCommand: AsyncParsableCommand {
@@ -19,7 +20,8 @@ struct HybridServeCommand: AsyncParsableCommand {
     discussion: """
       The first line of output is one JSON object: "url" is the address of the pages, "startUrl" that of the
       start page, and "socket" that of the WebSocket for programs. Each holds a token: keep them to yourself.
-      Pages act for the current user of --state. SIGINT or SIGTERM ends the server.
+      Pages act for the current user of --state. A page may log in: the login page opens in the system's
+      browser. SIGINT or SIGTERM ends the server.
 
       Examples:
         fieldforce hybrid serve --www my-app/www
@@ -74,6 +76,11 @@ struct HybridOptions: ParsableArguments {
   var appName: String?
   @Option(help: "The app's version. Default: from config.xml or package.json of the app.")
   var appVersion: String?
+  @Option(
+    help: """
+      Where a page logs in. Default: the login server of the current user, else https://login.salesforce.com.
+      """)
+  var loginUrl: String?
   @Flag(help: "Offer the service com.salesforce.testrunner, for pages that run tests.")
   var testRunner = false
 
@@ -91,7 +98,11 @@ struct HybridOptions: ParsableArguments {
       var app = folder.map { HybridApp(www: $0) } ?? HybridApp()
       if let appName { app.name = appName }
       if let appVersion { app.version = appVersion }
-      let bridge = try HybridBridge.standard(host: workspace.hybridHost(app), runsTests: testRunner)
+      let login = try PageLogin(
+        url: loginUrl, account: await workspace.accounts.current, boot: app.bootConfiguration)
+      let host = workspace.hybridHost(app, www: folder, login)
+      let bridge = try HybridBridge.standard(
+        host: host, runsTests: testRunner)
       if let folder { try await workspace.setUp(from: folder) }
       let server = try await HybridServer.start(
         bridge: bridge, www: folder, startPage: app.startPage, port: port)
@@ -109,6 +120,8 @@ struct HybridOptions: ParsableArguments {
         await server.stop()
         throw error
       }
+      // A page waits for it, and the server for the page.
+      await workspace.accounts.cancelLogin()
       await server.stop()
     }
   }

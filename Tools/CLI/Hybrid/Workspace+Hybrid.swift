@@ -6,24 +6,42 @@ import SmartStore
 
 extension Workspace {
   /// What pages work on.
-  func hybridHost(_ app: HybridApp) -> HybridHost {
-    HybridHost(
+  ///
+  /// - Parameter www: The folder whose configuration files set up a user who logs in.
+  func hybridHost(_ app: HybridApp, www: URL?, _ login: PageLogin) -> HybridHost {
+    var host = HybridHost(
       accounts: accounts, stores: stores, syncs: managers, transport: transport,
       userAgent: userAgent, app: app)
+    host.logIn = { [accounts] in try await login.run(accounts) }
+    if let www {
+      host.userDidChange = { account in
+        do {
+          try await setUp(account, from: www)
+        } catch {
+          Console.say("the soups and syncs of \(account.username) were not set up: \(error)")
+        }
+      }
+    }
+    return host
   }
 
   /// Registers the soups and creates the syncs of an app's configuration files, in the app's own store and, if a
   /// user is logged in, in the user's (HT-2). A file that is missing or cannot be read is logged.
   func setUp(from www: URL) async throws {
+    try await stores.setupGlobalStoreFromDefaultConfig(from: .folder(www))
+    if let account = await accounts.current { try await setUp(account, from: www) }
+  }
+
+  /// Does the same for a user, with the syncs of the app's own store, which need a user.
+  private func setUp(_ account: UserAccount, from www: URL) async throws {
     let source = StoreConfigurationSource.folder(www)
     let file = { (name: String) in
       FileManager.default.fileExists(atPath: www.appending(path: name).path(percentEncoded: false))
     }
-    try await stores.setupGlobalStoreFromDefaultConfig(from: source)
-    guard let account = await accounts.current else { return }
     let owner = StoreOwner(account)
     try await stores.setupUserStoreFromDefaultConfig(forUserAccount: owner, from: source)
-    let client = try await client()
+    let client = RestClient(
+      account: account, accounts: accounts, transport: transport, userAgent: userAgent)
     if file("globalsyncs.json") {
       let store = try await stores.sharedGlobal()
       try await managers.sharedInstance(store: store, sender: client)

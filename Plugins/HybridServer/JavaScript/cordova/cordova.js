@@ -679,10 +679,31 @@
         const event = new CustomEvent(frame.event, { detail: frame.detail, cancelable: true });
         const wanted = document.dispatchEvent(event);
         // Another user, or none: the page of the user before must not go on, unless it says that it handles this.
-        if (frame.event === RELOAD && wanted) location.reload();
+        if (frame.event === RELOAD && wanted) startAgain();
       } else {
         deliver(frame.id, frame.status !== "error", "value" in frame ? [frame.value] : [], frame.status === "pending");
       }
+    }
+
+    // Ends the connection, so that no call of this page reaches the next user, and drops what the browser keeps of the page.
+    function startAgain() {
+      socket.onclose = null;
+      socket.close();
+      close();
+      for (const storage of ["localStorage", "sessionStorage"]) {
+        try {
+          window[storage].clear();
+        } catch (error) {
+          // This browser keeps none for the page.
+        }
+      }
+      const databases = window.indexedDB && indexedDB.databases ? indexedDB.databases() : Promise.resolve([]);
+      const caches = window.caches ? window.caches.keys() : Promise.resolve([]);
+      const dropped = [
+        databases.then((all) => all.forEach(({ name }) => indexedDB.deleteDatabase(name))),
+        caches.then((names) => Promise.all(names.map((name) => window.caches.delete(name)))),
+      ];
+      Promise.all(dropped.map((one) => one.catch((error) => console.error(String(error))))).then(() => location.reload());
     }
 
     function close() {

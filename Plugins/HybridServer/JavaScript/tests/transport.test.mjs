@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { withPage } from "./support/harness.mjs";
+import { onTestBridge, withPage } from "./support/harness.mjs";
 import { openPage, plain } from "./support/page.mjs";
 import { startBridge } from "./bridge.mjs";
 
-test("HT-5 a call reaches the bridge and its value reaches the callback", async (t) => {
+test("HT-5 a call reaches the bridge and its value reaches the callback", onTestBridge, async (t) => {
   const { call } = await withPage(t);
   const args = [1, "two", { three: [null, true, "\u2028</script>"] }];
   assert.deepEqual(plain(await call("test", "echo", args)), args);
 });
 
-test("HT-5 a response without value calls back without an argument", async (t) => {
+test("HT-5 a response without value calls back without an argument", onTestBridge, async (t) => {
   const { cordova } = await withPage(t);
   const count = await new Promise((resolve) => {
     cordova.exec(function () { resolve(arguments.length); }, null, "test", "nothing", []);
@@ -18,7 +18,7 @@ test("HT-5 a response without value calls back without an argument", async (t) =
   assert.equal(count, 0);
 });
 
-test("HT-5 an error is delivered as it came, a text or an object", async (t) => {
+test("HT-5 an error is delivered as it came, a text or an object", onTestBridge, async (t) => {
   const { call } = await withPage(t);
   await assert.rejects(call("test", "fail", ["why"]), (error) => error === "why");
   await assert.rejects(call("test", "fail", [{ message: "why" }]), (error) => error.message === "why");
@@ -31,7 +31,7 @@ test("HT-5 an unknown service and an unknown action are errors", async (t) => {
   await assert.rejects(call("com.salesforce.oauth", "toString", []), (error) => /invalid action/.test(error));
 });
 
-test("either callback of a call may be missing", async (t) => {
+test("either callback of a call may be missing", onTestBridge, async (t) => {
   const { cordova, call, page } = await withPage(t);
   cordova.exec(null, null, "test", "echo", [1]);
   cordova.exec(undefined, undefined, "test", "fail", ["why"]);
@@ -40,7 +40,7 @@ test("either callback of a call may be missing", async (t) => {
   assert.equal(Object.keys(cordova.callbacks).length, 0);
 });
 
-test("HT-6 a missing argument list is an empty one, and a single value is a list of one", async (t) => {
+test("HT-6 a missing argument list is an empty one, and a single value is a list of one", onTestBridge, async (t) => {
   const { call, bridge } = await withPage(t);
   await call("test", "echo");
   await call("test", "echo", "one");
@@ -48,7 +48,7 @@ test("HT-6 a missing argument list is an empty one, and a single value is a list
   assert.deepEqual(calls.slice(-2).map((one) => one.args), [[], ["one"]]);
 });
 
-test("calls before the socket is open wait for it", async (t) => {
+test("calls before the socket is open wait for it", onTestBridge, async (t) => {
   const bridge = await startBridge();
   const page = await openPage(bridge.url + "index.html", []);
   t.after(async () => {
@@ -62,7 +62,7 @@ test("calls before the socket is open wait for it", async (t) => {
   assert.deepEqual(plain(await Promise.all(responses)), [[1], [2], [3]]);
 });
 
-test("responses overtake each other between services", async (t) => {
+test("responses overtake each other between services", onTestBridge, async (t) => {
   const { call } = await withPage(t);
   const order = [];
   await Promise.all([
@@ -72,14 +72,14 @@ test("responses overtake each other between services", async (t) => {
   assert.deepEqual(order, ["fast", "slow"]);
 });
 
-test("1,000 calls at once get one response each", async (t) => {
+test("1,000 calls at once get one response each", onTestBridge, async (t) => {
   const { call } = await withPage(t);
   const numbers = Array.from({ length: 1000 }, (_, index) => index);
   const responses = await Promise.all(numbers.map((number) => call("test", "echo", [number])));
   assert.deepEqual(plain(responses), numbers.map((number) => [number]));
 });
 
-test("pending responses keep the callback, and one without value does not call it", async (t) => {
+test("pending responses keep the callback, and one without value does not call it", onTestBridge, async (t) => {
   const { cordova } = await withPage(t);
   const values = [];
   await new Promise((resolve, reject) => {
@@ -93,7 +93,7 @@ test("pending responses keep the callback, and one without value does not call i
   assert.equal(Object.keys(cordova.callbacks).length, 0);
 });
 
-test("when the socket closes, pending and later calls get their error callback", async (t) => {
+test("when the socket closes, pending and later calls get their error callback", onTestBridge, async (t) => {
   const { bridge, call } = await withPage(t);
   const pending = [call("test", "slow", [1, 5000]), call("test", "slow", [2, 5000])];
   const refused = pending.map((one) => assert.rejects(one, (error) => /connection to the bridge is closed/.test(error)));
@@ -103,7 +103,7 @@ test("when the socket closes, pending and later calls get their error callback",
   await assert.rejects(call("test", "echo", []), (error) => /connection to the bridge is closed/.test(error));
 });
 
-test("without a bridge every call fails and deviceready still comes", async (t) => {
+test("without a bridge every call fails and deviceready still comes", onTestBridge, async (t) => {
   const bridge = await startBridge();
   const page = await openPage(bridge.url + "index.html", ["cordova.js"]);
   t.after(() => page.unload());
@@ -113,14 +113,14 @@ test("without a bridge every call fails and deviceready still comes", async (t) 
   await assert.rejects(call, (error) => /bridge is closed/.test(error));
 });
 
-test("a call of 17 MB fails alone, and one just below 16 MB passes", async (t) => {
+test("a call of 17 MB fails alone, and one just below 16 MB passes", onTestBridge, async (t) => {
   const { call } = await withPage(t);
   await assert.rejects(call("test", "echo", ["x".repeat(17 * 1024 * 1024)]), (error) => /larger than 16 MB/.test(error));
   await assert.rejects(call("test", "echo", ["€".repeat(6 * 1024 * 1024)]), (error) => /larger than 16 MB/.test(error));
   assert.equal((await call("test", "echo", ["x".repeat(15 * 1024 * 1024)]))[0].length, 15 * 1024 * 1024);
 });
 
-test("arguments that are no JSON throw at the caller and leave no callback behind", async (t) => {
+test("arguments that are no JSON throw at the caller and leave no callback behind", onTestBridge, async (t) => {
   const { cordova } = await withPage(t);
   const cycle = {};
   cycle.self = cycle;
@@ -128,7 +128,7 @@ test("arguments that are no JSON throw at the caller and leave no callback behin
   assert.equal(Object.keys(cordova.callbacks).length, 0);
 });
 
-test("a callback that throws is reported and does not disturb other responses", async (t) => {
+test("a callback that throws is reported and does not disturb other responses", onTestBridge, async (t) => {
   const { cordova, call, page, window } = await withPage(t);
   const reported = [];
   window.addEventListener("cordovacallbackerror", (event) => reported.push(event.message));
@@ -139,7 +139,7 @@ test("a callback that throws is reported and does not disturb other responses", 
   assert.match(reported[0], /Error in Success callbackId: test\d+ : Error: oops/);
 });
 
-test("HT-33 events of the socket are DOM events with a detail", async (t) => {
+test("HT-33 events of the socket are DOM events with a detail", onTestBridge, async (t) => {
   const { bridge, page, call } = await withPage(t);
   const details = [];
   page.document.addEventListener("sync", (event) => details.push(event.detail));
@@ -148,18 +148,30 @@ test("HT-33 events of the socket are DOM events with a detail", async (t) => {
   assert.deepEqual(plain(details), [{ status: "DONE", text: "</script>\u2028" }]);
 });
 
-test("HT-21 the bridge can ask for a reload, unless the page says that it handles this", async (t) => {
-  const { bridge, page, call } = await withPage(t);
-  bridge.emit("fieldforceReload", null);
+test("HT-21 a page of a former user fails its calls, drops what it kept and reloads", onTestBridge, async (t) => {
+  const { bridge, page, call, window } = await withPage(t);
+  const dropped = [];
+  for (const name of ["localStorage", "sessionStorage"]) window[name] = { clear: () => dropped.push(name) };
+  window.caches = { keys: async () => ["c"], delete: async (name) => dropped.push(name) };
+  window.indexedDB = { databases: async () => [{ name: "d" }], deleteDatabase: (name) => dropped.push(name) };
+  const waiting = call("test", "slow", [1, 5000]);
   await call("test", "echo", []);
-  assert.equal(page.reloads, 1);
-  page.document.addEventListener("fieldforceReload", (event) => event.preventDefault());
   bridge.emit("fieldforceReload", null);
-  await call("test", "echo", []);
+  await assert.rejects(waiting, (error) => /closed/.test(error));
+  await assert.rejects(call("test", "echo", []), (error) => /closed/.test(error));
+  assert.deepEqual(dropped.sort(), ["c", "d", "localStorage", "sessionStorage"]);
   assert.equal(page.reloads, 1);
 });
 
-test("frames without meaning are reported and change nothing", async (t) => {
+test("HT-21 a page may handle another user itself", onTestBridge, async (t) => {
+  const { bridge, page, call } = await withPage(t);
+  page.document.addEventListener("fieldforceReload", (event) => event.preventDefault());
+  bridge.emit("fieldforceReload", null);
+  await call("test", "echo", []);
+  assert.equal(page.reloads, undefined);
+});
+
+test("frames without meaning are reported and change nothing", onTestBridge, async (t) => {
   const { page, call } = await withPage(t);
   const waiting = call("test", "slow", ["late", 20]);
   const [socket] = page.sockets;
@@ -169,7 +181,7 @@ test("frames without meaning are reported and change nothing", async (t) => {
   assert.deepEqual(page.errors, []);
 });
 
-test("a page that comes back from the browser's cache without its socket reloads", async (t) => {
+test("a page that comes back from the browser's cache without its socket reloads", onTestBridge, async (t) => {
   const { bridge, page, call } = await withPage(t);
   const show = (persisted) => page.window.dispatchEvent(Object.assign(new Event("pageshow"), { persisted }));
   show(true);
@@ -181,7 +193,7 @@ test("a page that comes back from the browser's cache without its socket reloads
   assert.equal(page.reloads, 1);
 });
 
-test("a buffer travels as base64", async (t) => {
+test("a buffer travels as base64", onTestBridge, async (t) => {
   const { call, page } = await withPage(t);
   const buffer = page.run("new Uint8Array([1, 2, 255]).buffer");
   assert.deepEqual(plain(await call("test", "echo", [buffer])), [{ CDVType: "ArrayBuffer", data: "AQL/" }]);

@@ -1,0 +1,92 @@
+import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// What a bridge knows of the changes of the current user (HT-21).
+struct UserChanges {
+  /// Counts up before and after each change: a call that sees the number of its arrival was made for this user.
+  var number = 0
+  /// The calls of pages that change the user now.
+  var calls = 0
+  /// The user whom the pages know as the current one.
+  var known: UserAccountIdentity?
+}
+
+extension HybridBridge {
+  /// The number of changes of the current user.
+  var userNumber: Int { withUsers { $0.number } }
+
+  /// Follows the current user, until the bridge is closed: when the program itself changes it, the pages load again.
+  ///
+  /// Calls that wait at this moment are carried out for the new user: the program knows when it changes the user.
+  func followUsers(of accounts: UserAccountManager) {
+    start { [self] in
+      let events = await accounts.events()
+      let first = await accounts.current?.identity
+      withUsers { $0.known = first }
+      for await event in events {
+        switch event.kind {
+        case .didBecomeCurrent, .didResignCurrent: break
+        default: continue
+        }
+        let current = await accounts.current?.identity
+        let isNews = withUsers { users in
+          guard users.calls == 0, users.known != current else { return false }
+          users.known = current
+          return true
+        }
+        if isNews { await reloadPages() }
+      }
+    }
+  }
+
+  /// Makes all pages load again. A page drops what it keeps of the former user.
+  func reloadPages() async { await send(event: "fieldforceReload", detail: .null) }
+}
+
+extension HybridCall {
+  /// Runs what may change the current user. Calls that arrived before and are not carried out yet fail.
+  ///
+  /// - Parameter reloadsPages: Whether all pages load again after the response, if the user has changed.
+  func changingUser<Result>(
+    of host: HybridHost, reloadsPages: (_ former: UserAccountIdentity?) -> Bool = { _ in true },
+    _ change: () async throws -> Result
+  ) async throws -> Result {
+    let bridge = owner.bridge
+    let former = await host.accounts.current?.identity
+    bridge.withUsers { users in
+      users.number += 1
+      users.calls += 1
+    }
+    let outcome: Swift.Result<Result, any Error>
+    do {
+      outcome = .success(try await change())
+    } catch {
+      outcome = .failure(error)
+    }
+    let account = await host.accounts.current
+    if let account, account.identity != former { await host.userDidChange?(account) }
+    bridge.withUsers { users in
+      users.number += 1
+      users.calls -= 1
+      users.known = account?.identity
+    }
+    if account?.identity != former, reloadsPages(former) {
+      afterResponse { [bridge] _ in await bridge.reloadPages() }
+    }
+    return try outcome.get()
+  }
+
+  /// Refuses a call that was made before the current user changed: its data belongs to the former user.
+  ///
+  /// To be called when the account for the call is known.
+  ///
+  /// - Throws: ``HybridError`` `userChanged`.
+  func checkUser() throws(HybridError) {
+    guard userNumber == owner.bridge.userNumber else {
+      throw HybridError(
+        .userChanged,
+        "Cannot carry out \(action): the current user changed after the call. Nothing was done. Call again."
+      )
+    }
+  }
+}

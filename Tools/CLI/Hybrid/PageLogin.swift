@@ -1,0 +1,64 @@
+import Foundation
+import LoopbackLogin
+import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// The login that a page requests: through the system's browser, as `fieldforce login --browser` does it.
+struct PageLogin: Sendable {
+  private let server: LoginServer
+  private let app: ConnectedApp
+
+  /// - Parameters:
+  ///   - url: The login server. Default: that of `account`, else production.
+  ///   - boot: The app's boot configuration, which may name its connected app.
+  init(url: String?, account: UserAccount?, boot: JSONObject) throws {
+    server = try url.map { try LoginServer($0) } ?? account?.credentials.loginServer ?? .production
+    app = Self.app(boot)
+  }
+
+  func run(_ accounts: UserAccountManager) async throws -> UserAccount {
+    try await accounts.logIn(to: server, app: app, presenter: LoopbackLoginPresenter.console)
+  }
+
+  /// The connected app of the boot configuration if its login can end on this machine, else that of
+  /// `fieldforce login`.
+  private static func app(_ boot: JSONObject) -> ConnectedApp {
+    if let app = try? BootConfiguration(boot).app {
+      if URL(string: app.redirectURI)?.isLoopbackCallback == true {
+        return ConnectedApp(
+          clientId: app.clientId, redirectURI: app.redirectURI, scopes: app.scopes,
+          usesHybridGrants: false)
+      }
+      Console.say(
+        "the oauthRedirectURI of bootconfig.json is not http on this machine: pages log in as 'fieldforce login' does"
+      )
+    }
+    return ConnectedApp(
+      clientId: LoginCommand.defaultClientId, redirectURI: LoginCommand.defaultRedirectURI,
+      usesHybridGrants: false)
+  }
+}
+
+extension URL {
+  /// Whether a browser that is sent here reaches this machine.
+  fileprivate var isLoopbackCallback: Bool {
+    scheme?.lowercased() == "http"
+      && ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host()?.lowercased() ?? "")
+  }
+}
+
+extension LoopbackLoginPresenter {
+  /// Opens the system's browser and shows the address for the case that none opens.
+  static var console: LoopbackLoginPresenter {
+    LoopbackLoginPresenter { page in
+      Console.say("waiting for the login in the browser; if none opens, open this address:")
+      Console.say(page.absoluteString)
+      do {
+        try await SystemBrowser.open(page)
+      } catch let error as OAuthError {
+        // A browser that is opened by hand does as well.
+        Console.say(error.message)
+      }
+    }
+  }
+}
