@@ -43,6 +43,7 @@ let package = Package(
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
     .library(name: "EinsteinModels", targets: ["EinsteinModels"]),
     .library(name: "SalesforceHybridSDK", targets: ["SalesforceHybridSDK"]),
+    .library(name: "SalesforceReact", targets: ["SalesforceReact"]),
     .library(name: "HybridServer", targets: ["HybridServer"]),
     .library(name: "SalesforceMockOrg", targets: ["SalesforceMockOrg"]),
     .executable(name: "fieldforce", targets: ["fieldforce"]),
@@ -162,10 +163,16 @@ let package = Package(
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync", .httpTypes,
       ],
       path: "Modules/Hybrid", swiftSettings: settings),
+    // The same dispatcher under the names and in the forms of React Native.
+    .target(
+      name: "SalesforceReact",
+      dependencies: ["SalesforceHybridSDK", "SalesforceSDKCommon", "MobileSync"],
+      path: "Modules/React", swiftSettings: settings),
     .testTarget(
       name: "HybridTests",
       dependencies: [
-        "SalesforceHybridSDK", "SalesforceMockOrg", "StandardSyncTargets", "TestSupport",
+        "SalesforceHybridSDK", "SalesforceReact", "SalesforceMockOrg", "StandardSyncTargets",
+        "TestSupport",
       ],
       path: "Tests/Hybrid", swiftSettings: settings),
 
@@ -343,7 +350,8 @@ let package = Package(
       dependencies: [
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
         "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
-        "SalesforceMockOrg", "SalesforceHybridSDK", "HybridServer", .argumentParser, .httpTypes,
+        "SalesforceMockOrg", "SalesforceHybridSDK", "SalesforceReact", "HybridServer",
+        .argumentParser, .httpTypes,
       ],
       path: "Tools/CLI", swiftSettings: settings),
     .testTarget(

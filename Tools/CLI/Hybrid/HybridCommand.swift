@@ -3,6 +3,7 @@ import Foundation
 import HybridServer
 import LoopbackLogin
 import SalesforceHybridSDK
+import SalesforceReact
 import SalesforceSDKCore
 
 /// `fieldforce hybrid`: apps written in JavaScript.
@@ -102,7 +103,7 @@ struct HybridOptions: ParsableArguments {
         url: loginUrl, account: await workspace.accounts.current, boot: app.bootConfiguration)
       let host = workspace.hybridHost(app, www: folder, login)
       let bridge = try HybridBridge.standard(
-        host: host, runsTests: testRunner)
+        host: host, plugins: ReactModules.plugins(host: host), runsTests: testRunner)
       if let folder { try await workspace.setUp(from: folder) }
       let server = try await HybridServer.start(
         bridge: bridge, www: folder, startPage: app.startPage, port: port)
