@@ -10,8 +10,8 @@ import Testing
 
 /// Can a person serve a folder of pages, and a program find its addresses?
 struct HybridServeTests {
-  @Test
-  func `HT-84 the first line has the addresses, the pages are served, and SIGTERM ends it well`()
+  @Test(.covers("HT-84"))
+  func `the first line has the addresses, the pages are served, and SIGTERM ends it well`()
     async throws
   {
     let tool = try Tool()
@@ -34,7 +34,8 @@ struct HybridServeTests {
     #expect(rest.isEmpty)
   }
 
-  @Test func `HT-2 the files of www register soups and create syncs before the first call`()
+  @Test(.covers("HT-2"))
+  func `the files of www register soups and create syncs before the first call`()
     async throws
   {
     try await withMockOrg { _, server in

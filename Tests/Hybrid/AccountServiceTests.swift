@@ -12,8 +12,8 @@ struct AccountServiceTests {
   static let manager = "com.salesforce.sfaccountmanager"
   static let network = "com.salesforce.network"
 
-  @Test
-  func `HT-7 the credentials have all keys, and null where there is no value`() async throws {
+  @Test(.covers("HT-7"))
+  func `the credentials have all keys, and null where there is no value`() async throws {
     try await TestHost.withOrg { host, _ in
       let page = try Page(host.bridge)
       let account = try #require(await host.accounts.current)
@@ -40,16 +40,16 @@ struct AccountServiceTests {
     }
   }
 
-  @Test
-  func `HT-7 authenticate without a user fails on a host that offers no login`() async throws {
+  @Test(.covers("HT-7"))
+  func `authenticate without a user fails on a host that offers no login`() async throws {
     try await TestHost.with { host in
       let page = try Page(host.bridge)
       #expect(try await page.failure(Self.oauth, "authenticate").hasPrefix("Not authenticated"))
     }
   }
 
-  @Test
-  func `HT-10 users are listed by the keys of the table, and found by org and user`() async throws {
+  @Test(.covers("HT-10"))
+  func `users are listed by the keys of the table, and found by org and user`() async throws {
     try await TestHost.withOrg { host, _ in
       let page = try Page(host.bridge)
       let user = try #require(try await page.value(Self.manager, "getCurrentUser"))
@@ -72,8 +72,8 @@ struct AccountServiceTests {
     }
   }
 
-  @Test
-  func `HT-9 sdkinfo names the plug-ins, the app and its boot configuration`() async throws {
+  @Test(.covers("HT-9"))
+  func `sdkinfo names the plug-ins, the app and its boot configuration`() async throws {
     try await TestHost.with(
       plugins: [Echo()],
       adjust: { host in
@@ -104,8 +104,8 @@ struct AccountServiceTests {
     }
   }
 
-  @Test
-  func `HT-14 the test runner is an unknown service unless the host offers it`() async throws {
+  @Test(.covers("HT-14"))
+  func `the test runner is an unknown service unless the host offers it`() async throws {
     try await TestHost.with { host in
       let page = try Page(host.bridge)
       #expect(
@@ -121,8 +121,8 @@ struct AccountServiceTests {
     }
   }
 
-  @Test
-  func `HT-8 a page reads and writes records, and gets failures as a text of JSON`() async throws {
+  @Test(.covers("HT-8"))
+  func `a page reads and writes records, and gets failures as a text of JSON`() async throws {
     try await TestHost.withOrg { host, _ in
       let page = try Page(host.bridge)
       let send = { (message: JSONValue) in
@@ -168,8 +168,8 @@ struct AccountServiceTests {
     }
   }
 
-  @Test
-  func `HT-8 a request that cannot be made fails with a text of JSON, and is not sent`()
+  @Test(.covers("HT-8"))
+  func `a request that cannot be made fails with a text of JSON, and is not sent`()
     async throws
   {
     try await TestHost.withOrg { host, org in
@@ -195,8 +195,8 @@ struct AccountServiceTests {
     }
   }
 
-  @Test
-  func `HT-20 without a user only requests that need no login are sent`() async throws {
+  @Test(.covers("HT-20"))
+  func `without a user only requests that need no login are sent`() async throws {
     try await TestHost.with { host in
       let page = try Page(host.bridge)
       let failure = try await page.failure(

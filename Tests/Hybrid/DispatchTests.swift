@@ -6,8 +6,8 @@ import Testing
 
 /// Does each call get one response, in the right order, whatever a page sends?
 struct DispatchTests {
-  @Test
-  func `HT-5 a call gets one response with its id as the page wrote it`() async throws {
+  @Test(.covers("HT-5"))
+  func `a call gets one response with its id as the page wrote it`() async throws {
     let bridge = try HybridBridge(plugins: [Echo()])
     let page = try Page(bridge)
     for id in ["7", "\"a\\u0041\"", "1.50", "\"\""] {
@@ -25,8 +25,8 @@ struct DispatchTests {
       ])
   }
 
-  @Test
-  func `HT-5 an unknown service or action, and a call without its parts, get an error`()
+  @Test(.covers("HT-5"))
+  func `an unknown service or action, and a call without its parts, get an error`()
     async throws
   {
     let bridge = try HybridBridge(plugins: [Echo()])
@@ -44,8 +44,8 @@ struct DispatchTests {
     await bridge.close()
   }
 
-  @Test
-  func `HT-5 a response without a value, parts before it, and an error of any kind of value`()
+  @Test(.covers("HT-5"))
+  func `a response without a value, parts before it, and an error of any kind of value`()
     async throws
   {
     let bridge = try HybridBridge(plugins: [Echo()])
@@ -64,8 +64,8 @@ struct DispatchTests {
       ])
   }
 
-  @Test
-  func `HT-6 the version prefix is dropped, its absence and other first arguments are fine`()
+  @Test(.covers("HT-6"))
+  func `the version prefix is dropped, its absence and other first arguments are fine`()
     async throws
   {
     let bridge = try HybridBridge(plugins: [Echo()])
@@ -83,8 +83,8 @@ struct DispatchTests {
     await bridge.close()
   }
 
-  @Test
-  func `HT-29 SS-235 calls of a plug-in that keeps order get responses in order, others overtake`()
+  @Test(.covers("HT-29", "SS-235"))
+  func `calls of a plug-in that keeps order get responses in order, others overtake`()
     async throws
   {
     let gate = Latch()

@@ -1,6 +1,7 @@
 import SalesforceHybridSDK
 import SalesforceSDKCommon
 import SmartStore
+import TestSupport
 import Testing
 
 /// Does each action of the store's service do what its name says, through JSON alone?
@@ -37,8 +38,8 @@ struct StoreServiceTests {
     return message
   }
 
-  @Test
-  func `HT-24 SS-229 the actions on soups succeed with the values of the table`() async throws {
+  @Test(.covers("HT-24", "SS-229"))
+  func `the actions on soups succeed with the values of the table`() async throws {
     try await Self.withSoup { page, _, soup in
       let registered = try await soup.call(
         "pgRegisterSoup", ["soupName": "s", "indexes": Self.indexes])
@@ -64,8 +65,8 @@ struct StoreServiceTests {
     }
   }
 
-  @Test
-  func `HT-28 a soup with external storage is registered, described and altered by its spec`()
+  @Test(.covers("HT-28"))
+  func `a soup with external storage is registered, described and altered by its spec`()
     async throws
   {
     try await Self.withSoup { _, _, soup in
@@ -82,8 +83,8 @@ struct StoreServiceTests {
     }
   }
 
-  @Test
-  func `HT-24 SS-229 entries are upserted, retrieved and removed`() async throws {
+  @Test(.covers("HT-24", "SS-229"))
+  func `entries are upserted, retrieved and removed`() async throws {
     try await Self.withSoup { _, _, soup in
       let entries: JSONValue = [["Name": "a", "rank": 1], ["Name": "b", "rank": 2]]
       let stored = try await soup.call(
@@ -127,8 +128,8 @@ struct StoreServiceTests {
     }
   }
 
-  @Test
-  func `SS-231 each kind of query has its own function, and an order alone means the index path`()
+  @Test(.covers("SS-231"))
+  func `each kind of query has its own function, and an order alone means the index path`()
     async throws
   {
     try await Self.withSoup { page, _, soup in
@@ -157,8 +158,8 @@ struct StoreServiceTests {
     }
   }
 
-  @Test
-  func `HT-26 SS-234 a cursor moves over its pages, in its page and its store alone, until closed`()
+  @Test(.covers("HT-26", "SS-234"))
+  func `a cursor moves over its pages, in its page and its store alone, until closed`()
     async throws
   {
     try await Self.withSoup { page, host, soup in
@@ -197,8 +198,8 @@ struct StoreServiceTests {
     }
   }
 
-  @Test
-  func `HT-25 the queries of existing apps work: quoted texts in Smart SQL, a Boolean match key`()
+  @Test(.covers("HT-25"))
+  func `the queries of existing apps work: quoted texts in Smart SQL, a Boolean match key`()
     async throws
   {
     try await Self.withSoup { _, _, soup in
@@ -230,8 +231,8 @@ struct StoreServiceTests {
     }
   }
 
-  @Test
-  func `SS-233 the lists of stores tell user and global stores apart`() async throws {
+  @Test(.covers("SS-233"))
+  func `the lists of stores tell user and global stores apart`() async throws {
     try await TestHost.withOrg { host, _ in
       let page = try Page(host.bridge)
       for (name, isGlobal) in [("mine", false), ("ours", true)] {
@@ -253,8 +254,8 @@ struct StoreServiceTests {
     }
   }
 
-  @Test
-  func `HT-27 SS-232 a store of a user needs one, the app's store does not`() async throws {
+  @Test(.covers("HT-27", "SS-232"))
+  func `a store of a user needs one, the app's store does not`() async throws {
     try await TestHost.with { host in
       let page = try Page(host.bridge)
       for action in ["pgSoupExists", "pgGetAllStores", "pgRemoveStore", "pgRemoveAllStores"] {
@@ -268,9 +269,8 @@ struct StoreServiceTests {
     }
   }
 
-  @Test
-  func `SS-228 a store's name that is missing, null or undefined is the default one`() async throws
-  {
+  @Test(.covers("SS-228"))
+  func `a store's name that is missing, null or undefined is the default one`() async throws {
     try await Self.withSoup { page, _, _ in
       for name: JSONValue in [.null, "undefined", "", "defaultStore"] {
         let exists = try await page.value(

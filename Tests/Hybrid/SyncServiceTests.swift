@@ -1,6 +1,7 @@
 import SalesforceHybridSDK
 import SalesforceMockOrg
 import SalesforceSDKCommon
+import TestSupport
 import Testing
 
 /// Do syncs of a page run, respond first and report their states afterwards?
@@ -38,9 +39,9 @@ struct SyncServiceTests {
     }
   }
 
-  @Test
+  @Test(.covers("HT-32", "HT-33", "MS-337", "MS-338"))
   func
-    `HT-32 HT-33 MS-337 MS-338 a sync responds first, then reports each state, the last one once`()
+    `a sync responds first, then reports each state, the last one once`()
     async throws
   {
     try await Self.with { page, host, sync in
@@ -76,9 +77,9 @@ struct SyncServiceTests {
     }
   }
 
-  @Test
+  @Test(.covers("HT-32", "MS-336", "MS-339"))
   func
-    `HT-32 MS-336 MS-339 a text names a sync, also one of digits, and one of both must be given`()
+    `a text names a sync, also one of digits, and one of both must be given`()
     async throws
   {
     try await Self.with { page, _, sync in
@@ -102,8 +103,8 @@ struct SyncServiceTests {
     }
   }
 
-  @Test
-  func `MS-335 HT-32 a sync up without a target uses the default one, under the name of 7.1 too`()
+  @Test(.covers("MS-335", "HT-32"))
+  func `a sync up without a target uses the default one, under the name of 7.1 too`()
     async throws
   {
     try await Self.with { page, _, _ in

@@ -40,8 +40,8 @@ struct UserChangeTests {
     "soupName": "notes", "indexes": [["path": "for", "type": "string"]],
   ]
 
-  @Test
-  func `HT-21 calls of one user that wait during a switch are never carried out for the next`()
+  @Test(.covers("HT-21"))
+  func `calls of one user that wait during a switch are never carried out for the next`()
     async throws
   {
     try await Self.withTwoUsers { host, one, other in
@@ -89,7 +89,8 @@ struct UserChangeTests {
     }
   }
 
-  @Test func `HT-21 a switch makes all pages load again, after its response, and ends cursors`()
+  @Test(.covers("HT-21"))
+  func `a switch makes all pages load again, after its response, and ends cursors`()
     async throws
   {
     try await Self.withTwoUsers { host, one, other in
@@ -123,7 +124,8 @@ struct UserChangeTests {
     }
   }
 
-  @Test func `HT-21 a change by the program itself makes the pages load again, once`() async throws
+  @Test(.covers("HT-21")) func `a change by the program itself makes the pages load again, once`()
+    async throws
   {
     try await Self.withTwoUsers { host, _, other in
       let page = try Page(host.bridge)
@@ -140,7 +142,8 @@ struct UserChangeTests {
     }
   }
 
-  @Test func `HT-20 a login from a page is one for all that request it, and no page loads again`()
+  @Test(.covers("HT-20"))
+  func `a login from a page is one for all that request it, and no page loads again`()
     async throws
   {
     try await withMockOrg { _, server in
@@ -182,7 +185,8 @@ struct UserChangeTests {
     }
   }
 
-  @Test func `HT-20 a login that fails is an error of its calls, and the next one starts again`()
+  @Test(.covers("HT-20"))
+  func `a login that fails is an error of its calls, and the next one starts again`()
     async throws
   {
     let logins = Mutex(0)

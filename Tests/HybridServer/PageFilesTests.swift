@@ -6,8 +6,8 @@ import Testing
 
 /// Which files does a page get, and which are never served?
 struct PageFilesTests {
-  @Test
-  func `HT-84 files of www have the types that browsers need, and the policy that pages need`()
+  @Test(.covers("HT-84"))
+  func `files of www have the types that browsers need, and the policy that pages need`()
     async throws
   {
     let files = [
@@ -37,9 +37,9 @@ struct PageFilesTests {
     }
   }
 
-  @Test
+  @Test(.covers("HT-3"))
   func
-    `HT-3 what leads out of www by dots, escapes or links, folders and missing files are not found`()
+    `what leads out of www by dots, escapes or links, folders and missing files are not found`()
     async throws
   {
     try await ServedApp.with(["index.html": "x", "sub/page.html": "y"]) { app async throws in
@@ -68,8 +68,8 @@ struct PageFilesTests {
     }
   }
 
-  @Test
-  func `HT-3 the bridge serves its own cordova.js, and its plug-ins unless www brings some`()
+  @Test(.covers("HT-3"))
+  func `the bridge serves its own cordova.js, and its plug-ins unless www brings some`()
     async throws
   {
     let plugin = "plugins/com.salesforce/www/com.salesforce.plugin.oauth.js"
@@ -94,8 +94,8 @@ struct PageFilesTests {
     }
   }
 
-  @Test
-  func `HT-95.4 without the token, with another host or another origin nothing is served`()
+  @Test(.covers("HT-95.4"))
+  func `without the token, with another host or another origin nothing is served`()
     async throws
   {
     try await ServedApp.with { app async throws in
@@ -148,8 +148,8 @@ struct PageFilesTests {
     }
   }
 
-  @Test
-  func `HT-9 name and version of an app come from its own files`() throws {
+  @Test(.covers("HT-9"))
+  func `name and version of an app come from its own files`() throws {
     let folder = try TemporaryFolder()
     let www = folder.file("www")
     try FileManager.default.createDirectory(at: www, withIntermediateDirectories: true)

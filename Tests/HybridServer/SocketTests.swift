@@ -1,6 +1,7 @@
 import HybridServer
 import SalesforceHybridSDK
 import SalesforceSDKCommon
+import TestSupport
 import Testing
 
 /// Do calls over the socket get their response, whatever else arrives on it?
@@ -9,8 +10,8 @@ struct SocketTests {
     #"{"id":\#(id),"service":"echo","action":"echo","args":[\#(argument)]}"#
   }
 
-  @Test
-  func `HT-5 calls get responses over the socket, also in fragments and between pings`()
+  @Test(.covers("HT-5"))
+  func `calls get responses over the socket, also in fragments and between pings`()
     async throws
   {
     try await ServedApp.with { app async throws in
@@ -33,8 +34,8 @@ struct SocketTests {
     }
   }
 
-  @Test
-  func `HT-5 a thousand calls at once get responses`() async throws {
+  @Test(.covers("HT-5"))
+  func `a thousand calls at once get responses`() async throws {
     try await ServedApp.with { app async throws in
       try await app.withSocket { socket in
         for id in 0..<1_000 { try await socket.send(call: Self.call(id, "\(id)")) }

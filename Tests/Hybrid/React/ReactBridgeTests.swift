@@ -2,6 +2,7 @@ import SalesforceHybridSDK
 import SalesforceReact
 import SalesforceSDKCommon
 import Synchronization
+import TestSupport
 import Testing
 
 /// Does each native call end in one callback, in the form of its platform?
@@ -9,7 +10,7 @@ struct ReactBridgeTests {
   static let store = "SFSmartStoreReactBridge"
   static let global: JSONObject = ["isGlobalStore": true, "soupName": "notes"]
 
-  @Test func `HT-39 on iOS one callback receives an error or a result`() async throws {
+  @Test(.covers("HT-39")) func `on iOS one callback receives an error or a result`() async throws {
     try await TestHost.with(modules: ReactModules.plugins) { host in
       let react = try ReactBridge(host.bridge)
       let exists = await Self.callback {
@@ -33,7 +34,7 @@ struct ReactBridgeTests {
     }
   }
 
-  @Test func `HT-39 on Android two callbacks receive JSON texts`() async throws {
+  @Test(.covers("HT-39")) func `on Android two callbacks receive JSON texts`() async throws {
     try await TestHost.with(modules: ReactModules.plugins) { host in
       let react = try ReactBridge(host.bridge)
       let name = "it's \"quoted\"\n"
@@ -66,7 +67,8 @@ struct ReactBridgeTests {
     }
   }
 
-  @Test func `HT-39 calls keep their order, and a closed bridge gives each pending call an error`()
+  @Test(.covers("HT-39"))
+  func `calls keep their order, and a closed bridge gives each pending call an error`()
     async throws
   {
     let gate = Latch()

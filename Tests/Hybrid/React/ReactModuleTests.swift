@@ -2,6 +2,7 @@ import SalesforceHybridSDK
 import SalesforceMockOrg
 import SalesforceReact
 import SalesforceSDKCommon
+import TestSupport
 import Testing
 
 /// Do the modules of React Native respond as its JavaScript expects, under both platforms' names?
@@ -24,8 +25,8 @@ struct ReactModuleTests {
     }
   }
 
-  @Test(arguments: stores)
-  func `HT-39 HT-42 the store's methods have no prefix and take one object`(_ module: String)
+  @Test(.covers("HT-39", "HT-42"), arguments: stores)
+  func `the store's methods have no prefix and take one object`(_ module: String)
     async throws
   {
     try await TestHost.with(modules: ReactModules.plugins) { host in
@@ -88,8 +89,8 @@ struct ReactModuleTests {
     }
   }
 
-  @Test(arguments: syncs)
-  func `HT-43 MS-341 MS-342 a sync gets its response when it has ended, with the last state`(
+  @Test(.covers("HT-43", "MS-341", "MS-342"), arguments: syncs)
+  func `a sync gets its response when it has ended, with the last state`(
     _ module: String
   ) async throws {
     try await Self.withOrg { host, page, org in
@@ -135,8 +136,8 @@ struct ReactModuleTests {
     }
   }
 
-  @Test(arguments: nets)
-  func `HT-41 a request gets its body, and its error is an object with the response`(
+  @Test(.covers("HT-41"), arguments: nets)
+  func `a request gets its body, and its error is an object with the response`(
     _ module: String
   ) async throws {
     try await Self.withOrg { host, page, _ in
@@ -160,8 +161,8 @@ struct ReactModuleTests {
     }
   }
 
-  @Test(arguments: oauths)
-  func `HT-40 the login module gives credentials, and OK after a logout`(_ module: String)
+  @Test(.covers("HT-40"), arguments: oauths)
+  func `the login module gives credentials, and OK after a logout`(_ module: String)
     async throws
   {
     try await Self.withOrg { host, page, _ in
@@ -175,7 +176,7 @@ struct ReactModuleTests {
     }
   }
 
-  @Test func `HT-39 without the modules a call gets an error`() async throws {
+  @Test(.covers("HT-39")) func `without the modules a call gets an error`() async throws {
     try await TestHost.with { host in
       let page = try Page(host.bridge)
       #expect(
