@@ -26,7 +26,7 @@ struct PageLogin: Sendable {
     if let app = try? BootConfiguration(boot).app {
       if URL(string: app.redirectURI)?.isLoopbackCallback == true {
         return ConnectedApp(
-          clientId: app.clientId, redirectURI: app.redirectURI, scopes: app.scopes,
+          clientId: app.clientId, redirectURI: app.redirectURI, scopes: scopes(app.scopes),
           usesHybridGrants: false)
       }
       Console.say(
@@ -36,6 +36,14 @@ struct PageLogin: Sendable {
     return ConnectedApp(
       clientId: LoginCommand.defaultClientId, redirectURI: LoginCommand.defaultRedirectURI,
       usesHybridGrants: false)
+  }
+}
+
+extension PageLogin {
+  /// The scopes of a boot configuration, with the one that an account cannot be without: apps name only `web` and
+  /// `api`.
+  private static func scopes(_ named: Set<String>) -> Set<String> {
+    named.isEmpty || named.contains("full") ? named : named.union(["id"])
   }
 }
 
