@@ -4,9 +4,15 @@
 #
 #   Tools/Scripts/javascript.sh             all tests
 #   Tools/Scripts/javascript.sh force       the test files whose name begins so, such as force.test.mjs
+#   Tools/Scripts/javascript.sh --bridge    with the bridge of .build/debug/fieldforce and a mock org, in place of the
+#                                           bridge of the tests; also before the beginning of a name
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+if [ "${1:-}" = --bridge ]; then
+  export FIELDFORCE_TOOL=${FIELDFORCE_TOOL:-$PWD/.build/debug/fieldforce}
+  shift
+fi
 filter=${1:-}
 # A sourced script without arguments of its own would see these.
 set --

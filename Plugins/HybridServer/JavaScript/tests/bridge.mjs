@@ -10,6 +10,7 @@ import "../mock/MockMobileSyncPlugin.js";
 import { encodeFrame, FrameError, FrameParser, OPCODE } from "../plugins/fieldforce/node/frames.js";
 import { acceptValue } from "../plugins/fieldforce/node/websocket.js";
 import { Org, UnreachableError } from "./support/org.mjs";
+import { RealBridge, tool } from "./support/real-bridge.mjs";
 
 const { MockMobileSync, MockSmartStore, MockStores } = globalThis;
 const HERE = fileURLToPath(new URL("..", import.meta.url));
@@ -48,8 +49,12 @@ class Failure extends Error {
   }
 }
 
-/** Starts a bridge on a free port. Options: `www`, `startPage`, `org`, `testRunner`, `loggedIn`. */
+/**
+ * Starts a bridge on a free port. Options: `www`, `startPage`, `org`, `testRunner`, `loggedIn`. Where the environment
+ * variable FIELDFORCE_TOOL names the program, it is that of `fieldforce hybrid serve`.
+ */
 export async function startBridge(options = {}) {
+  if (tool) return RealBridge.start(options);
   const bridge = new Bridge(options);
   await bridge.listen();
   return bridge;

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { BridgeError, connect, launch, QuerySpec, RestError, SyncError } from "../plugins/fieldforce/node/index.js";
 import { Connection } from "../plugins/fieldforce/core/connection.js";
 import { startBridge } from "./bridge.mjs";
+import { createAll, onTestBridge } from "./support/harness.mjs";
 import { Org } from "./support/org.mjs";
 
 const INDEXES = [{ path: "Id", type: "string" }, { path: "Name", type: "string" }, { path: "__local__", type: "string" }];
@@ -37,13 +38,13 @@ test("a client connects with the line of the bridge, its object, its socket addr
 
 test("a client without a bridge, or with a wrong token, gets an error that says so", async (t) => {
   const bridge = await startBridge();
-  const wrong = connect(bridge.socket.replace(/\/[0-9a-f]{32}\//, "/0/"));
+  const wrong = connect(bridge.socket.replace(/\/[0-9a-f]{32,}\//, "/0/"));
   await assert.rejects(wrong.info(), (error) => error.code === "unreachable" && /403/.test(error.message));
   await bridge.close();
   await assert.rejects(connect(bridge.line).info(), (error) => error.code === "unreachable" && /ECONNREFUSED/.test(error.message));
 });
 
-test("an error of the bridge says which call failed", async (t) => {
+test("an error of the bridge says which call failed", onTestBridge, async (t) => {
   const { client } = await withClient(t);
   await assert.rejects(client.connection.call("test", "fail", "why"), (error) => {
     assert.ok(error instanceof BridgeError);
@@ -54,7 +55,7 @@ test("an error of the bridge says which call failed", async (t) => {
   await assert.rejects(client.connection.call("test", "fail", 5), { message: "test.fail failed." });
 });
 
-test("calls keep their order, 5,000 at once get one response each", async (t) => {
+test("calls keep their order, 5,000 at once get one response each", onTestBridge, async (t) => {
   const { client, bridge } = await withClient(t);
   const numbers = Array.from({ length: 5000 }, (_, index) => index);
   const responses = await Promise.all(numbers.map((number) => client.connection.call("test", "echo", number)));
@@ -62,13 +63,13 @@ test("calls keep their order, 5,000 at once get one response each", async (t) =>
   assert.deepEqual(bridge.calls.map((call) => call.args[0]), numbers);
 });
 
-test("a call that is too large fails alone", async (t) => {
+test("a call that is too large fails alone", onTestBridge, async (t) => {
   const { client } = await withClient(t);
   await assert.rejects(client.connection.call("test", "echo", "x".repeat(17 * 1024 * 1024)), { code: "tooLarge" });
   assert.deepEqual(await client.connection.call("test", "echo", 1), [1]);
 });
 
-test("when the connection breaks, calls without a response fail and the next call reconnects", async (t) => {
+test("when the connection breaks, calls without a response fail and the next call reconnects", onTestBridge, async (t) => {
   const { client, bridge } = await withClient(t);
   const waiting = client.connection.call("test", "slow", 1, 5000);
   await client.connection.call("test", "echo");
@@ -96,7 +97,7 @@ test("frames without meaning change nothing, a second response to a call neither
   assert.equal(await waiting, 2);
 });
 
-test("a closed client fails at once and stays closed", async (t) => {
+test("a closed client fails at once and stays closed", onTestBridge, async (t) => {
   const { client } = await withClient(t);
   const waiting = client.connection.call("test", "slow", 1, 5000);
   await client.connection.call("test", "echo");
@@ -136,7 +137,7 @@ test("a store keeps entries, by id and by external id", async (t) => {
   assert.equal(await store.soupExists("s"), false);
 });
 
-test("queries are iterated page by page, and every cursor is closed", async (t) => {
+test("queries are iterated page by page, and every cursor is closed", onTestBridge, async (t) => {
   const { store, bridge } = await withClient(t);
   await store.registerSoup("s", INDEXES);
   await store.upsert("s", Array.from({ length: 25 }, (_, i) => ({ Name: String(i).padStart(2, "0") })));
@@ -161,7 +162,7 @@ test("queries are iterated page by page, and every cursor is closed", async (t) 
   await assert.rejects(store.query("s", QuerySpec.exact("other", 1)).toArray(), { message: "s does not have an index on other" });
 });
 
-test("a connection that breaks in the middle of a query ends the iteration with an error", async (t) => {
+test("a connection that breaks in the middle of a query ends the iteration with an error", onTestBridge, async (t) => {
   const { store, bridge } = await withClient(t);
   await store.registerSoup("s", INDEXES);
   await store.upsert("s", Array.from({ length: 5 }, (_, i) => ({ Name: String(i) })));
@@ -195,12 +196,12 @@ const TARGET = { type: "soql", query: "SELECT Id, Name, LastModifiedDate FROM Ac
 
 async function withAccounts(t, count = 5) {
   const all = await withClient(t, { org: new Org({ pageSize: 2 }) });
-  for (let i = 0; i < count; i++) all.org.create("Account", { Name: `a${i}` });
+  await createAll(all.org, "Account", Array.from({ length: count }, (_, i) => ({ Name: `a${i}` })));
   await all.store.registerSoup("s", INDEXES);
   return { ...all, syncs: all.client.syncs() };
 }
 
-test("a sync is an async iterable of its states and a promise of the last", async (t) => {
+test("a sync is an async iterable of its states and a promise of the last", onTestBridge, async (t) => {
   const { syncs, store } = await withAccounts(t);
   const run = syncs.syncDown({ target: TARGET, soupName: "s", options: { mergeMode: "OVERWRITE" }, name: "accounts" });
   const states = [];
@@ -220,10 +221,11 @@ test("changes go up, re-syncs take ids and names, ghosts are cleaned", async (t)
   const [entry] = await store.query("s", QuerySpec.exact("Name", "a0")).toArray();
   await store.upsert("s", [{ ...entry, Name: "changed", __local__: true, __locally_updated__: true }]);
   await syncs.syncUp({ soupName: "s", options: { fieldlist: ["Name"], mergeMode: "OVERWRITE" } });
-  assert.equal(org.query(`SELECT Name FROM Account WHERE Id = '${entry.Id}'`).records[0].Name, "changed");
+  const { records } = await org.query(`SELECT Name FROM Account WHERE Id = '${entry.Id}'`);
+  assert.equal(records[0].Name, "changed");
   assert.equal((await syncs.reSync("down")).status, "DONE");
   assert.equal((await syncs.reSync(id)).status, "DONE");
-  org.delete("Account", entry.Id);
+  await org.delete("Account", entry.Id);
   assert.equal(await syncs.cleanGhosts(id), 1);
   await syncs.delete(id);
   assert.equal(await syncs.status("down"), null);
@@ -239,7 +241,7 @@ test("a failed sync rejects with its state, in both forms", async (t) => {
   await assert.rejects(Promise.resolve(syncs.reSync("none")), BridgeError);
 });
 
-test("two syncs at a time each see their own states", async (t) => {
+test("two syncs at a time each see their own states", onTestBridge, async (t) => {
   const { client, store } = await withAccounts(t);
   const other = client.store("other");
   await other.registerSoup("s", INDEXES);
@@ -252,7 +254,7 @@ test("two syncs at a time each see their own states", async (t) => {
   assert.deepEqual(statuses, [0, 1].map(() => ["RUNNING", "RUNNING", "RUNNING", "DONE"]));
 });
 
-test("a sync ignores states of a sync with the same id in another store", async (t) => {
+test("a sync ignores states of a sync with the same id in another store", onTestBridge, async (t) => {
   const { syncs, bridge } = await withAccounts(t);
   let release;
   bridge.sync.server.queryMore = () => new Promise((resolve) => (release = resolve));
@@ -268,7 +270,7 @@ test("a sync ignores states of a sync with the same id in another store", async 
   assert.deepEqual(seen, [["RUNNING", 0], ["RUNNING", 40], ["RUNNING", 50], ["DONE", 100]]);
 });
 
-test("a connection that breaks during a sync ends its iteration with an error", async (t) => {
+test("a connection that breaks during a sync ends its iteration with an error", onTestBridge, async (t) => {
   const { syncs, bridge } = await withAccounts(t);
   // The second page never comes.
   bridge.sync.server.queryMore = () => new Promise(() => {});
@@ -280,7 +282,7 @@ test("a connection that breaks during a sync ends its iteration with an error", 
 
 // ------------------------------------------------------------------------------------------ REST and accounts
 
-test("REST: records are created, read, changed and deleted, queries page as they are used", async (t) => {
+test("REST: records are created, read, changed and deleted, queries page as they are used", onTestBridge, async (t) => {
   const { client, org } = await withClient(t, { org: new Org({ pageSize: 2 }) });
   const rest = client.rest();
   const id = await rest.create("Account", { Name: "a" });
@@ -303,7 +305,7 @@ test("REST: records are created, read, changed and deleted, queries page as they
   });
 });
 
-test("REST: a transport failure is an error without a status, a whole URL has no endpoint", async (t) => {
+test("REST: a transport failure is an error without a status, a whole URL has no endpoint", onTestBridge, async (t) => {
   const { client, bridge } = await withClient(t);
   const { handle } = bridge.org;
   await client.rest({ apiVersion: "v60.0" }).request({ path: "https://api.example/x", authenticated: false }).catch(() => {});
@@ -314,7 +316,7 @@ test("REST: a transport failure is an error without a status, a whole URL has no
   bridge.org.handle = handle;
 });
 
-test("accounts: credentials, users, login and logout", async (t) => {
+test("accounts: credentials, users, login and logout", onTestBridge, async (t) => {
   const { client } = await withClient(t);
   assert.equal((await client.credentials()).accessToken, "token");
   assert.equal((await client.currentUser()).username, "ada@example.com");

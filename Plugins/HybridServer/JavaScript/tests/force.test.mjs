@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { random, withPage } from "./support/harness.mjs";
+import { onTestBridge, random, withPage } from "./support/harness.mjs";
 import { startBridge } from "./bridge.mjs";
 import { Page, plain } from "./support/page.mjs";
 
@@ -142,7 +142,7 @@ test("HT-34 init changes what it names, the version also for the files library",
 
 // ------------------------------------------------------------------------------------------ container
 
-test("HT-34 login in the container waits for deviceready and falls back to authenticate", async (t) => {
+test("HT-34 login in the container waits for deviceready and falls back to authenticate", onTestBridge, async (t) => {
   const { force, bridge } = await container(t);
   const count = await new Promise((resolve, reject) => force.login(function () { resolve(arguments.length); }, reject));
   assert.equal(count, 0);
@@ -152,7 +152,7 @@ test("HT-34 login in the container waits for deviceready and falls back to authe
   assert.deepEqual(bridge.calls.slice(-2).map((one) => one.action), ["getAuthCredentials", "authenticate"]);
 });
 
-test("HT-35 in the container every request goes through the network plug-in", async (t) => {
+test("HT-35 in the container every request goes through the network plug-in", onTestBridge, async (t) => {
   const { forceJsClient, bridge, lastRequest } = await container(t);
   const { id } = await forceJsClient.create("Account", { Name: "a" });
   assert.deepEqual(lastRequest(), { endPoint: "/services/data", path: "/v66.0/sobjects/Account", method: "POST", queryParams: { Name: "a" }, headerParams: {} });
@@ -177,7 +177,7 @@ test("HT-35 a content type becomes a header, and an absolute address has no endp
   assert.deepEqual(message.headerParams, { A: "b", "Content-Type": "text/plain" });
 });
 
-test("HT-35 a request before deviceready waits for the network plug-in", async (t) => {
+test("HT-35 a request before deviceready waits for the network plug-in", onTestBridge, async (t) => {
   const bridge = await startBridge();
   const page = new Page(bridge.url + "index.html");
   t.after(async () => {
@@ -194,7 +194,7 @@ test("HT-35 a request before deviceready waits for the network plug-in", async (
   await assert.rejects(page.window.forceJsClient.query("x"), (error) => /no com.salesforce.plugin.network/.test(error));
 });
 
-test("HT-35 callbacks may be left out", async (t) => {
+test("HT-35 callbacks may be left out", onTestBridge, async (t) => {
   const { force, call, page } = await container(t);
   force.query("SELECT Id FROM Account");
   force.query("nonsense");

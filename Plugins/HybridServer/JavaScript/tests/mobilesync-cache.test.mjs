@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { random } from "./support/harness.mjs";
+import { onTestBridge, random } from "./support/harness.mjs";
 import { flags, withLibrary } from "./support/library.mjs";
 import { plain } from "./support/page.mjs";
 
-test("MS-343 init picks up the clients and registers the feature SJ", async (t) => {
+test("MS-343 init picks up the clients and registers the feature SJ", onTestBridge, async (t) => {
   const { Force, bridge, call } = await withLibrary(t);
   await call("test", "echo", []);
   assert.ok(bridge.features.has("SJ"));
@@ -88,7 +88,7 @@ test("MS-347 savings of one record at the same time lose nothing", async (t) => 
   assert.equal((await cache.save({ Id: "2" })).Id, "2");
 });
 
-test("MS-348 find pages through results and closes its cursor on the last page", async (t) => {
+test("MS-348 find pages through results and closes its cursor on the last page", onTestBridge, async (t) => {
   const { cache, bridge, names } = await withLibrary(t);
   await cache.saveAll(["c", "a", "b", "B"].map((Name, index) => ({ Id: String(index), Name })));
   const smartSql = "SELECT {cache:_soup} FROM {cache} WHERE {cache:Name} LIKE '%' ORDER BY LOWER({cache:Name})";
@@ -131,7 +131,7 @@ test("MS-350 local ids and local flags", async (t) => {
   assert.deepEqual(flags(cache.addLocalFields({ Id: "1", __local__: true })), [false, false, false, false]);
 });
 
-test("MS-352 descriptions are requested once and share one cache record", async (t) => {
+test("MS-352 descriptions are requested once and share one cache record", onTestBridge, async (t) => {
   const { Force, cache, org } = await withLibrary(t);
   const requested = () => org.requests.filter((request) => /describe|sobjects\/Account$/.test(request.path)).length;
   const [one, other] = [new Force.SObjectType("Account", cache), new Force.SObjectType("Account", cache)];
@@ -153,7 +153,7 @@ test("MS-352 descriptions are requested once and share one cache record", async 
   assert.equal(requested(), 4);
 });
 
-test("MS-352 a description that failed is requested again", async (t) => {
+test("MS-352 a description that failed is requested again", onTestBridge, async (t) => {
   const { Force, org } = await withLibrary(t);
   const type = new Force.SObjectType("Account");
   const { handle } = org;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { createAll, onTestBridge } from "./support/harness.mjs";
 import { flags, withLibrary, withOptions } from "./support/library.mjs";
 import { plain } from "./support/page.mjs";
 
@@ -29,25 +30,25 @@ test("MS-353 create, read, update and delete on the cache", async (t) => {
 
 // ------------------------------------------------------------------------------------------ server alone
 
-test("MS-354 create, read, update and delete on the server", async (t) => {
+test("MS-354 create, read, update and delete on the server", onTestBridge, async (t) => {
   const { Force, org, onServer } = await withLibrary(t);
   const run = (...args) => Force.syncSObjectWithServer(...args);
   const created = await run("create", "Account", null, { Id: "local_1", Name: "a", Phone: "1" }, ["Id", "Name"]);
-  assert.equal(onServer(created.Id).Phone, null);
+  assert.equal((await onServer(created.Id)).Phone, null);
   assert.deepEqual([created.Name, created.Phone], ["a", "1"]);
   assert.equal((await run("read", "Account", created.Id, null, ["Name"])).Name, "a");
   const updated = await run("update", "Account", created.Id, { Name: "b", __local__: true, _soupEntryId: 3, attributes: {} }, null);
   assert.equal(updated.Name, "b");
   assert.deepEqual(plain(org.requests.at(-1).queryParams), { Name: "b" });
   assert.equal(await run("delete", "Account", created.Id), null);
-  assert.equal(onServer(created.Id), undefined);
+  assert.equal((await onServer(created.Id)), undefined);
 });
 
-test("MS-358 Apex REST objects have their own path and id field", async (t) => {
+test("MS-358 Apex REST objects have their own path and id field", onTestBridge, async (t) => {
   const { Force, onServer, org } = await withLibrary(t);
   const run = (method, id, ...rest) => Force.syncApexRestObjectWithServer(method, "/simpleAccount", id, "accountId", ...rest);
   const { accountId } = await run("create", null, { accountName: "a" }, ["accountName"]);
-  assert.equal(onServer(accountId).Name, "a");
+  assert.equal((await onServer(accountId)).Name, "a");
   assert.equal((await run("read", accountId, null, ["accountId", "accountName"])).accountName, "a");
   assert.equal(org.requests.at(-1).path, `/simpleAccount/${accountId}?fields=accountId,accountName`);
   assert.deepEqual(plain(await run("update", accountId, { accountId, accountName: "b" }, null)), { accountId, accountName: "b" });
@@ -71,18 +72,18 @@ test("MS-355 each cache mode touches what it says", async (t) => {
   assert.equal((await cache.retrieve(id)).Name, "a");
   const local = await run("update", id, { Name: "b", Phone: "1" }, ["Name"], CACHE_ONLY);
   assert.equal(local.Phone, undefined);
-  assert.deepEqual([flags(local)[2], onServer(id).Name], [true, "a"]);
+  assert.deepEqual([flags(local)[2], (await onServer(id)).Name], [true, "a"]);
   assert.equal((await run("read", id, null, ["Name"], CACHE_FIRST)).Name, "b");
   assert.equal((await run("read", id, null, ["Name", "Website"], CACHE_ONLY)).Name, "b");
   const pushed = await run("update", id, { Name: "c" }, ["Name"], SERVER_FIRST);
-  assert.deepEqual([pushed.Name, onServer(id).Name, (await cache.retrieve(id)).Name], ["c", "c", "c"]);
+  assert.deepEqual([pushed.Name, (await onServer(id)).Name, (await cache.retrieve(id)).Name], ["c", "c", "c"]);
   assert.deepEqual(flags(pushed), [false, false, false, false]);
   const fresh = await run("create", null, { Name: "d" }, ["Name"]);
   assert.equal((await cache.retrieve(fresh.Id)).Name, "d");
   await run("delete", fresh.Id, null, null, CACHE_ONLY);
-  assert.ok(onServer(fresh.Id));
+  assert.ok((await onServer(fresh.Id)));
   assert.equal(await run("delete", fresh.Id, null, null, SERVER_FIRST), null);
-  assert.deepEqual([onServer(fresh.Id), await cache.retrieve(fresh.Id)], [undefined, null]);
+  assert.deepEqual([(await onServer(fresh.Id)), await cache.retrieve(fresh.Id)], [undefined, null]);
   for (const method of ["create", "update", "delete"]) {
     await assert.rejects(run(method, id, { Name: "x" }, ["Name"], CACHE_FIRST), /reads only/);
   }
@@ -97,7 +98,7 @@ test("MS-355 a record created locally becomes a create on the server", async (t)
   await assert.rejects(run("read", local.Id), /created locally/);
   await assert.rejects(run("delete", local.Id), /created locally/);
   const pushed = await run("update", local.Id, { Id: local.Id, Name: "b" });
-  assert.equal(onServer(pushed.Id).Name, "b");
+  assert.equal((await onServer(pushed.Id)).Name, "b");
   assert.deepEqual(flags(pushed), [false, false, false, false]);
   assert.equal(await cache.retrieve(local.Id), null);
   assert.equal((await cache.retrieve(pushed.Id)).Name, "b");
@@ -130,7 +131,7 @@ test("MS-356 merge modes decide over remote, local and conflicting changes", asy
   for (const [name, { theirs, yours, lists, merged }] of Object.entries(situations)) {
     for (const mode of [OVERWRITE, MERGE_ACCEPT_YOURS, MERGE_FAIL_IF_CONFLICT, MERGE_FAIL_IF_CHANGED]) {
       for (const method of ["update", "delete"]) {
-        const id = org.create("Account", theirs);
+        const id = await org.create("Account", theirs);
         await cache.save({ Id: id, ...yours });
         await originals.save({ Id: id, ...base });
         const run = Force.syncSObjectDetectConflict(method, "Account", id, yours, FIELDS, cache, Force.CACHE_MODE.SERVER_FIRST, originals, mode);
@@ -143,15 +144,15 @@ test("MS-356 merge modes decide over remote, local and conflicting changes", asy
             assert.deepEqual([error.base.Name, error.theirs.Name, error.yours.Name], [base.Name, theirs.Name, yours.Name]);
             return true;
           });
-          assert.equal(onServer(id).Name, theirs.Name, what);
+          assert.equal((await onServer(id)).Name, theirs.Name, what);
           assert.equal((await originals.retrieve(id)).Name, base.Name, what);
         } else if (method === "update") {
           const expected = mode === OVERWRITE ? yours : merged;
-          const places = [await run, onServer(id), await cache.retrieve(id), await originals.retrieve(id)];
+          const places = [await run, (await onServer(id)), await cache.retrieve(id), await originals.retrieve(id)];
           for (const place of places) assert.deepEqual(plain(FIELDS.map((field) => place[field])), FIELDS.map((field) => expected[field]), what);
         } else {
           assert.equal(await run, null, what);
-          assert.deepEqual([onServer(id), await cache.retrieve(id), await originals.retrieve(id)], [undefined, null, null], what);
+          assert.deepEqual([(await onServer(id)), await cache.retrieve(id), await originals.retrieve(id)], [undefined, null, null], what);
         }
       }
     }
@@ -160,7 +161,7 @@ test("MS-356 merge modes decide over remote, local and conflicting changes", asy
 
 test("MS-356 an empty text, null and an absent field are the same", async (t) => {
   const { Force, cache, originals, org } = await withLibrary(t);
-  const id = org.create("Account", { Name: "a", Industry: "" });
+  const id = await org.create("Account", { Name: "a", Industry: "" });
   await originals.save({ Id: id, Name: "a", Industry: null });
   const yours = { Name: "a", Phone: "" };
   const run = Force.syncSObjectDetectConflict("update", "Account", id, yours, FIELDS, cache, undefined, originals, "merge-fail-if-changed");
@@ -183,7 +184,7 @@ test("MS-356 originals are saved for what came from the server, and for nothing 
   assert.equal(await original(id), "a");
   await run("update", id, { Name: "c" });
   assert.equal(await original(id), "c");
-  const other = org.create("Account", { Name: "o" });
+  const other = await org.create("Account", { Name: "o" });
   await run("read", other, null, CACHE_FIRST);
   assert.equal(await original(other), "o");
   await run("delete", id, null, CACHE_ONLY);
@@ -197,7 +198,7 @@ test("MS-356 originals are saved for what came from the server, and for nothing 
 
 // ------------------------------------------------------------------------------------------ many records
 
-test("MS-357 soql, sosl and mru fetch, with more pages for soql", async (t) => {
+test("MS-357 soql, sosl and mru fetch, with more pages for soql", onTestBridge, async (t) => {
   const { Force, org, names } = await withLibrary(t);
   org.pageSize = 2;
   const ids = ["a", "b", "c", "d", "e"].map((Name) => org.create("Account", { Name }));
@@ -219,7 +220,7 @@ test("MS-357 soql, sosl and mru fetch, with more pages for soql", async (t) => {
   await assert.rejects(Force.fetchSObjectsFromServer({ type: "x" }), /Unknown type/);
 });
 
-test("MS-357 fetchSObjects saves every page into both caches", async (t) => {
+test("MS-357 fetchSObjects saves every page into both caches", onTestBridge, async (t) => {
   const { Force, org, cache, originals, names } = await withLibrary(t);
   org.pageSize = 2;
   ["a", "b", "c"].forEach((Name) => org.create("Account", { Name }));
@@ -237,12 +238,12 @@ test("MS-357 fetchSObjects saves every page into both caches", async (t) => {
 
 test("a fetch that leaves local changes leaves what they were made to as well, so that a conflict is still found", async (t) => {
   const { Force, org, cache, originals, onServer } = await withLibrary(t);
-  const [edited, other] = ["edited", "other"].map((Name) => org.create("Account", { Name, Phone: "1" }));
+  const [edited, other] = await createAll(org, "Account", ["edited", "other"].map((Name) => ({ Name, Phone: "1" })));
   const config = { type: "soql", query: "SELECT Id, Name, Phone FROM Account" };
   const fetch = () => Force.fetchSObjects(config, cache, originals, Force.MERGE_MODE_DOWNLOAD.LEAVE_IF_CHANGED);
   await fetch();
   await Force.syncRemoteObjectWithCache("update", edited, { Phone: "mine" }, ["Phone"], cache, true);
-  for (const id of [edited, other]) org.update("Account", id, { Phone: "theirs" });
+  for (const id of [edited, other]) await org.update("Account", id, { Phone: "theirs" });
   await fetch();
   assert.deepEqual([(await originals.retrieve(edited)).Phone, (await originals.retrieve(other)).Phone], ["1", "theirs"]);
   const save = Force.syncSObjectDetectConflict(
@@ -250,7 +251,7 @@ test("a fetch that leaves local changes leaves what they were made to as well, s
   );
   const conflict = new Force.Error(await save.catch((error) => error));
   assert.deepEqual([conflict.type, conflict.base.Phone, conflict.theirs.Phone], ["ConflictError", "1", "theirs"]);
-  assert.equal(onServer(edited).Phone, "theirs");
+  assert.equal((await onServer(edited)).Phone, "theirs");
 });
 
 // ------------------------------------------------------------------------------------------ models
@@ -260,23 +261,23 @@ test("MS-359 a model is saved, fetched, changed and destroyed", async (t) => {
   const Account = Force.SObject.extend({ sobjectType: "Account", fieldlist: ["Id", "Name"], cache, cacheForOriginals: originals });
   const account = new Account({ Name: "a" });
   assert.equal(await withOptions(account, "save", null, {}), account);
-  assert.equal(onServer(account.id).Name, "a");
+  assert.equal((await onServer(account.id)).Name, "a");
   assert.equal((await originals.retrieve(account.id)).Name, "a");
-  org.update("Account", account.id, { Name: "theirs" });
+  await org.update("Account", account.id, { Name: "theirs" });
   await withOptions(account, "fetch", {});
   assert.equal(account.get("Name"), "theirs");
   account.set("Name", "b");
   await withOptions(account, "save", null, {});
   assert.equal((await cache.retrieve(account.id)).Name, "b");
-  org.update("Account", account.id, { Name: "theirs again" });
+  await org.update("Account", account.id, { Name: "theirs again" });
   account.set("Name", "mine");
   const error = await withOptions(account, "save", null, { mergeMode: "merge-fail-if-conflict" }).catch((raw) => new Force.Error(raw));
   assert.deepEqual([error.type, plain(error.conflictingChanges)], ["ConflictError", ["Name"]]);
   await withOptions(account, "save", null, { mergeMode: Force.MERGE_MODE.MERGE_ACCEPT_YOURS });
-  assert.equal(onServer(account.id).Name, "mine");
+  assert.equal((await onServer(account.id)).Name, "mine");
   const { id } = account;
   await withOptions(account, "destroy", {});
-  assert.deepEqual([onServer(id), await cache.retrieve(id), await originals.retrieve(id)], [undefined, null, null]);
+  assert.deepEqual([(await onServer(id)), await cache.retrieve(id), await originals.retrieve(id)], [undefined, null, null]);
 });
 
 test("MS-359 a save sends the model as it was when it was called", async (t) => {
@@ -288,7 +289,7 @@ test("MS-359 a save sends the model as it was when it was called", async (t) => 
   const saved = withOptions(account, "save", null, {});
   account.set("Name", "later");
   await saved;
-  assert.equal(onServer(account.id).Name, "b");
+  assert.equal((await onServer(account.id)).Name, "b");
 });
 
 test("MS-359 options of a call come before members, and members may be functions of the method", async (t) => {
@@ -306,13 +307,13 @@ test("MS-359 options of a call come before members, and members may be functions
   await withOptions(account, "fetch", {});
   assert.equal((await cache.retrieve(account.id)).Name, "a");
   await withOptions(account, "save", { Name: "b" }, { patch: true, cacheMode: "cache-only" });
-  assert.equal(org.query("SELECT Name FROM Account").records[0].Name, "a");
+  assert.equal((await org.query("SELECT Name FROM Account")).records[0].Name, "a");
   assert.deepEqual(methods, ["create", "read", "update"]);
   const error = await withOptions(account, "save", null, { cacheMode: "cache-first" }).catch((raw) => raw);
   assert.match(error.message, /reads only/);
 });
 
-test("MS-359 a model may talk to a server of its own", async (t) => {
+test("MS-359 a model may talk to a server of its own", onTestBridge, async (t) => {
   const { Force } = await withLibrary(t);
   const File = Force.RemoteObject.extend({
     syncRemoteObjectWithServer: async (method, id) => ({ Id: id, method }),
@@ -328,7 +329,7 @@ test("MS-359 a model may talk to a server of its own", async (t) => {
   assert.match(simple.id, /^001/);
 });
 
-test("MS-359 a collection fetches by config, pages, and drops responses to older fetches", async (t) => {
+test("MS-359 a collection fetches by config, pages, and drops responses to older fetches", onTestBridge, async (t) => {
   const { Force, org, cache, names } = await withLibrary(t);
   org.pageSize = 2;
   ["a", "b", "c"].forEach((Name) => org.create("Account", { Name }));
@@ -366,7 +367,7 @@ test("MS-359 a collection fetches by config, pages, and drops responses to older
 
 test("what a callback of the app throws reaches the page's error handlers", async (t) => {
   const { Force, org, page } = await withLibrary(t);
-  const id = org.create("Account", { Name: "a" });
+  const id = await org.create("Account", { Name: "a" });
   const account = new (Force.SObject.extend({ sobjectType: "Account", fieldlist: ["Name"] }))({ Id: id });
   await account.fetch({ success: () => { throw new Error("in success"); } });
   const missing = new (Force.SObject.extend({ sobjectType: "Account", fieldlist: ["Name"] }))({ Id: "none" });
@@ -375,7 +376,7 @@ test("what a callback of the app throws reaches the page's error handlers", asyn
   assert.deepEqual(page.errors.map((error) => error.message), ["in success", "in error"]);
 });
 
-test("HT-14 the mock sync runs over the mock store and the library", async (t) => {
+test("HT-14 the mock sync runs over the mock store and the library", onTestBridge, async (t) => {
   const { MockMobileSync, MockStores } = globalThis;
   const { org } = await withLibrary(t);
   const stores = new MockStores();

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import test from "node:test";
-import { withPage } from "./support/harness.mjs";
+import { onTestBridge, withPage } from "./support/harness.mjs";
 import { plain } from "./support/page.mjs";
 
 const folder = new URL("../plugins/com.salesforce/www/", import.meta.url);
 const promised = (func) => (...args) => new Promise((resolve, reject) => func(...args, resolve, reject));
 
-test("HT-7 oauth gives credentials, and an error without a user", async (t) => {
+test("HT-7 oauth gives credentials, and an error without a user", onTestBridge, async (t) => {
   const { cordova, bridge } = await withPage(t);
   const oauth = cordova.require("com.salesforce.plugin.oauth");
   const credentials = await promised(oauth.getAuthCredentials)();
@@ -20,27 +20,27 @@ test("HT-7 oauth gives credentials, and an error without a user", async (t) => {
 });
 
 test("HT-7 and HT-10 a page sends its logout once", async (t) => {
-  const { cordova, bridge, call } = await withPage(t);
+  const { cordova, bridge, fence } = await withPage(t);
   const oauth = cordova.require("com.salesforce.plugin.oauth");
   const accounts = cordova.require("com.salesforce.plugin.sfaccountmanager");
   oauth.logout();
   oauth.logout();
   accounts.logout();
   accounts.logout({ userId: "x" });
-  await call("test", "echo", []);
+  await fence();
   const sent = bridge.calls.filter((one) => /logout/.test(one.action));
   assert.deepEqual(plain(sent.map((one) => [one.action, one.args])), [["logoutCurrentUser", []], ["logout", [null]]]);
 });
 
-test("HT-10 accounts are listed, and switched to by object or chooser", async (t) => {
-  const { cordova, bridge, call } = await withPage(t);
+test("HT-10 accounts are listed, and switched to by object or chooser", onTestBridge, async (t) => {
+  const { cordova, bridge, fence } = await withPage(t);
   const accounts = cordova.require("com.salesforce.plugin.sfaccountmanager");
   const users = await promised(accounts.getUsers)();
   assert.equal(users[0].username, "ada@example.com");
   assert.equal((await promised(accounts.getCurrentUser)()).userId, users[0].userId);
   accounts.switchToUser(users[0]);
   accounts.switchToUser();
-  await call("test", "echo", []);
+  await fence();
   const sent = bridge.calls.filter((one) => one.action === "switchToUser").map((one) => one.args.length);
   assert.deepEqual(sent, [1, 0]);
   const account = new accounts.UserAccount("t", "r", "l", "i", "s", "o", "u", "n", "c");
@@ -52,7 +52,7 @@ test("HT-10 accounts are listed, and switched to by object or chooser", async (t
 test("HT-8 the network plug-in fills in every member of a request", async (t) => {
   const { cordova, bridge } = await withPage(t);
   const network = cordova.require("com.salesforce.plugin.network");
-  const id = bridge.org.create("Account", { Name: "a" });
+  const id = await bridge.org.create("Account", { Name: "a" });
   const path = `/v66.0/sobjects/Account/${id}`;
   const record = await new Promise((resolve, reject) => network.sendRequest("/services/data", path, resolve, reject));
   assert.equal(record.Name, "a");
@@ -64,7 +64,7 @@ test("HT-8 the network plug-in fills in every member of a request", async (t) =>
   assert.equal(JSON.parse(error).response.statusCode, 404);
 });
 
-test("HT-9 sdkinfo tells versions, and empty features are not sent", async (t) => {
+test("HT-9 sdkinfo tells versions, and empty features are not sent", onTestBridge, async (t) => {
   const { cordova, bridge } = await withPage(t, { testRunner: true });
   const sdkinfo = cordova.require("com.salesforce.plugin.sdkinfo");
   const info = await promised(sdkinfo.getInfo)();
@@ -80,7 +80,7 @@ test("HT-9 sdkinfo tells versions, and empty features are not sent", async (t) =
     { sdkVersion: "v", forcePluginsAvailable: ["p"], appName: "a", appVersion: "1", bootConfig: { isLocal: true } });
 });
 
-test("HT-14 the test runner reports results, and is unknown without its option", async (t) => {
+test("HT-14 the test runner reports results, and is unknown without its option", onTestBridge, async (t) => {
   const { window, bridge } = await withPage(t, { testRunner: true });
   await promised(window.navigator.testrunner.onReadyForTests)();
   await new Promise((resolve, reject) =>

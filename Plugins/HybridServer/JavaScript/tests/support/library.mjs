@@ -21,7 +21,7 @@ export async function withLibrary(t, options) {
   const originals = new Force.StoreCache("originals", specs);
   await Promise.all([cache.init(), originals.init()]);
   const { org } = all.bridge;
-  const onServer = (id) => org.query(`SELECT Name, Industry, Phone FROM Account WHERE Id = '${id}'`).records[0];
+  const onServer = async (id) => (await org.query(`SELECT Name, Industry, Phone FROM Account WHERE Id = '${id}'`)).records[0];
   const names = (records) => plain(records.map((record) => record.Name));
   return { ...all, Force, cache, originals, org, onServer, names };
 }
