@@ -62,9 +62,8 @@ Tools/Scripts/interop.sh
 step "tests"
 swift test --skip-build --skip '^Proofs\.'
 
-step "JavaScript, on the bridge of its tests and on that of fieldforce"
+step "JavaScript, on the bridge of its tests"
 Tools/Scripts/javascript.sh
-Tools/Scripts/javascript.sh --bridge
 
 if [ $proofs = yes ]; then
   step "proofs"
