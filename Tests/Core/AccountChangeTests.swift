@@ -22,7 +22,8 @@ import TestSupport
     try await UserAccountManager(persister: persister, transport: org.transport())
   }
 
-  @Test func `a change that cannot be written is not kept`() async throws {
+  @Test(.covers("CO-97.2"))
+  func `a change that cannot be written is not kept`() async throws {
     let persister = FailingPersister()
     try await persister.save(org.account())
     let manager = try await manager(persister)
@@ -35,6 +36,9 @@ import TestSupport
     persister.isFull.withLock { $0 = false }
     _ = try await manager.session(of: TestOrg.identity)
     #expect(try await persister.fetch(TestOrg.identity)?.customData.isEmpty == true)
+    // The next change works, and is the only one.
+    try await manager.setCustomData("south", forKey: "area", of: TestOrg.identity)
+    #expect(try await persister.fetch(TestOrg.identity)?.customData == ["area": "south"])
   }
 
   @Test func `no lock is taken for an account that is not here, or for a token that is new`()
@@ -57,7 +61,10 @@ import TestSupport
 
   // MARK: A session that ends
 
-  @Test func `a refused refresh ends no session where the program decides that`() async throws {
+  @Test(.covers("CO-13.3"))
+  func `a refused refresh ends no session where the program decides that`()
+    async throws
+  {
     var options = UserAccountManager.Options()
     options.endsSessionWhenRefreshIsRefused = false
     let manager = try await org.manager(options: options)

@@ -155,6 +155,6 @@ import TestSupport
     await manager.close()
     var kinds: [String] = []
     for await event in events { kinds.append(String("\(event.kind)".prefix(12))) }
-    #expect(kinds == ["didLogIn", "didBecomeCur", "didResignCur"])
+    #expect(kinds == ["didLogIn", "willBecomeCu", "didBecomeCur", "didResignCur"])
   }
 }

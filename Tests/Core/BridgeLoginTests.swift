@@ -46,6 +46,35 @@ import TestSupport
     #expect(account.credentials.loginServer.domain == "acme.my.salesforce.com")
   }
 
+  @Test(.covers("CO-49.2", "BX-20.2"))
+  func `without a verifier the tokens come in the redirect`() async throws {
+    let stub = LoginServerStub()
+    let transport = stub.transport()
+    let manager = try await stub.manager(transport)
+    let events = await manager.loginEvents()
+    let scanned = address(verifier: nil, state: "s1")
+      .replacing("/login/qr?bridgeJson=", with: "/my/scan?login=")
+    #expect(throws: OAuthError.self) { try BridgeLogin(scanned: scanned) }
+    let instance = PercentEncoding.encode("https://acme.my.salesforce.com")
+    let id = PercentEncoding.encode(
+      "https://login.salesforce.com/id/00D000000000001EAA/005000000000001AAA")
+    let account = try await manager.logIn(
+      scanned: BridgeLogin(scanned: scanned, path: "/my/scan", parameter: "login"),
+      app: TestOrg.app,
+      presenter: ScriptedLoginPresenter { attempt in
+        let page = try await attempt.loginPage()
+        #expect(page.path() == "/secur/frontdoor.jsp")
+        return "\(attempt.app.redirectURI)#access_token=a&refresh_token=r&state=s1"
+          + "&instance_url=\(instance)&id=\(id)"
+      })
+    #expect(account.credentials.accessToken == "a" && account.credentials.refreshToken == "r")
+    #expect(account.identity == TestOrg.identity)
+    // No code is redeemed.
+    #expect(!transport.requests.contains { $0.url.path().hasSuffix("/token") })
+    await manager.close()
+    for await event in events { #expect(event.type == .userAgent) }
+  }
+
   @Test(.covers("CO-49.1"))
   func `a state that the scanned login has must come back`() async throws {
     let stub = LoginServerStub()

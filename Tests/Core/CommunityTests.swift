@@ -54,13 +54,48 @@ import TestSupport
       })
   }
 
-  @Test(.covers("CO-107.2"))
-  func `the id that stands for no community is none`() async throws {
-    let stub = stub(id: "000000000000000AAA")
+  @Test(.covers("CO-107.2"), arguments: ["000000000000000AAA", "000000000000000"])
+  func `the id that stands for no community is none, in both forms`(id: String)
+    async throws
+  {
+    let stub = stub(id: id)
     let manager = try await stub.manager(stub.transport())
     let account = try await manager.logIn(app: TestOrg.app, presenter: presenter)
     #expect(account.communityId == nil)
     #expect(account.apiURL?.host() == "acme.my.salesforce.com")
+    #expect(UserFolders.Scope.community(account).fileSuffix.hasSuffix("_internal"))
+    // It is no move to or from a community either.
+    var before = account
+    before.credentials.communityId = nil
+    #expect(AccountChanges(from: before, to: account) == [])
+    var long = account
+    long.credentials.communityId = "0DB000000000001GAA"
+    var short = account
+    short.credentials.communityId = "0DB000000000001"
+    #expect(AccountChanges(from: short, to: long) == [])
+    #expect(AccountChanges(from: account, to: long) == .communityId)
+  }
+
+  @Test(.covers("CO-37.4", "CO-84.2"))
+  func `the logout of a member goes to the community, whose id the event has`()
+    async throws
+  {
+    let stub = stub()
+    let transport = stub.transport()
+    let manager = try await stub.manager(transport)
+    let account = try await manager.logIn(
+      to: try LoginServer("acme.my.site.com/shop"), app: TestOrg.app, presenter: presenter)
+    let events = await manager.events()
+    try await manager.logOut(account.identity)
+    #expect(
+      transport.requests.last?.url.absoluteString == "\(Self.site)/services/oauth2/revoke")
+    await manager.close()
+    var last: UserAccount?
+    for await event in events {
+      if case .didLogOut = event.kind { last = event.account }
+    }
+    #expect(last?.communityId == "0DB000000000001")
+    #expect(last?.credentials.refreshToken == nil)
   }
 
   @Test(.covers("CO-107.3", "CO-111.1"))

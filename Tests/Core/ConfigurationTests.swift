@@ -59,17 +59,62 @@ import Testing
     #expect(
       error {
         $0["isLocal"] = false
+        $0["startPage"] = "index.html"
         $0["shouldAuthenticate"] = false
       }?.code == .invalidUnauthenticatedStartPage)
     #expect(
       error {
         $0["isLocal"] = false
+        $0["startPage"] = "index.html"
         $0["unauthenticatedStartPage"] = "/start"
       }?.code == .invalidUnauthenticatedStartPage)
-    var useless = Self.least
-    useless["isLocal"] = true
-    useless["unauthenticatedStartPage"] = "https://a.b"
-    #expect(try BootConfiguration(useless).unauthenticatedStartPage == "https://a.b")
+  }
+
+  @Test(.covers("CO-3.3"), arguments: [true, false])
+  func `a hybrid app needs a start page`(isLocal: Bool) throws {
+    for page in [nil, "", " "] as [JSONValue?] {
+      let error = error {
+        $0["isLocal"] = .bool(isLocal)
+        $0["startPage"] = page
+      }
+      #expect(error?.code == .invalidStartPage)
+      #expect(error?.message.contains("startPage") == true)
+    }
+    var hybrid = Self.least
+    hybrid["isLocal"] = .bool(isLocal)
+    hybrid["startPage"] = "index.html"
+    #expect(try BootConfiguration(hybrid).startPage == "index.html")
+    // An app that is not hybrid has none.
+    #expect(try BootConfiguration(Self.least).startPage == nil)
+  }
+
+  @Test(.covers("CO-3.2"))
+  func `a page before the login that is never shown is accepted with a warning`()
+    async throws
+  {
+    // Addresses of its own, since tests beside this one read configurations, too.
+    @Sendable func warnings(
+      _ page: String, _ change: (inout JSONObject) -> Void
+    ) throws -> Int {
+      let lines = Mutex<[String]>([])
+      SalesforceLogger.setReceivers { _ in Lines { line in lines.withLock { $0.append(line) } } }
+      defer { SalesforceLogger.setReceivers(nil) }
+      var members = Self.least
+      members["startPage"] = "index.html"
+      members["unauthenticatedStartPage"] = .string(page)
+      change(&members)
+      #expect(try BootConfiguration(members).unauthenticatedStartPage == page)
+      return lines.withLock { $0.count { $0.contains(page) } }
+    }
+    try await Turns.logging.run {
+      let local = try warnings("https://local.example") { $0["isLocal"] = true }
+      let remote = try warnings("https://remote.example") { $0["isLocal"] = false }
+      let shown = try warnings("https://shown.example") {
+        $0["isLocal"] = false
+        $0["shouldAuthenticate"] = false
+      }
+      #expect(local == 1 && remote == 1 && shown == 0)
+    }
   }
 
   @Test(.covers("CO-20", "BX-89"))
@@ -120,11 +165,57 @@ import Testing
       #expect(account.identity == TestOrg.identity && account.username == "jane@example.com")
       #expect(transport.requests.map { $0.url.host() } == ["test.salesforce.com"])
       // Without a file live tests are skipped; a file that cannot be used is told.
-      #expect(try TestCredentials.load(environment: [:]) == nil)
+      #expect(try TestCredentials.load(environment: [:], arguments: ["app"]) == nil)
       #expect(throws: OAuthError.self) {
-        try TestCredentials.load(environment: [TestCredentials.variable: "/nowhere"])
+        try TestCredentials.load(
+          environment: [TestCredentials.variable: "/nowhere"], arguments: [])
       }
       #expect(throws: OAuthError.self) { try TestCredentials(parsing: Array("{}".utf8)) }
+    }
+
+    private static let liveDocument = """
+      {"test_client_id":"client-1","test_login_domain":"test.salesforce.com",
+      "refresh_token":"refresh-1","instance_url":"https://acme.my.salesforce.com",
+      "identity_url":"https://test.salesforce.com/id/00D000000000001EAA/005000000000001AAA",
+      "community_url":"https://acme.my.site.com/shop","user_id":"005000000000001AAA",
+      "organization_id":"00D000000000001EAA","username":"jane@example.com","scopes":["web","api"]}
+      """
+
+    @Test(.covers("CO-22"))
+    func `what the file says beside tokens reaches the account`() async throws {
+      let stub = LoginServerStub([
+        "/shop/services/oauth2/token": { _ in LoginServerStub.tokens(without: ["id"]) }
+      ])
+      let manager = try await stub.manager(stub.transport())
+      let account = try await manager.logIn(
+        with: TestCredentials(parsing: Array(Self.liveDocument.utf8)))
+      #expect(
+        account.credentials.identityURL?.path()
+          == "/id/00D000000000001EAA/005000000000001AAA")
+      #expect(account.apiURL?.absoluteString == "https://acme.my.site.com/shop")
+      #expect(account.credentials.scopes == ["api", "web"])
+    }
+
+    @Test(.covers("CO-21"))
+    func `test credentials come from the environment's file or from an argument`()
+      throws
+    {
+      let folder = try TemporaryFolder()
+      let file = folder.file("credentials.json")
+      try Data(Self.liveDocument.utf8).write(to: file)
+      let environment = [TestCredentials.variable: file.path]
+      let named = try TestCredentials.load(environment: environment, arguments: ["app"])
+      #expect(named?.instance.domain == "acme.my.salesforce.com")
+      let given = Self.liveDocument.replacing("acme.my.salesforce", with: "other.my.salesforce")
+      let argument = try TestCredentials.load(
+        environment: environment, arguments: ["app", "-creds", given])
+      #expect(argument?.instance.domain == "other.my.salesforce.com")
+      for arguments in [["app", "-creds"], ["app", "-creds", "{"]] {
+        let error = #expect(throws: OAuthError.self) {
+          try TestCredentials.load(environment: environment, arguments: arguments)
+        }
+        #expect(error?.code == .invalidCredentials)
+      }
     }
   #endif
 
@@ -192,4 +283,13 @@ import Testing
     try await manager.logOut(second.identity)
     #expect(try kept() == [true, false, false, false, false, false])
   }
+}
+
+/// Passes on the text of every record.
+private struct Lines: LogReceiver {
+  let tell: @Sendable (String) -> Void
+
+  init(_ tell: @escaping @Sendable (String) -> Void) { self.tell = tell }
+
+  func receive(_ record: LogRecord) { tell(record.text) }
 }

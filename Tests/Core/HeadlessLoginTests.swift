@@ -64,6 +64,36 @@ import TestSupport
     for request in transport.requests { #expect(!"\(request)".contains("geheim12")) }
   }
 
+  @Test(.covers("CO-81.3", "CO-25.2"))
+  func `a headless login has a kind, and does not choose the site as server`()
+    async throws
+  {
+    let hosts = try LoginHosts()
+    let stub = stub()
+    let manager = try await stub.manager(stub.transport(), loginHosts: hosts)
+    let events = await manager.loginEvents()
+    let account = try await manager.logIn(
+      username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
+      app: TestOrg.app)
+    #expect(await manager.current == account)
+    #expect(hosts.selected == .production && hosts.list.custom.isEmpty)
+    stub.set("/shop/services/oauth2/authorize") { _ in
+      LoginServerStub.refusal("invalid_grant", status: 401)
+    }
+    await #expect(throws: OAuthError.self) {
+      try await manager.logIn(
+        username: "jane@example.com", password: "geheim12", to: try LoginServer(Self.site),
+        app: TestOrg.app)
+    }
+    await manager.close()
+    var lines: [String] = []
+    for await event in events {
+      lines.append("\("\(event.kind)".prefix { $0 != "(" }) \(event.type)")
+    }
+    #expect(
+      lines == ["willLogIn Native", "didLogIn Native", "willLogIn Native", "didFail Native"])
+  }
+
   @Test(
     .covers("CO-50", "BX-7.1"),
     arguments: [

@@ -251,6 +251,28 @@ import TestSupport
     #expect(try self.store(new).readValue(forKey: "a") == "x")
   }
 
+  @Test(.covers("CO-151.2"))
+  func `an interrupted change of the key leaves the old or the new one`() throws {
+    let store = try store()
+    try store.saveValue("x", forKey: "a")
+    let file = place.appending(path: "version")
+    let before = try Data(contentsOf: file)
+    let new = EncryptionKey.random()
+    try store.changeEncryptionKey(from: key, to: new)
+    let after = try Data(contentsOf: file)
+    #expect(before != after)
+    // The change replaces one file: before that there is a draft at most, whole or cut.
+    for draft in [after, after.prefix(after.count / 2), Data()] {
+      try before.write(to: file)
+      try draft.write(to: place.appending(path: "version.1.2.new"))
+      #expect(code { _ = try self.store(new) } == .wrongKey)
+      #expect(try self.store(key).readValue(forKey: "a") == "x")
+    }
+    try after.write(to: file)
+    #expect(code { _ = try self.store(key) } == .wrongKey)
+    #expect(try self.store(new).readValue(forKey: "a") == "x")
+  }
+
   @Test(.covers("CO-150", "SS-241.4"))
   func `a store of version 1 has values and no list of keys`() throws {
     var sealed = EncryptStream(

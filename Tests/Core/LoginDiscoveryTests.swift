@@ -31,6 +31,24 @@ import TestSupport
     #expect(throws: OAuthError.self) { try OrgAuthConfiguration(parsing: Array("[]".utf8)) }
   }
 
+  @Test(
+    .covers("CO-43.1", "BX-19"),
+    arguments: [
+      ("UseiOSNativeBrowserForAuthentication", true),
+      ("UseAndroidNativeBrowserForAuthentication", true),
+      ("shareBrowserSessionIOS", false), ("shareBrowserSessionAndroid", false),
+    ])
+  func `each flag of either mobile system counts alone`(
+    flag: String, isOfBrowser: Bool
+  ) throws {
+    for value in [true, false] {
+      let configuration = try OrgAuthConfiguration(
+        parsing: Array(#"{"MobileSDK":{"\#(flag)":\#(value)}}"#.utf8))
+      #expect(configuration.usesSystemBrowser == (value && isOfBrowser))
+      #expect(configuration.sharesBrowserSession == (value && !isOfBrowser))
+    }
+  }
+
   /// The addresses of the pages that a login shows.
   private func page(
     of server: LoginServer, _ stub: LoginServerStub, options: LoginOptions = LoginOptions()

@@ -87,7 +87,10 @@ import Testing
     #expect(transport.requests.contains { $0.url.path().hasSuffix("/revoke") })
   }
 
-  @Test func `a login that brings no refresh token is logged, a grant's is not`() async throws {
+  @Test(.covers("CO-35.4", "BX-11.3"))
+  func `a login that brings no refresh token is logged, a grant's is not`()
+    async throws
+  {
     try await Turns.logging.run { [presenter] in
       let lines = Mutex<[String]>([])
       SalesforceLogger.setReceivers { _ in Lines { line in lines.withLock { $0.append(line) } } }

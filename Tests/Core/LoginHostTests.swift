@@ -38,15 +38,28 @@ import Testing
     #expect(LoginHostList(showsBuiltIn: false).selected == .production)
   }
 
-  @Test(.covers("CO-101.2"))
+  @Test(.covers("CO-101.2", "CO-40.4"))
   func `a file of the app's names its servers`() throws {
     let list = try LoginHost.list(
       parsing: Array(#"[{"name":"A","url":"https://a.my.salesforce.com"},{"url":"b.c"}]"#.utf8))
     #expect(list.map(\.name) == ["A", "b.c"])
     #expect(list.allSatisfy { !$0.isDeletable })
-    for text in ["{}", "[{}]", "x", #"[{"url":"http://a.b"}]"#] {
-      #expect(throws: OAuthError.self) { try LoginHost.list(parsing: Array(text.utf8)) }
+    for (text, number) in [
+      ("{}", 681), ("[{}]", 681), ("x", 681), (#"[{"url":"http://a.b"}]"#, 685),
+    ] {
+      let error = #expect(throws: OAuthError.self) {
+        try LoginHost.list(parsing: Array(text.utf8))
+      }
+      #expect(error?.number == number)
     }
+  }
+
+  @Test(.covers("CO-100.2"))
+  func `an entry without an address has its name as address`() throws {
+    let list = try LoginHost.list(
+      parsing: Array(#"[{"name":"acme.my.salesforce.com"}]"#.utf8))
+    #expect(list.map(\.server) == [try server("https://acme.my.salesforce.com")])
+    #expect(list.map(\.name) == ["acme.my.salesforce.com"])
   }
 
   @Test(.covers("CO-102.1", "CO-103", "HT-75.1"))

@@ -97,6 +97,43 @@ import TestSupport
     #expect(await manager.accounts.isEmpty)
   }
 
+  @Test(.covers("CO-38", "BX-5.2"))
+  func `a logout without a reason has the platform's word for that`()
+    async throws
+  {
+    let org = TestOrg()
+    let transport = org.transport()
+    let manager = try await org.manager(transport: transport)
+    try await manager.logOut(TestOrg.identity)
+    #expect(transport.requests.last.map { form($0)["revoke_reason"] } == "unknown")
+  }
+
+  @Test(.covers("CO-84.3"))
+  func `the last event of a logout comes after all data was erased`() async throws {
+    let org = TestOrg()
+    let manager = try await org.manager([org.account(), org.account(identity: other)])
+    let hanging = HangingObserver()
+    await manager.addLogoutObserver(hanging)
+    let events = await manager.events()
+    let kinds = Mutex<[String]>([])
+    let listening = Task {
+      for await event in events {
+        kinds.withLock { $0.append("\(event.kind)".prefix { $0 != "(" }.description) }
+      }
+    }
+    let logout = Task { try await manager.logOut(TestOrg.identity) }
+    try await hanging.isErasing.wait()
+    // What was sent before this event has arrived when it does.
+    try await manager.setCustomData("x", forKey: "y", of: other)
+    await until { kinds.withLock { $0.contains("didChangeProfile") } }
+    #expect(kinds.withLock { $0 } == ["willLogOut", "didChangeProfile"])
+    hanging.release.open()
+    _ = try await logout.value
+    await manager.close()
+    await listening.value
+    #expect(kinds.withLock { $0 } == ["willLogOut", "didChangeProfile", "didLogOut"])
+  }
+
   @Test(.covers("CO-37.3"))
   func `nothing is sent without a token`() async throws {
     let org = TestOrg()
@@ -268,6 +305,9 @@ import TestSupport
       (.timeout, "timeout"), (.unexpected, "unexpected"), (.userLogout, "user_logout"),
       (.unexpectedResponse, "unexpected_response"), (.refreshTokenRotated, "refresh_token_rotated"),
       (.corruptStateMSDK, "corrupt_state_msdk"), (.corruptStateAppOther, "corrupt_state_app_other"),
+      (.corruptStateAppConfigurationSettings, "corrupt_state_app_configuration_settings"),
+      (.corruptStateAppProviderErrorInvalidUser, "corrupt_state_app_provider_error_invalid_user"),
+      (.corruptStateAppInvalidRestClient, "corrupt_state_app_invalid_restclient"),
     ])
   func `reasons have their words`(reason: LogoutReason, word: String) {
     #expect(reason.rawValue == word)

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import SalesforceSDKCore
+import TestSupport
 
 /// Which answers and addresses does a login refuse, beside those that other suites are about?
 @Suite struct OAuthGuardTests {
@@ -47,21 +48,14 @@ import Testing
     #expect(await code { try read("https") } == nil)
   }
 
-  @Test(arguments: ["https://a.b#top", "https://jane@a.b", "https://jane:secret@a.b"])
+  @Test(
+    .covers("CO-23.2"),
+    arguments: [
+      "https://a.b#top", "https://jane@a.b", "https://jane:secret@a.b",
+      "https://login.salesforce.com@evil.example", "https://a.b?x",
+    ])
   func `a login server's address has neither user nor fragment`(address: String) async {
     #expect(await code { _ = try LoginServer(address) } == .invalidLoginURL)
-  }
-
-  @Test func `a one-time login over plain http is no address`() async throws {
-    let stub = LoginServerStub([
-      "/services/oauth2/singleaccess": { _ in
-        TransportResponse(json: #"{"frontdoor_uri":"http://acme.example/frontdoor"}"#)
-      }
-    ])
-    let manager = try await stub.manager(stub.transport(), [org.account()])
-    #expect(
-      await code { _ = try await manager.frontDoor(to: "/x", for: TestOrg.identity) }
-        == .malformedResponse)
   }
 
   @Test func `no token goes to a server over plain http, whatever an account says`() async throws {
@@ -246,7 +240,8 @@ import Testing
     #expect(form(request)["device_id"] == sent)
   }
 
-  @Test func `an account without an instance does not refresh`() async throws {
+  @Test(.covers("CO-31.3"))
+  func `an account without an instance does not refresh`() async throws {
     var account = org.account()
     account.credentials.instanceURL = nil
     let transport = org.transport()

@@ -44,6 +44,12 @@ import TestSupport
       ])
   }
 
+  @Test(.covers("CO-48.2"), arguments: [nil, "", " ", "/", " // "])
+  func `a blank brand is left out`(brand: String?) {
+    let address = attempt(brand: brand).authorizationURL().absoluteString
+    #expect(address.hasPrefix("https://login.salesforce.com/services/oauth2/authorize?"))
+  }
+
   @Test(.covers("CO-39", "BX-11.1"))
   func `without scopes there is no scope parameter`() {
     for scopes: Set<String> in [[], [" "], ["refresh_token"]] {
@@ -118,14 +124,15 @@ import TestSupport
     #expect(verdict("\(uri)?") == "foreign malformedResponse")
   }
 
-  @Test(.covers("CO-40.1", "BX-29.1"))
+  @Test(.covers("CO-40.1", "BX-29.1", "BX-29.2"))
   func `every word of the server has its number`() {
     let numbers = [
       "auth_timeout": 667, "malformed_response": 668, "access_denied": 669,
       "invalid_client_id": 670, "invalid_client": 671, "invalid_client_credentials": 671,
       "invalid_grant": 672, "invalid_request": 673, "inactive_user": 674, "inactive_org": 675,
       "rate_limit_exceeded": 676, "unsupported_response_type": 677, "wrong_version": 678,
-      "browser_launch_failed": 679, "unknown_advanced_auth_config": 680, "jwt_launch_failed": 682,
+      "browser_launch_failed": 679, "unknown_advanced_auth_config": 680, "auth_config": 680,
+      "jwt_launch_failed": 682,
       "surprise": 666,
     ]
     for (word, number) in numbers {
@@ -308,6 +315,49 @@ import TestSupport
     #expect(merged.issuedAtMilliseconds == 1_600_000_000_123)
     #expect(merged.webSession == ["lightning_sid": "fresh", "content_sid": "kept"])
     #expect(merged.tokenFormat == "jwt")
+  }
+
+  @Test(.covers("CO-35.1", "BX-2.2"))
+  func `every member of a token response has its place in the account`() throws {
+    let members: [String: String] = [
+      "access_token": "a", "refresh_token": "r", "instance_url": "https://i.my.salesforce.com",
+      "api_instance_url": "https://api.salesforce.com", "issued_at": "1600000000123",
+      "id": "https://login.salesforce.com/id/00D1/0051", "scope": "api web",
+      "sfdc_community_id": "0DB1", "sfdc_community_url": "https://c.my.site.com/x",
+      "token_format": "jwt", "lightning_domain": "l.lightning.force.com", "lightning_sid": "ls",
+      "visualforce_domain": "v.vf.force.com", "visualforce_sid": "vs",
+      "content_domain": "c.file.force.com", "content_sid": "cs", "csrf_token": "ct",
+      "cookie-clientSrc": "src", "cookie-sid_Client": "sid", "sidCookieName": "name",
+      "parent_sid": "ps", "beacon_child_consumer_key": "ck",
+      "beacon_child_consumer_secret": "cc", "token_type": "Bearer", "signature": "s",
+      "additional": "kept", "other": "not kept",
+    ]
+    let merged = OAuthCredentials(
+      clientId: "c", redirectURI: "a://b", loginServer: .production
+    ).merging(
+      try TokenResponse(
+        TransportResponse(
+          json: JSONValue.object(
+            JSONObject(members.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
+          ).text), during: "x"), keeping: ["additional"])
+    #expect(merged.accessToken == "a" && merged.refreshToken == "r")
+    #expect(merged.instanceURL?.absoluteString == "https://i.my.salesforce.com")
+    #expect(merged.apiInstanceURL?.absoluteString == "https://api.salesforce.com")
+    #expect(merged.issuedAtMilliseconds == 1_600_000_000_123)
+    #expect(merged.identityURL?.absoluteString == "https://login.salesforce.com/id/00D1/0051")
+    #expect(merged.scopes == ["api", "web"] && merged.tokenFormat == "jwt")
+    #expect(merged.communityId == "0DB1")
+    #expect(merged.communityURL?.absoluteString == "https://c.my.site.com/x")
+    #expect(
+      merged.webSession == [
+        "lightning_domain": "l.lightning.force.com", "lightning_sid": "ls",
+        "visualforce_domain": "v.vf.force.com", "visualforce_sid": "vs",
+        "content_domain": "c.file.force.com", "content_sid": "cs", "csrf_token": "ct",
+        "cookie-clientSrc": "src", "cookie-sid_Client": "sid", "sidCookieName": "name",
+        "parent_sid": "ps", "beacon_child_consumer_key": "ck",
+        "beacon_child_consumer_secret": "cc",
+      ])
+    #expect(merged.additionalFields == ["additional": "kept"])
   }
 
   @Test(.covers("CO-39"))

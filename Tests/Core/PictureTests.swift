@@ -165,4 +165,35 @@ import TestSupport
     await accounts.close()
     await following.value
   }
+
+  @Test(.covers("CO-75.2"))
+  func `a picture is fetched after a login`() async throws {
+    let stub = LoginServerStub([
+      "/services/oauth2/token": { _ in LoginServerStub.tokens(["refresh_token": "r"]) },
+      "/id/00D000000000001EAA/005000000000001AAA": { _ in
+        TransportResponse(
+          json: #"{"username":"j","photos":{"thumbnail":"https://acme.my.salesforce.com/T"}}"#)
+      },
+      "/T": { request in
+        request.headers[.authorization] == "Bearer access-1"
+          ? TransportResponse(status: 200, body: Self.picture) : TransportResponse(status: 401)
+      },
+    ])
+    let transport = stub.transport()
+    let accounts = try await stub.manager(transport)
+    let pictures = UserPictures(
+      accounts: accounts, stores: stores(accounts), transport: transport)
+    let following = Task { await pictures.follow() }
+    // Until the task listens, events have no reader.
+    await until {
+      _ = try? await accounts.logIn(
+        app: TestOrg.app,
+        presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" })
+      return transport.requests.contains { $0.url.path() == "/T" }
+    }
+    let account = try #require(await accounts.current)
+    await until { (try? pictures.picture(of: account)) == Self.picture }
+    await accounts.close()
+    await following.value
+  }
 }

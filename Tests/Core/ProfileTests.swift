@@ -19,7 +19,7 @@ import Testing
     "status":{"created_date":"2026-03-01T08:30:00.000+0000","body":"out"},
     "urls":{"rest":"https://a.my.salesforce.com/services/data/v{version}/","feed_items":"x"},
     "active":true,"user_type":"STANDARD","language":"en_US","locale":"de_DE","utcOffset":3600000,
-    "last_modified_date":"2026-03-01T08:30:00Z","is_app_installed":true,
+    "last_modified_date":"2026-03-01T08:30:00Z","is_app_installed":true,"is_lightning_login_user":true,
     "mobile_policy":{"screen_lock":"10","pin_length":4},"push_service_type":["Apns"],
     "custom_attributes":{"region":"north"},"custom_permissions":{"edit":true},"new_member":[1]}
     """
@@ -34,6 +34,8 @@ import Testing
     #expect(profile.username == "jane@example.com" && profile.displayName == "Jane Doe")
     #expect(profile.isAssertedUser && profile.isActive && profile.isEmailVerified)
     #expect(profile.isAppInstalled && !profile.isMobilePhoneVerified)
+    #expect(profile.isLightningLoginUser)
+    #expect(profile.raw["user_id"] == "005" && profile.raw["organization_id"] == "00D")
     #expect(profile.firstName == "Jane" && profile.lastName == "Doe" && profile.nickname == "jd")
     #expect(profile.street == nil && profile.city == "Kiel" && profile.postalCode == "24103")
     #expect(profile.country == "DE" && profile.state == nil && profile.mobilePhone == "+49")
@@ -63,6 +65,7 @@ import Testing
   func `what is missing, null or of another kind has its default`(json: String) throws {
     let profile = try profile(json)
     #expect(!profile.isAssertedUser && !profile.isActive && !profile.isAppInstalled)
+    #expect(!profile.isLightningLoginUser)
     #expect(profile.utcOffset == -1 && profile.screenLockMinutes == 0 && profile.pinLength == 0)
     #expect(profile.customAttributes == nil && profile.pictureURL == nil)
     #expect(profile.lastModified == nil && profile.pushServiceTypes.isEmpty)

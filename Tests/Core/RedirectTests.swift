@@ -46,6 +46,23 @@ import TestSupport
     if let followed { #expect(followed.headers[.authorization] == "Bearer t") }
   }
 
+  @Test(
+    .covers("CO-128.2"),
+    arguments: [
+      ".salesforce.com", ".force.com", ".sfdcopens.com", ".site.com", ".lightning.com",
+      ".salesforce-sites.com", ".force-user-content.com", ".salesforce-experience.com",
+      ".salesforce-scrt.com",
+    ])
+  func `a host of the platform is known by its ending`(suffix: String) throws {
+    let first = try request("https://acme.example.com/first")
+    #expect(next(first, "https://acme\(suffix)/x") != nil)
+    #expect(next(first, "https://acme\(suffix).example/x") == nil)
+    #expect(next(first, "https://evil\(suffix.dropFirst())/x") == nil)
+    // The list has no other entries.
+    #expect(RedirectRule.platformHostSuffixes.contains(suffix))
+    #expect(RedirectRule.platformHostSuffixes.count == 9)
+  }
+
   @Test(.covers("CO-128.1"))
   func `without a token a redirect leads anywhere secure`() throws {
     let first = try request("https://acme.example.com/first", withToken: false)

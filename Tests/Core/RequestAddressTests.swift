@@ -102,6 +102,17 @@ import TestSupport
     #expect(try headers(own)[.userAgent] == "me")
   }
 
+  @Test(.covers("CO-117.2"))
+  func `the caller's Content-Type wins over the one of the body`() throws {
+    var request = RestRequest.create(object: "A", fields: ["B": 1])
+    let usual = try client.wire(request, as: account)
+    #expect(usual.headers[.contentType] == "application/json")
+    request.headers[.contentType] = "application/merge-patch+json"
+    let sent = try client.wire(request, as: account)
+    #expect(sent.headers[.contentType] == "application/merge-patch+json")
+    #expect(text(sent.body) == #"{"B":1}"#)
+  }
+
   @Test(.covers("CO-180.1", "CO-183.1", "BX-32.1", "MS-7", "CO-11.4", "BX-117"))
   func `the user agent says who sends, and for what`()
     throws
@@ -124,6 +135,46 @@ import TestSupport
     let sent = try client.wire(request, as: account).headers[.userAgent]
     #expect(sent?.contains(" NativeMobileSync ") == true)
   }
+
+  @Test(.covers("CO-10.1"), arguments: ["Hybrid", "HybridLocal", "ReactNative"])
+  func `the type of the application stands in the user agent`(type: String) {
+    var agent = UserAgent(appName: "Kiosk")
+    agent.appType = type
+    #expect(agent.text(markers: FeatureMarkers()).hasSuffix(" Kiosk/1.0 \(type) ftr_"))
+    #expect(agent.text(qualifier: "MobileSync").contains(" \(type)MobileSync "))
+  }
+
+  @Test(.covers("CO-12.1"))
+  func `the program names itself, and a blank name leaves the former one`() throws {
+    let executable = URL(filePath: try #require(CommandLine.arguments.first)).lastPathComponent
+    #expect(UserAgent().appName == executable)
+    #expect(UserAgent(appName: " ").appName == executable)
+    var agent = UserAgent(appName: "Kiosk", appVersion: "1.2(345)")
+    for blank in ["", " \n"] {
+      agent.appName = blank
+      #expect(agent.appName == "Kiosk")
+    }
+    agent.appName = "Depot"
+    #expect(agent.text().contains(" Depot/1.2(345) "))
+  }
+
+  #if os(Linux)
+    @Test(.covers("CO-180.2", "HT-94.1"))
+    func `system, version and architecture are those of the machine`() throws {
+      let agent = UserAgent()
+      let release = try String(contentsOfFile: "/etc/os-release", encoding: .utf8)
+      let line = try #require(
+        release.split(separator: "\n").first { $0.hasPrefix("VERSION_ID=") })
+      let version = line.dropFirst("VERSION_ID=".count).replacing("\"", with: "")
+      #expect(agent.systemName == "Linux" && agent.systemVersion == version)
+      var names = utsname()
+      #expect(uname(&names) == 0)
+      let machine = withUnsafeBytes(of: names.machine) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      #expect(agent.model == (machine == "aarch64" ? "arm64" : machine))
+    }
+  #endif
 
   @Test(.covers("CO-128.1"))
   func `the token goes to servers of the account and to hosts that the app names`()

@@ -80,6 +80,22 @@ import TestSupport
     expect(.delete(object: "Account", id: "001A"), .delete, "\(place)/001A")
   }
 
+  @Test(.covers("CO-131.2"))
+  func `object names and ids are encoded wherever they stand in a path`() throws {
+    let object = "A/b c", id = "1/../2 ?#"
+    let place = "/services/data/v66.0/sobjects/A%2Fb%20c", encodedId = "1%2F..%2F2%20%3F%23"
+    expect(.metadata(object: object), .get, place)
+    expect(.describe(object: object), .get, "\(place)/describe")
+    expect(.retrieve(object: object, id: id), .get, "\(place)/\(encodedId)")
+    expect(.create(object: object, fields: [:]), .post, place, body: "{}")
+    expect(
+      .update(object: object, id: id, fields: [:]), .patch, "\(place)/\(encodedId)", body: "{}")
+    expect(.delete(object: object, id: id), .delete, "\(place)/\(encodedId)")
+    expect(
+      try .upsert(object: object, externalIdField: "K/c", externalId: id, fields: [:]), .patch,
+      "\(place)/K%2Fc/\(encodedId)", body: "{}")
+  }
+
   @Test(.covers("CO-131.1", "BX-41"))
   func `an update may be made conditional, in English and GMT`() {
     expect(
@@ -154,11 +170,16 @@ import TestSupport
         == #"{"allOrNone":false,"records":[{"attributes":{"type":"A"},"id":"1","N":1.0}]}"#)
   }
 
-  @Test(.covers("CO-133.1", "BX-37.1"))
+  @Test(.covers("CO-133.1", "BX-37.1", "BX-52.3"))
   func `more records than the server takes are refused here`() throws {
     let record = RestRecord(object: "A", fields: ["id": "1"])
     let many = Array(repeating: record, count: 201)
     let ids = Array(repeating: "1", count: 2001)
+    func steps(_ count: Int) -> [CompositeSubrequest] {
+      (0..<count).map { CompositeSubrequest(referenceId: "ref\($0)", .limits()) }
+    }
+    _ = try RestRequest.composite(steps(25))
+    _ = try RestRequest.compositeBatch(Array(repeating: .limits(), count: 25))
     _ = try RestRequest.collectionCreate(Array(many.dropLast()))
     _ = try RestRequest.collectionRetrieve(object: "A", ids: ids.dropLast(), fields: [])
     let calls: [() throws -> RestRequest] = [
@@ -169,6 +190,7 @@ import TestSupport
       { try .collectionDelete(ids: Array(ids.prefix(201))) },
       { try .collectionRetrieve(object: "A", ids: ids, fields: []) },
       { try .compositeBatch(Array(repeating: .limits(), count: 26)) },
+      { try .composite(steps(26)) },
     ]
     for call in calls {
       #expect {

@@ -18,7 +18,10 @@ import TestSupport
     }?.code
   }
 
-  @Test func `a request arrives as it was made, and the answer as it was sent`() async throws {
+  @Test(.covers("CO-117.2"))
+  func `a request arrives as it was made, and the answer as it was sent`()
+    async throws
+  {
     let server = try SocketServer { _, connection in
       connection.send(
         SocketServer.answer(
@@ -39,6 +42,7 @@ import TestSupport
     #expect(request.header("Authorization") == "Bearer t")
     #expect(request.header("Content-Type") == "application/json")
     #expect(request.header("User-Agent") == "me")
+    #expect(request.header("Content-Length") == "2")
     #expect(request.header("Cookie") == nil)
     #expect(text(request.body) == "{}")
   }

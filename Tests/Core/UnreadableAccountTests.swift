@@ -10,7 +10,7 @@ import Testing
 @Suite struct UnreadableAccountTests: AccountFolderSuite {
   let secrets = InMemorySecretStore()
 
-  @Test(.covers("CO-95"), arguments: [0, 4, 5, 12, 13, 30, -1])
+  @Test(.covers("CO-95", "CO-94.4"), arguments: [0, 4, 5, 12, 13, 30, -1])
   func `a damaged account file is kept aside and reported`(position: Int) async throws {
     let folder = try TemporaryFolder()
     let persister = persister(folder.url)
@@ -31,7 +31,9 @@ import Testing
     switch position {
     case 4: #expect(report.error.code == .readFailed)
     case 5...12: #expect(report.error.code == .wrongKey)
-    default: #expect(report.error.code == .damagedFile)
+    default:
+      #expect(report.error.code == .damagedFile)
+      #expect(report.error.number == 10001 && AccountError.domain == "SFUserAccountManager")
     }
     #expect(FileManager.default.fileExists(atPath: file.path) == !isDamage)
     #expect(try Array(Data(contentsOf: report.url)) == bytes)
@@ -106,7 +108,10 @@ import Testing
     #expect(await manager.unreadableAccounts.map(\.error.code) == [.damagedFile])
   }
 
-  @Test func `ruling 1: without the key nothing is touched, and nothing is made`() async throws {
+  @Test(.covers("CO-94.4"))
+  func `ruling 1: without the key nothing is touched, and nothing is made`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     try await persister(folder.url).save(account("005000000000001AAA"))
     let before = try files(folder.url)
@@ -114,7 +119,7 @@ import Testing
     let error = await #expect(throws: AccountError.self) {
       try await manager(folder.url, secrets: other)
     }
-    #expect(error?.code == .keyMissing)
+    #expect(error?.code == .keyMissing && error?.number == 10003)
     await #expect(throws: AccountError.self) {
       try await EncryptedAccountDirectory(root: folder.url, secrets: other)
         .save(account("005000000000002AAA"))

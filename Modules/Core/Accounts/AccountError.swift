@@ -15,7 +15,7 @@ public struct AccountError: Error, Sendable {
     public static let unknownAccount = Code(kind: .unknownAccount)
     /// The account has no session. Log in.
     public static let notLoggedIn = Code(kind: .notLoggedIn)
-    /// The account is being logged out.
+    /// The account is being logged out, or another login is at work.
     public static let illegalState = Code(kind: .illegalState)
     /// The secret store cannot give the key now, for instance while it is locked. Trying again may
     /// help. No file was touched.

@@ -20,7 +20,7 @@ public struct AccountEvent: Sendable {
     case didLogOutOrganization
     /// Its profile was fetched anew, or what the program keeps with it was changed.
     case didChangeProfile
-    /// The program asked to make it the current user.
+    /// It is about to become the current user: the program asked for that, or its user logged in.
     case willBecomeCurrent(previous: UserAccountIdentity?)
     /// It became the current user.
     case didBecomeCurrent(previous: UserAccountIdentity?)
@@ -67,7 +67,9 @@ public struct AccountChanges: OptionSet, Sendable, Hashable {
     }
     var changes: AccountChanges = []
     let old = former.credentials, new = account.credentials
-    if old.communityId != new.communityId || old.communityURL != new.communityURL {
+    if UserFolders.community(old.communityId) != UserFolders.community(new.communityId)
+      || old.communityURL != new.communityURL
+    {
       changes.insert(.communityId)
     }
     if former.profile != account.profile { changes.insert(.profile) }

@@ -127,7 +127,8 @@ public struct OAuthCredentials: Sendable, Equatable {
   }
 
   private var communityURLInUse: URL? {
-    communityId == OAuthKeys.internalCommunityId ? nil : communityURL
+    guard let communityId, !communityId.isEmpty else { return communityURL }
+    return UserFolders.community(communityId) == nil ? nil : communityURL
   }
 }
 

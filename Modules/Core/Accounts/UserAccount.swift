@@ -63,7 +63,7 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   public var organizationId: String { identity.organizationId }
   /// The community that the user logged in to; `nil` for internal users.
   public var communityId: String? {
-    credentials.communityId.flatMap { $0 == OAuthKeys.internalCommunityId || $0.isEmpty ? nil : $0 }
+    credentials.communityId.flatMap { UserFolders.community($0) == nil ? nil : $0 }
   }
   /// Where REST requests go: the community's server, else the instance.
   public var apiURL: URL? { credentials.apiURL }

@@ -11,21 +11,25 @@ extension UserAccountManager {
   /// - Parameter app: The connected app that issued the tokens; needed to refresh them.
   /// - Parameter makesCurrent: Whether the account becomes the current user. Default: true.
   /// - Throws: ``OAuthError`` `accessDenied` if the server refuses the token; ``TransportError`` if
-  ///   it was not reached; ``AccountError`` `writeFailed`.
+  ///   it was not reached; ``AccountError`` `illegalState` while another login is at work,
+  ///   `writeFailed`.
   @discardableResult
   public func logIn(
     accessToken: String, refreshToken: String? = nil, instance: LoginServer,
     app: ConnectedApp = ConnectedApp(clientId: "", redirectURI: ""), makesCurrent: Bool = true
   ) async throws -> UserAccount {
-    var credentials = OAuthCredentials(
+    let credentials = OAuthCredentials(
       clientId: app.clientId, redirectURI: app.redirectURI, loginServer: instance,
       usesHybridGrants: app.usesHybridGrants, accessToken: accessToken,
       refreshToken: refreshToken, instanceURL: instance.url)
-    let (identity, identityURL, profile) = try await service.userInfo(of: credentials)
-    credentials.identityURL = identityURL
-    return try await enter(
-      UserAccount(identity: identity, credentials: credentials, profile: profile),
-      makesCurrent: makesCurrent)
+    return try await asLogin(.unknown, at: instance) {
+      let (identity, identityURL, profile) = try await self.service.userInfo(of: credentials)
+      var credentials = credentials
+      credentials.identityURL = identityURL
+      return try await self.enter(
+        UserAccount(identity: identity, credentials: credentials, profile: profile),
+        makesCurrent: makesCurrent)
+    }
   }
 
   /// Logs in by a program's own grant, such as an assertion that it signs (CO-34, BX-6).
@@ -36,16 +40,19 @@ extension UserAccountManager {
   ///
   /// - Parameter server: The login server; for client credentials the org's own domain.
   /// - Throws: ``OAuthError`` for what the server refused; ``TransportError`` if it was not reached;
-  ///   ``AccountError`` `writeFailed`; what making the assertion throws.
+  ///   ``AccountError`` `illegalState` while another login is at work, `writeFailed`; what making the
+  ///   assertion throws.
   @discardableResult
   public func logIn(
     with grant: ServerGrant, to server: LoginServer = .production, makesCurrent: Bool = true
   ) async throws -> UserAccount {
-    let response = try await service.tokens(by: grant, at: server)
-    return try await keep(
-      response,
-      app: ConnectedApp(clientId: grant.clientId, redirectURI: "", usesHybridGrants: false),
-      server: server, makesCurrent: makesCurrent, grant: grant)
+    try await asLogin(grant.loginType, at: server) {
+      let response = try await self.service.tokens(by: grant, at: server)
+      return try await self.keep(
+        response,
+        app: ConnectedApp(clientId: grant.clientId, redirectURI: "", usesHybridGrants: false),
+        server: server, makesCurrent: makesCurrent, grant: grant)
+    }
   }
 
   /// Renews sessions of an account by `grant` from now on, where it has no refresh token; `nil` ends

@@ -106,12 +106,13 @@ extension UserAccountManager {
     _ makesCurrent: Bool
   ) async throws -> UserAccount {
     try await asLogin(.native, at: server) {
-      let attempt = AuthorizationAttempt(app: app, server: server)
       let service = try await self.service
+      let attempt = AuthorizationAttempt(app: app, server: server, deviceId: service.deviceId)
       let response = try await self.granted {
         try await service.tokens(with: proof, attempt: attempt)
       }
-      return try await self.keep(response, app: app, server: server, makesCurrent: makesCurrent)
+      return try await self.keep(
+        response, app: app, server: server, makesCurrent: makesCurrent, choosesServer: false)
     }
   }
 

@@ -149,9 +149,11 @@ extension UserAccountManager {
 
   /// Keeps the account that tokens belong to, in the order of CO-79. If it cannot be kept, the tokens are
   /// ended.
+  ///
+  /// - Parameter choosesServer: Whether the login server of a new current user becomes the chosen one.
   func keep(
     _ response: TokenResponse, app: ConnectedApp, server: LoginServer, makesCurrent: Bool,
-    grant: ServerGrant? = nil, expected: UserAccountIdentity? = nil
+    choosesServer: Bool = true, grant: ServerGrant? = nil, expected: UserAccountIdentity? = nil
   ) async throws -> UserAccount {
     var credentials = OAuthCredentials(
       clientId: app.clientId, redirectURI: app.redirectURI, loginServer: server,
@@ -160,7 +162,8 @@ extension UserAccountManager {
     do {
       let account = try await account(
         &credentials, isRenewed: grant != nil, expected: expected)
-      let entered = try await enter(account, makesCurrent: makesCurrent)
+      let entered = try await enter(
+        account, makesCurrent: makesCurrent, choosesServer: choosesServer)
       grants[account.identity] = grant
       return entered
     } catch {
@@ -239,7 +242,9 @@ extension UserAccountManager {
   }
 
   /// Keeps the account of a finished login.
-  func enter(_ entering: UserAccount, makesCurrent: Bool) async throws -> UserAccount {
+  func enter(
+    _ entering: UserAccount, makesCurrent: Bool, choosesServer: Bool = true
+  ) async throws -> UserAccount {
     let identity = entering.identity
     if isLogoutInterrupted(identity) { try await logOut(identity) }
     // One that waits for its turn is of no use any more. One that asks the server is let finish: if this
@@ -251,7 +256,10 @@ extension UserAccountManager {
     grants[identity] = nil
     didMove(account)
     eventSource.send(.didLogIn, account, changes: AccountChanges(from: former, to: account))
-    if makesCurrent { didSetCurrent(identity) }
+    if makesCurrent {
+      willSetCurrent(identity)
+      didSetCurrent(identity, choosesServer: choosesServer)
+    }
     // The access token of a former session without a refresh token may be the one that was entered again.
     if let former, former.credentials.refreshToken?.isEmpty == false,
       former.credentials.refreshToken != account.credentials.refreshToken

@@ -193,21 +193,30 @@ public actor UserAccountManager {
     if let identity, held[identity] == nil {
       throw AccountError(.unknownAccount, "there is no account \(identity) to switch to; log in")
     }
-    if identity != current?.identity, let account = identity.flatMap({ held[$0] }) {
-      eventSource.send(.willBecomeCurrent(previous: current?.identity), account)
-    }
+    willSetCurrent(identity)
     try await persister.updateCurrent { _ in identity }
     didSetCurrent(identity)
   }
 
+  /// Announces another current user.
+  func willSetCurrent(_ identity: UserAccountIdentity?) {
+    guard identity != current?.identity, let account = identity.flatMap({ held[$0] }) else {
+      return
+    }
+    eventSource.send(.willBecomeCurrent(previous: current?.identity), account)
+  }
+
   /// Takes over who the current user is from now on, as the disk already says.
-  func didSetCurrent(_ identity: UserAccountIdentity?) {
+  ///
+  /// - Parameter choosesServer: Whether the user's login server becomes the chosen one. The site of a
+  ///   headless login shows no login page, so it is not one to choose (CO-81).
+  func didSetCurrent(_ identity: UserAccountIdentity?, choosesServer: Bool = true) {
     let previous = current
     guard identity != previous?.identity else { return }
     changes += 1
     currentIdentity = identity
     if let account = identity.flatMap({ held[$0] }) {
-      loginHosts?.follow(account.credentials.loginServer)
+      if choosesServer { loginHosts?.follow(account.credentials.loginServer) }
       eventSource.send(.didBecomeCurrent(previous: previous?.identity), account)
     } else if let previous {
       eventSource.send(.didResignCurrent, previous)

@@ -64,7 +64,11 @@ public struct BootConfiguration: Sendable, Equatable {
     func isAbsolute(_ page: String) -> Bool {
       ["http://", "https://"].contains { page.lowercased().hasPrefix($0) }
     }
-    if let startPage, isAbsolute(startPage) {
+    guard let startPage else {
+      throw BootConfigurationError(
+        .invalidStartPage, "The boot configuration of a hybrid app lacks startPage. Give a path.")
+    }
+    if isAbsolute(startPage) {
       throw BootConfigurationError(
         .invalidStartPage, "startPage is an absolute address; give a path")
     }
@@ -75,7 +79,9 @@ public struct BootConfiguration: Sendable, Equatable {
           "unauthenticatedStartPage is no absolute address; give one that begins with https")
       }
       if isLocal || shouldAuthenticate {
-        CoreLogger.log.warning("unauthenticatedStartPage is of no use in this app")
+        CoreLogger.log.warning(
+          "The page \(page) before the login is never shown in this app. Remove "
+            + "unauthenticatedStartPage.")
       }
     } else if !isLocal, !shouldAuthenticate {
       throw BootConfigurationError(
@@ -100,7 +106,7 @@ public struct BootConfigurationError: Error, Sendable, CustomStringConvertible {
     public static let noConsumerKey = Code(kind: .noConsumerKey)
     /// It lacks the redirect URI.
     public static let noRedirectURI = Code(kind: .noRedirectURI)
-    /// The start page is an absolute address.
+    /// The start page of a hybrid app is missing or an absolute address.
     public static let invalidStartPage = Code(kind: .invalidStartPage)
     /// The start page before a login is missing or no absolute address.
     public static let invalidUnauthenticatedStartPage = Code(

@@ -8,6 +8,8 @@
   public struct TestCredentials: Sendable {
     /// The environment's variable that names the file.
     public static let variable = "SALESFORCE_TEST_CREDS"
+    /// The argument of the process before the document itself.
+    public static let argument = "-creds"
 
     /// The connected app.
     public let app: ConnectedApp
@@ -52,13 +54,22 @@
       username = text("username") ?? ""
     }
 
-    /// The credentials that the environment names; `nil` if it names none, so that live tests can be
-    /// skipped.
+    /// The credentials that an argument of the process holds or, without that, the environment names;
+    /// `nil` if neither does, so that live tests can be skipped.
     ///
-    /// - Throws: ``OAuthError`` `invalidCredentials` if the file cannot be used.
+    /// - Throws: ``OAuthError`` `invalidCredentials` if the argument or the file cannot be used.
     public static func load(
-      environment: [String: String] = ProcessInfo.processInfo.environment
+      environment: [String: String] = ProcessInfo.processInfo.environment,
+      arguments: [String] = CommandLine.arguments
     ) throws(OAuthError) -> TestCredentials? {
+      if let place = arguments.firstIndex(of: argument) {
+        guard place + 1 < arguments.count else {
+          throw OAuthError(
+            .invalidCredentials, "No document follows \(argument). Give the test credentials there."
+          )
+        }
+        return try TestCredentials(parsing: Array(arguments[place + 1].utf8))
+      }
       guard let path = environment[variable], !path.isEmpty else { return nil }
       guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
         throw OAuthError(.invalidCredentials, "\(path) cannot be read; \(variable) names it")
@@ -87,11 +98,14 @@
         usesHybridGrants: false, refreshToken: test.refreshToken, instanceURL: test.instance.url,
         identityURL: test.identityURL)
       credentials.communityURL = test.communityURL
-      credentials = credentials.merging(try await service.refresh(credentials))
-      return try await enter(
-        UserAccount(
-          identity: test.identity, credentials: credentials,
-          profile: UserProfile(username: test.username)), makesCurrent: true)
+      credentials.scopes = test.app.scopes.sorted()
+      return try await asLogin(.unknown, at: test.server) { [credentials] in
+        let response = try await self.service.refresh(credentials)
+        return try await self.enter(
+          UserAccount(
+            identity: test.identity, credentials: credentials.merging(response),
+            profile: UserProfile(username: test.username)), makesCurrent: true)
+      }
     }
   }
 #endif

@@ -77,9 +77,10 @@ extension UserAccountManager {
     }
     let server = try LoginServer(bridge.page.site)
     let flow: AuthorizationFlow = bridge.verifier == nil ? .userAgent : .webServer
+    let deviceId = oauth.deviceId
     return try await asLogin(flow == .userAgent ? .userAgent : .webServer, at: server) {
       var attempt = AuthorizationAttempt(
-        app: app, server: server, flow: flow, deviceId: nil, loginHint: nil, brand: nil,
+        app: app, server: server, flow: flow, deviceId: deviceId, loginHint: nil, brand: nil,
         sharesBrowserSession: true, pkce: bridge.verifier.map { PKCE(verifier: $0) } ?? PKCE(),
         state: bridge.state)
       attempt.entrance = { _ in bridge.page }

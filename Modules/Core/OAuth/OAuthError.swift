@@ -133,7 +133,7 @@ public struct OAuthError: Error, Sendable {
         case "unsupported_response_type": .unsupportedResponseType
         case "wrong_version": .wrongVersion
         case "browser_launch_failed": .browserLaunchFailed
-        case "unknown_advanced_auth_config": .unknownAuthConfiguration
+        case "unknown_advanced_auth_config", "auth_config": .unknownAuthConfiguration
         case "jwt_launch_failed": .jwtLaunchFailed
         default: .unknown
         }
@@ -176,13 +176,16 @@ public struct OAuthError: Error, Sendable {
   }
 
   /// Makes the error that the server named.
+  ///
+  /// - Parameter code: Default: the code for `serverError`.
   init(
-    serverError: String, description: String?, during what: String, fileID: String = #fileID,
-    line: Int = #line
+    serverError: String, code: Code? = nil, description: String?, during what: String,
+    fileID: String = #fileID, line: Int = #line
   ) {
     let sentence = description.map { ": \($0)" } ?? ""
     self.init(
-      Code(serverError: serverError), "the server refused \(what) with \(serverError)\(sentence)",
+      code ?? Code(serverError: serverError),
+      "the server refused \(what) with \(serverError)\(sentence)",
       serverError: serverError, serverDescription: description, fileID: fileID, line: line)
   }
 

@@ -23,10 +23,11 @@ extension OAuthService {
     let what = "the login"
     var request = OAuthRequests.post(
       attempt.server.url.appending(rawPath: OAuthPath.authorize),
-      PercentEncoding.form([
-        (name: "response_type", value: "code_credentials"), ("client_id", attempt.app.clientId),
-        ("redirect_uri", attempt.app.redirectURI), ("code_challenge", attempt.pkce.challenge),
-      ]), userAgent.text())
+      PercentEncoding.form(
+        [
+          (name: "response_type", value: "code_credentials"), ("client_id", attempt.app.clientId),
+          ("redirect_uri", attempt.app.redirectURI), ("code_challenge", attempt.pkce.challenge),
+        ] + deviceItems), userAgent.text())
     request.headers[.authRequestType] = proof.type
     request.headers[.authVerificationType] = proof.method?.rawValue
     request.headers[.authorization] =
@@ -81,10 +82,11 @@ extension OAuthService {
     }
     if let error = OAuthError(unavailable: response.status, during: what) { throw error }
     guard (200...299).contains(response.status) else {
-      // REST endpoints name their errors in a list.
-      if let fault = json?[0], let code = fault["errorCode"]?.string {
+      // REST endpoints name their errors in a list. Whatever word it has, a 401 refuses the token.
+      if let fault = json?[0], let word = fault["errorCode"]?.string {
         throw OAuthError(
-          serverError: code, description: fault["message"]?.string, during: what)
+          serverError: word, code: response.status == 401 ? .accessDenied : nil,
+          description: fault["message"]?.string, during: what)
       }
       throw OAuthError(
         response.status == 401 || response.status == 403 ? .accessDenied : .malformedResponse,

@@ -12,7 +12,7 @@ extension OAuthService {
   /// - Throws: ``OAuthError``; ``TransportError``.
   func tokens(by grant: ServerGrant, at server: LoginServer) async throws -> TokenResponse {
     let request = try await request(for: grant, at: server)
-    return try TokenResponse(try await answer(to: request, during: grant.what), during: grant.what)
+    return try tokens(in: try await answer(to: request, during: grant.what), by: grant)
   }
 
   /// Gets new tokens by a program's own grant.
@@ -21,7 +21,7 @@ extension OAuthService {
   func renewedTokens(by grant: ServerGrant, at server: LoginServer) async throws -> TokenResponse {
     let request = try await request(for: grant, at: server)
     let response = try await refreshAnswer(to: request, during: grant.what)
-    return try TokenResponse(response, during: grant.what)
+    return try tokens(in: response, by: grant)
   }
 
   private func request(
@@ -29,7 +29,18 @@ extension OAuthService {
   ) async throws -> TransportRequest {
     OAuthRequests.post(
       server.url.appending(rawPath: OAuthPath.token),
-      PercentEncoding.form(try await grant.form(server)), userAgent.text())
+      PercentEncoding.form(try await grant.form(server) + deviceItems), userAgent.text())
+  }
+
+  /// The tokens in the response to a grant. The platform has a code of its own for an exchange of an
+  /// assertion that gives anything but a JSON object (CO-34).
+  private func tokens(
+    in response: TransportResponse, by grant: ServerGrant
+  ) throws(OAuthError) -> TokenResponse {
+    try TokenResponse(
+      response, during: grant.what,
+      codeWithoutObject: grant.loginType == .jwtTokenExchange
+        ? .jwtLaunchFailed : .malformedResponse)
   }
 
   /// Asks for a code that a person enters elsewhere.
@@ -38,6 +49,7 @@ extension OAuthService {
   func deviceCode(for app: ConnectedApp, at server: LoginServer) async throws -> DeviceCode {
     let what = "the request for a device code"
     var items = [(name: "response_type", value: "device_code"), ("client_id", app.clientId)]
+    items += deviceItems
     if let scope = app.scopeParameter { items.append(("scope", scope)) }
     let response = try await answer(
       to: OAuthRequests.post(
@@ -53,9 +65,11 @@ extension OAuthService {
     for code: DeviceCode, of app: ConnectedApp, at server: LoginServer
   ) async throws -> TokenResponse {
     let what = "the login with a device code"
-    let items = [
-      (name: "grant_type", value: "device"), ("client_id", app.clientId), ("code", code.deviceCode),
-    ]
+    let items =
+      [
+        (name: "grant_type", value: "device"), ("client_id", app.clientId),
+        ("code", code.deviceCode),
+      ] + deviceItems
     let response = try await answer(
       to: OAuthRequests.post(
         server.url.appending(rawPath: OAuthPath.token), PercentEncoding.form(items),

@@ -16,6 +16,11 @@ struct OAuthService: Sendable {
   /// The installation's name, or `nil` for none.
   var deviceId: String? { userAgent.installationId.isEmpty ? nil : userAgent.installationId }
 
+  /// The installation's name as a parameter of a form; empty if there is none (CO-11).
+  var deviceItems: [(name: String, value: String)] {
+    deviceId.map { [(name: "device_id", value: $0)] } ?? []
+  }
+
   /// Redeems a code.
   ///
   /// - Parameter server: Default: where the user logged in.

@@ -10,6 +10,8 @@ public struct ServerGrant: Sendable {
   public let clientId: String
   /// What is asked for, in words of an error message.
   let what: String
+  /// The kind of a login with this grant.
+  let loginType: LoginType
   /// Makes the form of one request to the token endpoint of a server.
   let form: @Sendable (LoginServer) async throws -> [(name: String, value: String)]
 
@@ -20,7 +22,9 @@ public struct ServerGrant: Sendable {
   public static func assertion(
     clientId: String, _ make: @escaping @Sendable (LoginServer) async throws -> String
   ) -> ServerGrant {
-    ServerGrant(clientId: clientId, what: "the exchange of the signed token") { server in
+    ServerGrant(
+      clientId: clientId, what: "the exchange of the signed token", loginType: .jwtTokenExchange
+    ) { server in
       let assertion = try await make(server)
       guard !assertion.isEmpty else {
         throw OAuthError(.jwtLaunchFailed, "the signed token is empty; make one first")
@@ -49,7 +53,7 @@ public struct ServerGrant: Sendable {
   ///
   /// The login server must be the org's own domain.
   public static func clientCredentials(clientId: String, clientSecret: String) -> ServerGrant {
-    ServerGrant(clientId: clientId, what: "the client credentials") { _ in
+    ServerGrant(clientId: clientId, what: "the client credentials", loginType: .unknown) { _ in
       [
         ("grant_type", "client_credentials"), ("client_id", clientId),
         ("client_secret", clientSecret),

@@ -9,15 +9,19 @@ struct TokenResponse: Sendable {
   /// Reads an answer.
   ///
   /// - Throws: ``OAuthError``: what the server named, whatever the status; `serverUnavailable` or
-  ///   `rateLimitExceeded` if it named nothing and its status says that; `malformedResponse` if the
-  ///   answer is no JSON object, or has no access token, or an address in it is not secure.
-  init(_ response: TransportResponse, during what: String) throws(OAuthError) {
-    guard let json = try? JSONSlice(parsing: response.body) else {
+  ///   `rateLimitExceeded` if it named nothing and its status says that; `codeWithoutObject` if the
+  ///   response is no JSON object; `malformedResponse` if it has no access token, or an address in it
+  ///   is not secure.
+  init(
+    _ response: TransportResponse, during what: String,
+    codeWithoutObject: OAuthError.Code = .malformedResponse
+  ) throws(OAuthError) {
+    guard let json = try? JSONSlice(parsing: response.body), json.kind == .object else {
       if let error = OAuthError(unavailable: response.status, during: what) { throw error }
       throw OAuthError(
-        .malformedResponse,
-        "the answer to \(what) (status \(response.status)) is no JSON; "
-          + "check the login server's address")
+        codeWithoutObject,
+        "The response to \(what) (status \(response.status)) is no JSON object. "
+          + "Check the login server's address.")
     }
     if let error = json["error"]?.string {
       throw OAuthError(

@@ -240,7 +240,17 @@ extension RestResponse {
   /// Whether the answer says that the token is not accepted (CO-120).
   func asksForRefresh(of request: RestRequest) -> Bool {
     if status == 401 { return true }
-    return status == 403 && request.target().hasPrefix("/services/oauth2")
-      && body.elementsEqual("Bad_OAuth_Token".utf8)
+    return status == 403 && request.isOfOAuth && body.elementsEqual("Bad_OAuth_Token".utf8)
+  }
+}
+
+extension RestRequest {
+  /// Whether the request goes to one of the OAuth endpoints. In a whole address their path may follow
+  /// that of a community.
+  fileprivate var isOfOAuth: Bool {
+    let endpoints = "/services/oauth2"
+    guard isAbsolute else { return target().hasPrefix(endpoints) }
+    let path = URL(string: path)?.path(percentEncoded: true) ?? ""
+    return path.hasPrefix(endpoints) || path.contains("\(endpoints)/")
   }
 }

@@ -58,18 +58,25 @@ public struct TreeRecord: Sendable, Equatable {
 extension RestRequest {
   /// The most requests of one batch.
   public static let maxBatchRequests = 25
+  /// The most steps of one composite request.
+  public static let maxCompositeSteps = 25
 
-  /// Runs steps in order, each of which may use the answers before it. ``CompositeResponse`` reads
-  /// the answer, which is 200 even if a step failed.
+  /// Runs up to 25 steps in order, each of which may use the answers before it. ``CompositeResponse``
+  /// reads the answer, which is 200 even if a step failed.
   ///
   /// - Parameter allOrNone: Undo all steps if one fails.
   /// - Parameter apiVersion: Of this request and of steps that name none; pass the client's.
-  /// - Throws: ``RestError`` `invalidRequest` if two steps share a reference id, or a body is no
-  ///   JSON.
+  /// - Throws: ``RestError`` `tooManyRecords`; `invalidRequest` if two steps share a reference id, or
+  ///   a body is no JSON.
   public static func composite(
     _ steps: [CompositeSubrequest], allOrNone: Bool = false,
     apiVersion: String = defaultAPIVersion
   ) throws(RestError) -> RestRequest {
+    guard steps.count <= maxCompositeSteps else {
+      throw RestError(
+        .tooManyRecords,
+        "A composite request takes \(maxCompositeSteps) steps, not \(steps.count). Split it.")
+    }
     var names: Set<String> = []
     for step in steps where !names.insert(step.referenceId).inserted {
       throw RestError(

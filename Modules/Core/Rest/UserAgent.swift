@@ -1,4 +1,5 @@
 import Foundation
+import SalesforceSDKCommon
 import Synchronization
 
 /// What this package says of itself in every request (CO-180):
@@ -6,8 +7,10 @@ import Synchronization
 /// `SalesforceMobileSDK/<version> <os>/<os version> (<model>) <app>/<app version> <type><qualifier>
 /// uid_<installation> ftr_<markers>`
 public struct UserAgent: Sendable, Equatable {
-  /// The application's name.
-  public var appName: String
+  /// The application's name. A blank one is not taken: the former name stays.
+  public var appName: String {
+    didSet { if appName.trimmed.isEmpty { appName = oldValue } }
+  }
   /// The application's version, `1.2` or `1.2(345)`.
   public var appVersion: String
   /// The application's type.
@@ -22,10 +25,12 @@ public struct UserAgent: Sendable, Equatable {
   public var model: String
 
   /// Describes an application on this machine.
+  ///
+  /// - Parameter appName: Default: the name of the executable, also if it is blank.
   public init(
     appName: String = UserAgent.processName, appVersion: String = "1.0", installationId: String = ""
   ) {
-    self.appName = appName
+    self.appName = appName.trimmed.isEmpty ? UserAgent.processName : appName
     self.appVersion = appVersion
     self.appType = "Native"
     self.installationId = installationId
