@@ -38,6 +38,37 @@ public struct CollectionResult: Sendable, Equatable {
   }
 }
 
+/// The response to the retrieval of a collection (CO-133).
+public struct RetrievedCollection: Sendable, Equatable {
+  /// One record for each id, in the order of the ids; nil for a record that was deleted or that the user
+  /// must not see.
+  public let records: [JSONSlice?]
+
+  /// Reads the response to ``RestRequest/collectionRetrieve(object:ids:fields:apiVersion:)``.
+  ///
+  /// - Throws: ``RestError`` `malformedResponse` if it is no list of records and nulls.
+  public init(_ response: RestResponse) throws(RestError) {
+    let json = try response.json()
+    guard json.kind == .array else {
+      throw RestError(
+        .malformedResponse, "The response to a retrieved collection is no list.",
+        body: response.body)
+    }
+    var records: [JSONSlice?] = []
+    records.reserveCapacity(json.count)
+    for item in json.elements {
+      guard item.isNull || item.kind == .object else {
+        throw RestError(
+          .malformedResponse,
+          "Item \(records.count) of a retrieved collection is neither a record nor null.",
+          body: response.body)
+      }
+      records.append(item.isNull ? nil : item)
+    }
+    self.records = records
+  }
+}
+
 /// The answer to a composite request (CO-132): one part per step, in order.
 public struct CompositeResponse: Sendable, Equatable {
   /// The answer to one step.
