@@ -64,13 +64,17 @@ public enum Redaction: Sendable {
   }
 
   /// A person's name as it may be logged: itself in debug builds, `*****` in release builds.
+  ///
+  /// The modules of this package log no names of persons; this is for the log messages of a program.
   public static func personName(_ name: String) -> String {
     #if DEBUG
-      name
+      personName(name, isRelease: false)
     #else
-      "*****"
+      personName(name, isRelease: true)
     #endif
   }
+
+  static func personName(_ name: String, isRelease: Bool) -> String { isRelease ? "*****" : name }
 
   /// The text with line breaks escaped, so that one record is one line.
   static func singleLine(_ text: String) -> String {

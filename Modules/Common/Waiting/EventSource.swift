@@ -32,6 +32,9 @@ package final class EventSource<Event: Sendable>: Sendable {
     return stream
   }
 
+  /// The number of subscriptions whose readers are still there.
+  var subscriberCount: Int { state.withLock { $0.subscribers.count } }
+
   /// Tells all subscribers.
   package func send(_ event: Event) {
     let subscribers = state.withLock { Array($0.subscribers.values) }

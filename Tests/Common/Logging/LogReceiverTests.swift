@@ -61,6 +61,37 @@ import Testing
       kept?.lines == [#"error LogReceiverTests.after Tag sid=******7890: a\nb"#])
   }
 
+  @Test(.covers("CA-8.2"))
+  func `flushing forgets the loggers, and those in use go on`() {
+    let registry = LogRegistry(environment: "")
+    let made = Mutex<[String]>([])
+    registry.setImplementation { component in
+      made.withLock { $0.append(component) }
+      return Kept(component)
+    }
+    let before = registry.logger("a")
+    #expect(registry.logger("a") === before && registry.components == ["a"])
+    registry.flush()
+    #expect(registry.components.isEmpty)
+    let after = registry.logger("a")
+    #expect(after !== before && registry.components == ["a"])
+    #expect(made.withLock { $0 } == ["a", "a"])
+    before.level = .warn
+    before.error("still there")
+    #expect(before.isEnabled(.error))
+  }
+
+  @Test(.covers("CA-20.4"))
+  func `a person's name is masked in release builds`() {
+    #expect(Redaction.personName("Jane Doe", isRelease: true) == "*****")
+    #expect(Redaction.personName("Jane Doe", isRelease: false) == "Jane Doe")
+    #if DEBUG
+      #expect(Redaction.personName("Jane Doe") == "Jane Doe")
+    #else
+      #expect(Redaction.personName("Jane Doe") == "*****")
+    #endif
+  }
+
   @Test(.covers("CA-14", "BX-100"))
   func `a receiver per component hears what passes the level, and not itself`()
     async throws

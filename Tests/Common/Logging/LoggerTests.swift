@@ -132,6 +132,34 @@ struct RedactionTests {
   }
 
   @Test(
+    .covers("CA-20.1", "BX-99.1"),
+    arguments: [
+      "access_token", "refresh_token", "id_token", "csrf_token", "sid", "lightning_sid",
+      "visualforce_sid", "content_sid", "parent_sid", "cookie-sid_Client", "cookie-clientSrc",
+      "beacon_child_consumer_secret",
+    ])
+  func `each member that holds a token is masked, in any case`(name: String) {
+    for name in [name, name.uppercased()] {
+      #expect(
+        Redaction.redact(#"{"\#(name)":"abcdefgh","n":"12345678"}"#)
+          == #"{"\#(name)":"****efgh","n":"12345678"}"#)
+    }
+  }
+
+  @Test(
+    .covers("CA-20.1", "BX-99.1"),
+    arguments: [
+      "access_token", "sid", "token", "refresh_token", "code", "assertion", "code_verifier",
+    ])
+  func `each parameter that holds a token is masked, in any case`(name: String) {
+    for name in [name, name.uppercased()] {
+      #expect(
+        Redaction.redact("POST /x?n=12345678&\(name)=abcdefgh&m=1")
+          == "POST /x?n=12345678&\(name)=****efgh&m=1")
+    }
+  }
+
+  @Test(
     .covers("CA-20.1"),
     arguments: [
       (#"{"password":"geheim1","otp" : "123456"}"#, #"{"password":"*******","otp" : "******"}"#),
