@@ -38,6 +38,9 @@ swift format lint --strict --parallel --recursive \
 step "samples of the guides"
 Tools/Scripts/samples.py --check
 
+step "sources of the libraries"
+Tools/Scripts/sources.py --check
+
 step "tables of requirements"
 Tools/Scripts/conformance.py --check
 
