@@ -31,7 +31,8 @@ import Testing
     }
   }
 
-  @Test func `syncs, requests and refreshes are logged, without tokens, queries or values`()
+  @Test(.covers("BX-74.2"))
+  func `syncs, requests and refreshes are logged, without tokens, queries or values`()
     async throws
   {
     // Words that stand in records, queries and ids of the outside, and nowhere else.
