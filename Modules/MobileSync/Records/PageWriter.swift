@@ -72,10 +72,13 @@ struct PageWriter: Sendable {
   /// Saves the records of one page that no protection holds back: flags false, last error removed,
   /// the sync's id set, matched to rows by their ids.
   ///
-  /// Where edits are merged, each row is merged by itself. Where they are left alone, a record is held
-  /// back with all its entries if one of them is protected, or a child that did not come with it.
+  /// Where edits are merged, each row is merged by itself, but a parent that is deleted here is held back with its
+  /// children: the sync up compares what its deletion would take along with what its user has seen. Where edits are
+  /// left alone, a record is held back with all its entries if one of them is protected, or a child that did not come
+  /// with it.
   ///
-  /// - Returns: The keys of records that were held back and are newer than what is here; they are remembered.
+  /// - Returns: The keys of records that were held back, or are deleted here, and are newer than what is here; they are
+  ///   remembered.
   func save<Cursor>(
     _ page: DownloadedPage<Cursor>, in transaction: borrowing StoreTransaction
   ) throws -> Set<String> {
@@ -88,8 +91,16 @@ struct PageWriter: Sendable {
           try place.protection.idsThatCameBefore(
             part, until: seenUntil, dateField: place.dateField, place.records, in: transaction)))
     }
-    let heldBack = try recordsHeldBack(page, edited, in: transaction)
-    let newer = try newerRecords(page, heldBack, in: transaction)
+    let deleted = try zip(places, edited).map { place, ids in
+      place.merge == nil ? [] : try deletedIds(among: ids, place, in: transaction)
+    }
+    let heldBack = try recordsHeldBack(page, edited, deleted, in: transaction)
+    // What is deleted here is not merged: if its user wants it back, it has to come again.
+    var left = heldBack
+    for (ids, part) in zip(deleted, page.parts) where !ids.isEmpty {
+      left.formUnion(zip(part.ids, part.owners).filter { ids.contains($0.0) }.map(\.1))
+    }
+    let newer = try newerRecords(page, left, in: transaction)
     try skipped.save(newer, in: transaction)
     for (index, place) in places.enumerated() where !page.parts[index].entries.isEmpty {
       let part = page.parts[index]
@@ -97,8 +108,9 @@ struct PageWriter: Sendable {
         try save(part, place, { heldBack.contains(part.owners[$0]) }, in: transaction)
       } else {
         let rows = edited[index]
-        try save(part, place, { rows.contains(part.ids[$0]) }, in: transaction)
-        try merge(part, rows, place, in: transaction)
+        let isLeft = { heldBack.contains(part.owners[$0]) }
+        try save(part, place, { isLeft($0) || rows.contains(part.ids[$0]) }, in: transaction)
+        try merge(part, rows, place, except: isLeft, in: transaction)
       }
       try place.lost?.adopt(part, place.union, in: transaction)
     }
@@ -110,7 +122,8 @@ struct PageWriter: Sendable {
     _ page: DownloadedPage<Cursor>, _ heldBack: Set<Int>, in transaction: borrowing StoreTransaction
   ) throws -> [SkippedRecords.Record] {
     if heldBack.isEmpty { return [] }
-    var newer: Set<Int> = []
+    // The dates of the newer entries of each record, the oldest one; -1 for one without a date.
+    var oldest: [Int: Int64] = [:]
     for (place, part) in zip(places, page.parts) {
       let indices = part.ids.indices.filter { heldBack.contains(part.owners[$0]) }
       if indices.isEmpty { continue }
@@ -130,14 +143,16 @@ struct PageWriter: Sendable {
         let isSame =
           date != nil && dates[id] == date
           && bases[id].map { $0.isSame(as: entry, place.names) } ?? true
-        if !isSame { newer.insert(part.owners[index]) }
+        if !isSame { oldest[part.owners[index], default: .max].lower(to: date ?? -1) }
       }
     }
     return zip(places, page.parts).filter { $0.0.parent == nil }.flatMap { place, part in
-      part.ids.indices.filter { newer.contains(part.owners[$0]) }.map { index in
-        SkippedRecords.Record(
-          soupName: place.records.soupName, id: part.ids[index],
-          date: ServerDate.milliseconds(of: part.entries[index][place.dateField]))
+      part.ids.indices.compactMap { index in
+        guard var date = oldest[part.owners[index]] else { return nil }
+        // A child comes only with its parent: both have to be newer than the date.
+        date.lower(to: ServerDate.milliseconds(of: part.entries[index][place.dateField]) ?? -1)
+        return SkippedRecords.Record(
+          soupName: place.records.soupName, id: part.ids[index], date: date)
       }
     }
   }
@@ -159,12 +174,19 @@ struct PageWriter: Sendable {
 
   /// The numbers of the page's records that stay away as a whole.
   private func recordsHeldBack<Cursor>(
-    _ page: DownloadedPage<Cursor>, _ edited: [Set<String>],
+    _ page: DownloadedPage<Cursor>, _ edited: [Set<String>], _ deleted: [Set<String>],
     in transaction: borrowing StoreTransaction
   ) throws -> Set<Int> {
     var heldBack: Set<Int> = []
-    for (index, place) in places.enumerated() where place.merge == nil {
+    for (index, place) in places.enumerated() {
       let part = page.parts[index]
+      guard place.merge == nil else {
+        if !deleted[index].isEmpty, places.contains(where: { $0.parent?.place == index }) {
+          heldBack.formUnion(
+            zip(part.ids, part.owners).filter { deleted[index].contains($0.0) }.map(\.1))
+        }
+        continue
+      }
       if !edited[index].isEmpty {
         heldBack.formUnion(
           zip(part.ids, part.owners).filter { edited[index].contains($0.0) }.map(\.1))
@@ -179,6 +201,19 @@ struct PageWriter: Sendable {
       }
     }
     return heldBack
+  }
+
+  /// Those of the edited records at a place that are deleted here.
+  private func deletedIds(
+    among edited: Set<String>, _ place: Place, in transaction: borrowing StoreTransaction
+  ) throws -> Set<String> {
+    if edited.isEmpty { return [] }
+    let records = place.records
+    let entryIds = try records.entryIds(of: edited.sorted(), in: transaction)
+    return Set(
+      try transaction.entries(Array(entryIds.values), of: records.soupName)
+        .filter { RecordFlags(of: $0.record).deleted }
+        .compactMap { $0.record[records.idField]?.string })
   }
 
   /// Saves the entries of one soup, but those that `isLeft` says stay as they are here.
@@ -279,29 +314,27 @@ struct PageWriter: Sendable {
     }
   }
 
-  /// Merges what came into the rows that were edited here.
+  /// Merges what came into the rows that were edited here, but the entries that `isLeft` says stay as they are.
   private func merge(
-    _ part: PagePart, _ ids: Set<String>, _ place: Place,
+    _ part: PagePart, _ ids: Set<String>, _ place: Place, except isLeft: (Int) -> Bool,
     in transaction: borrowing StoreTransaction
   ) throws {
     guard let merge = place.merge, !ids.isEmpty else { return }
-    let isMaster = place.parent == nil && places.contains { $0.parent != nil }
-    let theirs = Dictionary(zip(part.ids, part.entries), uniquingKeysWith: { _, last in last })
+    let theirs = Dictionary(
+      part.ids.indices.filter { !isLeft($0) }.map { (part.ids[$0], part.entries[$0]) },
+      uniquingKeysWith: { _, last in last })
     let entryIds = try place.records.entryIds(of: ids.sorted(), in: transaction)
-    let bases = try BaseStore(soupName: place.records.soupName).bases(of: ids, in: transaction)
     let pairs = try transaction.entries(Array(entryIds.values), of: place.records.soupName)
       .compactMap { entryId, row -> RowMerge.Pair? in
         guard let id = row[place.records.idField]?.string, let record = theirs[id]?.value.object,
           !RecordFlags(of: row).created
         else { return nil }
-        // The deletion of a master would take along details that were changed there.
-        let isChanged =
-          isMaster && RecordFlags(of: row).deleted
-          && RowMerge.isDateOther(
-            record[place.dateField], than: bases[id]?[place.dateField])
-        return RowMerge.Pair(
-          entryId: entryId, id: id, row: row, theirs: .record(record), isChangedThere: isChanged)
+        return RowMerge.Pair(entryId: entryId, id: id, row: row, theirs: .record(record))
       }
     try merge.apply(pairs, in: transaction)
   }
+}
+
+extension Int64 {
+  fileprivate mutating func lower(to other: Int64) { self = Swift.min(self, other) }
 }

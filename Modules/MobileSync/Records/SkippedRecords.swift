@@ -17,8 +17,9 @@ struct SkippedRecords: Sendable {
   struct Record: Sendable {
     let soupName: String
     let id: String
-    /// Its modification date on the server, in milliseconds since 1970; nil if it has none.
-    let date: Int64?
+    /// Its modification date on the server, in milliseconds since 1970, of a tree the oldest of those of its newer
+    /// records; -1 if one has none.
+    let date: Int64
   }
 
   /// Records that can be fetched now.
@@ -34,15 +35,22 @@ struct SkippedRecords: Sendable {
 
   private func key(_ soupName: String, _ id: String) -> String { "\(syncId)/\(soupName)/\(id)" }
 
-  /// Remembers records, each in the place of an earlier version.
+  /// Remembers records, each in the place of an earlier version. Of a tree the older date stays: what was skipped
+  /// with the earlier version may not have come with this one.
   func save(_ records: [Record], in transaction: borrowing StoreTransaction) throws {
     if records.isEmpty { return }
+    var earlier: [String: Int64] = [:]
+    if layout.places.count > 1 {
+      for (_, entry) in try SideSoup.skipped.entries(records.map(key), in: transaction) {
+        if let key = entry["key"]?.string { earlier[key] = entry["date"]?.int64 ?? -1 }
+      }
+    }
     try transaction.upsert(
       entries: records.map { record in
         .object([
           "key": .string(key(record)), "syncId": .integer(syncId),
           "soupName": .string(record.soupName), "id": .string(record.id),
-          "date": record.date.map { .integer($0) } ?? .null,
+          "date": .integer(min(record.date, earlier[key(record)] ?? record.date)),
         ])
       }, forSoupNamed: SideSoup.skipped.name, withExternalIdPath: "key")
   }

@@ -13,15 +13,17 @@ import TestSupport
   private static let leave = SyncOptions(
     mergeMode: .leaveIfChanged, fieldlist: ["Name", "Phone"])
 
-  private func synced() async throws -> (org: InMemoryOrg, device: Device, ids: [String]) {
+  private func synced(
+    _ options: SyncOptions = leave
+  ) async throws -> (org: InMemoryOrg, device: Device, ids: [String]) {
     let org = InMemoryOrg()
     let ids = ["a", "b"].map { org.create("Account", ["Name": .string($0), "Phone": "1"]) }
     let device = try await Device.open(org)
     _ = try await device.manager.createSyncDown(
-      target: try SoqlSyncDownTarget(query: Device.query), options: Self.leave,
+      target: try SoqlSyncDownTarget(query: Device.query), options: options,
       soupName: Device.soup, syncName: "down")
     _ = try await device.manager.createSyncUp(
-      target: CollectionSyncUpTarget(), options: Self.leave, soupName: Device.soup, syncName: "up")
+      target: CollectionSyncUpTarget(), options: options, soupName: Device.soup, syncName: "up")
     try await run(device, "down")
     return (org, device, ids)
   }
@@ -78,6 +80,20 @@ import TestSupport
     for name in ["down", "up"] { try await run(device, name) }
     try await device.store.resolve(
       try #require(try await device.store.conflicts().first), resolution)
+    for name in ["up", "down"] { try await run(device, name) }
+    #expect(try await agree(org, device))
+    #expect(try await device.rows(in: "syncs_skipped").isEmpty)
+  }
+
+  @Test func `a record whose deletion was taken back after a download comes whole`() async throws {
+    let (org, device, ids) = try await synced(
+      SyncOptions(mergeMode: .mergeFields, fieldlist: ["Name", "Phone"]))
+    try await device.delete(ids[0])
+    org.update("Account", ids[0], ["Name": "theirs"])
+    for name in ["down", "up"] { try await run(device, name) }
+    let conflict = try #require(try await device.store.conflicts().first)
+    #expect(conflict.kind == .deletedHere)
+    try await device.store.resolve(conflict, .theirs)
     for name in ["up", "down"] { try await run(device, name) }
     #expect(try await agree(org, device))
     #expect(try await device.rows(in: "syncs_skipped").isEmpty)
