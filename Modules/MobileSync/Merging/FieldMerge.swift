@@ -57,6 +57,8 @@ struct FieldMerge: Sendable, Equatable {
       taken.append(Member(key: key, value: their))
     } else if FieldEquality.same(mine, their) {
       self.base[key] = their
+      // The server may have put it into another form.
+      if mine != their { taken.append(Member(key: key, value: their)) }
     } else if let base, FieldEquality.same(mine, base) {
       self.base[key] = their
       taken.append(Member(key: key, value: their))

@@ -76,6 +76,12 @@ import Testing
       try merge(base: ["A": "a"], mine: ["A": "a", "Own": 1], theirs: ["A": "a"]).hasLocalChanges)
   }
 
+  @Test func `a value that the server has put into another form is taken in that form`() throws {
+    let result = try merge(base: ["F": "a"], mine: ["F": " b "], theirs: ["F": "b"])
+    #expect(value(result, " b ") == "b")
+    #expect(!result.hasLocalChanges && result.conflicts.isEmpty)
+  }
+
   @Test(arguments: [
     ("a ", "a", true), ("2024-01-01T00:00:00.000Z", "2024-01-01T01:00:00.000+0100", true),
     ("a", "A", false), ("", "a", false),
