@@ -90,4 +90,29 @@ import Testing
     let lost = outcomes.filter { $0.error?["statusCode"] == "PARENT_DELETED" }
     #expect(lost.count == 2 && lost.allSatisfy { $0.kind == .rejected })
   }
+
+  @Test func `a master that is deleted while a run compares goes with a run that has compared it`()
+    async throws
+  {
+    let tree = try await TreeDevice(.masterDetail)
+    let (parent, children) = tree.serverTree("a", children: 2)
+    try await tree.syncDown(.mergeFields)
+    try await tree.device.edit(children[0], ["LastName": "mine"], in: Self.contacts)
+    tree.org.update("Contact", children[1], ["LastName": "theirs"])
+    tree.org.forgetRequests()
+    tree.org.intervene { number, _ in
+      if number == 1 { try? await tree.device.delete(parent) }
+      return .none
+    }
+    try await tree.syncUp(.mergeFields)
+    tree.org.intervene(nil)
+    #expect(tree.org.record("Contact", children[1])?["LastName"] == "theirs")
+    try await tree.syncUp(.mergeFields)
+    let conflict = try #require(try await tree.device.store.conflicts().first)
+    #expect(conflict.kind == .deletedHere && conflict.recordId == parent)
+    #expect(conflict.fields.first { $0.name == "__children__" }?.theirs?[children[1]] != nil)
+    try await tree.device.store.resolve(conflict, .mine)
+    try await tree.syncUp(.mergeFields)
+    #expect(tree.org.records("Account").isEmpty && tree.org.records("Contact").isEmpty)
+  }
 }

@@ -8,7 +8,10 @@ extension TreeUpRun {
   func hold(_ target: some TreeSyncUpTarget, _ plan: inout Plan) async throws {
     let deleted = try await deletedParents(plan)
     try await endConflicts(ofRestoredParents: target, plan)
-    if plan.parents.merge != nil { try await findChangedChildren(of: deleted, target, &plan) }
+    if plan.parents.merge != nil, plan.rules.deletesChildren {
+      plan.comparedDeletions = Set(deleted.keys)
+      try await findChangedChildren(of: deleted, target, &plan)
+    }
     for isParent in [true, false] {
       let run = plan.run(isParent: isParent)
       var part = plan.part(isParent: isParent)

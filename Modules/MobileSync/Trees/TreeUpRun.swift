@@ -15,6 +15,9 @@ struct TreeUpRun: Sendable {
     var children: SyncUpRun.Plan
     let rules: TreeWork.Rules
     let link: ChildLink
+    /// The parents whose deletion was compared with what it takes along on the server; nil where each tree is compared
+    /// when it is sent, or none is.
+    var comparedDeletions: Set<Int64>?
 
     func run(isParent: Bool) -> SyncUpRun { isParent ? parentRun : childRun }
 
@@ -22,6 +25,12 @@ struct TreeUpRun: Sendable {
 
     /// Why nothing may be sent for the tree; nil if it may.
     func reasonToHold(_ tree: LocalTree) -> SyncRecordOutcome.Kind? {
+      // A parent that was deleted since the run compared goes with the next run.
+      if let comparedDeletions, RecordFlags(of: tree.parent.record).deleted,
+        TreeWork.isKnown(tree.parent, rules.parent), !comparedDeletions.contains(tree.parent.id)
+      {
+        return .undecided
+      }
       let held =
         [tree.parent.id].filter(parents.held.contains).map { parents.undecided.contains($0) }
         + tree.children.map(\.id).filter(children.held.contains)
