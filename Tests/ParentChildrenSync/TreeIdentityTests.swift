@@ -81,4 +81,89 @@ import Testing
     #expect(try await tree.idsAgree())
     #expect(try await tree.device.store.conflicts().isEmpty)
   }
+
+  // MARK: Replaced records
+
+  /// A device with a tree of two children whose records have external ids.
+  private func keyed(
+    _ relationship: RelationshipType
+  ) async throws -> (tree: TreeDevice, parent: String, children: [String]) {
+    let tree = try await TreeDevice(relationship)
+    let parent = tree.org.create("Account", ["Name": "a", "Key__c": "ka"])
+    let children = ["c0", "c1"].map {
+      tree.org.create(
+        "Contact",
+        ["LastName": .string($0), "Key__c": .string("k\($0)"), "AccountId": .string(parent)])
+    }
+    try await down(tree)
+    return (tree, parent, children)
+  }
+
+  private func down(_ tree: TreeDevice) async throws {
+    let target = ParentChildrenSyncDownTarget(
+      parent: Self.parent, parentFieldlist: ["Name", "Key__c"], children: Self.children,
+      childrenFieldlist: ["LastName", "Key__c", "AccountId"], relationshipType: tree.relationship)
+    let manager = tree.device.manager
+    if try await !manager.hasSync(forName: "down") {
+      _ = try await manager.createSyncDown(
+        target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup,
+        syncName: "down")
+    }
+    _ = try await manager.reSync(named: "down").finished()
+    _ = try await manager.cleanResyncGhosts(forName: "down")
+  }
+
+  private func overwrite(_ tree: TreeDevice) async throws {
+    let target = ParentChildrenSyncUpTarget(
+      parent: Self.parent, children: Self.children, relationshipType: tree.relationship,
+      createFieldlist: ["Name", "Key__c"], updateFieldlist: ["Name", "Key__c"],
+      childrenCreateFieldlist: ["LastName", "Key__c"],
+      childrenUpdateFieldlist: ["LastName", "Key__c"])
+    _ = try await tree.device.manager.syncUp(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
+  }
+
+  @Test(arguments: [RelationshipType.lookup, .masterDetail], [false, true])
+  func `a new child does not replace the record that stands in the place of its parent by now`(
+    relationship: RelationshipType, isDownloaded: Bool
+  ) async throws {
+    let (tree, parent, _) = try await keyed(relationship)
+    try await tree.device.create(
+      [["LastName": "new", "AccountId": .string(parent)]], type: "Contact",
+      in: TreeDevice.contacts)
+    tree.org.delete("Account", parent)
+    let other = tree.org.create("Account", ["Name": "theirs", "Key__c": "ka"])
+    if isDownloaded { try await down(tree) }
+    try await overwrite(tree)
+    #expect(tree.org.records("Account").map { $0["Name"] } == ["theirs"])
+    #expect(
+      tree.org.records("Contact").first { $0["LastName"] == "new" }?["AccountId"]?.string == other)
+    #expect(try await tree.device.rows().map { $0["Name"] } == ["theirs"])
+    try await down(tree)
+    #expect(try await tree.dirtyCount() == 0)
+    #expect(try await tree.localTrees()["theirs"] == tree.serverTrees()["theirs"])
+  }
+
+  @Test(arguments: [RelationshipType.lookup, .masterDetail])
+  func `a parent that is created again replaces no record in the place of its unedited children`(
+    relationship: RelationshipType
+  ) async throws {
+    let (tree, parent, children) = try await keyed(relationship)
+    try await tree.device.edit(parent, ["Name": "mine"])
+    for child in children where tree.org.record("Contact", child) != nil {
+      tree.org.delete("Contact", child)
+    }
+    tree.org.delete("Account", parent)
+    let elsewhere = tree.org.create("Account", ["Name": "b", "Key__c": "kb"])
+    let other = tree.org.create(
+      "Contact", ["LastName": "theirs", "Key__c": "kc0", "AccountId": .string(elsewhere)])
+    try await overwrite(tree)
+    #expect(tree.org.record("Contact", other)?["LastName"] == "theirs")
+    #expect(tree.org.record("Contact", other)?["AccountId"]?.string == elsewhere)
+    #expect(tree.serverTrees()["mine"] == ["c1"])
+    try await down(tree)
+    #expect(try await tree.localTrees() == tree.serverTrees())
+    #expect(try await tree.idsAgree())
+  }
 }

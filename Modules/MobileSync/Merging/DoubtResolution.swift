@@ -27,8 +27,11 @@ struct DoubtResolution {
       soupName: conflict.soupName, names: names, uses: Uses(childLinks: conflict.childLinks),
       syncId: conflict.syncId, time: Int64(Date().timeIntervalSince1970 * 1_000))
     let united = try EntryAdoption(union: union).adopt(
-      [EntryAdoption.Found(entryId: conflict.entryId, id: id, origin: .values(sent))],
-      in: transaction)
+      [
+        EntryAdoption.Found(
+          entryId: conflict.entryId, id: id, origin: .values(sent),
+          fields: row.members.map(\.key).filter(names.isData))
+      ], in: transaction)
     if !united.concerns(conflict.entryId) {
       try takeCandidate(id, over: known, in: transaction)
     }

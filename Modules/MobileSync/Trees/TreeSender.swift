@@ -5,6 +5,8 @@ import SmartStore
 struct TreeSender: Sendable {
   let plan: TreeUpRun.Plan
   let mode: SyncMergeMode
+  /// What the server has accepted in this run before.
+  var accepted = Accepted()
 
   var run: SyncUpRun { plan.parentRun }
   var store: SmartStore { run.context.store }
@@ -13,6 +15,22 @@ struct TreeSender: Sendable {
   struct Taken {
     let isParent: Bool
     var record: SyncUpRecord
+  }
+
+  /// The entries of records that the server has accepted.
+  struct Accepted: Sendable {
+    var parents: Set<Int64> = []
+    var children: Set<Int64> = []
+
+    mutating func add(_ taken: [Taken]) {
+      for taken in taken {
+        if taken.isParent {
+          parents.insert(taken.record.entryId)
+        } else {
+          children.insert(taken.record.entryId)
+        }
+      }
+    }
   }
 
   /// What became of a tree.
@@ -216,7 +234,7 @@ struct TreeSender: Sendable {
     }
     let isParentLost = await isParentGone(steps, outcomes, course, target)
     try await settle(
-      steps, verdict(steps, outcomes, course, isParentLost: isParentLost), &course, entryId)
+      steps, verdict(steps, outcomes, course, isParentLost: isParentLost), &course, entryId, target)
   }
 
   /// Whether the parent is what the server misses when it refuses children.
@@ -301,7 +319,8 @@ struct TreeSender: Sendable {
 
   /// Brings the answers into the soups and finds out what is left to do.
   private func settle(
-    _ steps: [TreeWork.Step], _ verdict: Verdict, _ course: inout Course, _ entryId: Int64
+    _ steps: [TreeWork.Step], _ verdict: Verdict, _ course: inout Course, _ entryId: Int64,
+    _ target: some TreeSyncUpTarget
   ) async throws {
     for (step, settlement) in verdict.settled {
       guard case .clean(let newId) = settlement else { continue }
@@ -313,7 +332,9 @@ struct TreeSender: Sendable {
     if !verdict.isParentLost, !verdict.lostChildren.isEmpty {
       course.childRetries -= 1
       waiting =
-        verdict.lostChildren.map { step in
+        try await notReplaced(
+          notUnited(verdict.lostChildren, &course.sent), target
+        ).map { step in
           TreeWork.Step(
             isParent: false, record: step.record.recreated(with: plan.rules.child),
             isLinked: step.isLinked)
@@ -337,19 +358,36 @@ struct TreeSender: Sendable {
     written.outcomes.forEach(run.reportOutcome)
     course.waiting = written.waiting
     course.sent.note(written)
-    if verdict.isParentLost { try await beginAgain(&course, entryId) }
+    if verdict.isParentLost { try await beginAgain(&course, entryId, target) }
   }
 
-  /// The server has lost the parent: everything that is not on it by now goes up anew.
-  private func beginAgain(_ course: inout Course, _ entryId: Int64) async throws {
+  /// The server has lost the parent: everything that is not on it by now is uploaded again. Where another record stands
+  /// in the place of a parent without edits, the children go there.
+  private func beginAgain(
+    _ course: inout Course, _ entryId: Int64, _ target: some TreeSyncUpTarget
+  ) async throws {
     course.parentRetries -= 1
     course.parentId = nil
     course.waiting = []
-    try await TreeSettlement(plan: plan, time: run.now()).markLost(entryId)
-    guard let tree = try await tree(entryId) else { return }
+    guard let lost = try await tree(entryId),
+      let replaced = try await replacements(ofLost: lost, target)
+    else { return }
+    let parentId: Int64
+    if let united = try await unitedParent(of: lost, &course.sent) {
+      parentId = united
+    } else {
+      parentId = try await TreeSettlement(plan: plan, time: run.now()).markLost(entryId, replaced)
+    }
+    guard let tree = try await tree(parentId) else { return }
     var work = TreeWork(tree, plan.rules)
+    if course.sent.parentsInConflict.contains(parentId) {
+      return try await settleLocally(held: work, .conflict)
+    }
     _ = try await settleLocally(work, tree)
     try await settleLocally(waiting: work.takeWaiting(plan))
+    if !work.steps.contains(where: { $0.isParent && $0.record.makesRecord }) {
+      course.parentId = id(of: tree)
+    }
     course.waiting = work.steps
   }
 
@@ -364,77 +402,6 @@ struct TreeSender: Sendable {
     try await store.inTransaction { transaction in
       try run.save(marks, in: transaction)
     }
-  }
-
-  // MARK: Without the server
-
-  /// Children whose parent could not be made stay dirty and say why.
-  private func refuse(_ steps: [TreeWork.Step]) async throws {
-    let error = SyncUpDecision.clientError(
-      "PARENT_NOT_SENT", "The record's parent is not on the server, so it cannot be sent yet.")
-    let settlement = TreeSettlement(plan: plan, time: run.now())
-    try await settlement.write(steps.map { ($0, .keepError(error)) }, waiting: [])
-      .outcomes.forEach(run.reportOutcome)
-  }
-
-  /// Settles the records that need no request: rows that the server never had, and those that cannot
-  /// be sent.
-  ///
-  /// - Returns: False if the parent was to be removed and stays after all.
-  private func settleLocally(_ work: TreeWork, _ tree: LocalTree) async throws -> Bool {
-    if work.removed.isEmpty && work.refused.isEmpty { return true }
-    let settlement = TreeSettlement(plan: plan, time: run.now(), tree: tree)
-    let outcomes = try await settlement.write(removed: work.removed, refused: work.refused)
-    outcomes.forEach(run.reportOutcome)
-    return work.removed.filter(\.isParent).allSatisfy { parent in
-      outcomes.contains {
-        $0.entryId == parent.entryId && $0.soupName == run.context.soupName
-      }
-    }
-  }
-
-  /// Records that refer to others that have not gone up stay for the next run.
-  func settleLocally(waiting steps: [TreeWork.Step]) async throws {
-    let time = run.now()
-    try await settleLocally(
-      waiting: steps.map {
-        plan.outcome(of: $0, .waiting, id: $0.record.id, time, hasAction: false)
-      })
-  }
-
-  private func settleLocally(waiting outcomes: [SyncRecordOutcome]) async throws {
-    try await save(outcomes)
-  }
-
-  func settleLocally(held work: TreeWork, _ kind: SyncRecordOutcome.Kind) async throws {
-    let time = run.now()
-    let own = kind == .conflict ? try await entriesInConflict(work) : []
-    try await save(
-      work.steps.compactMap { step in
-        let part = plan.part(isParent: step.isParent)
-        // What is still to be looked for stays marked.
-        if part.unclear[step.record.entryId] != nil { return nil }
-        let isOwn =
-          kind != .conflict || own.contains("\(part.records.soupName)/\(step.record.entryId)")
-        return plan.outcome(
-          of: step, kind, id: step.record.id, time, error: isOwn ? nil : Self.treeInConflict)
-      })
-  }
-
-  private func settleLocally(withoutWork entryId: Int64) async throws {
-    try await save([
-      SyncRecordOutcome(
-        syncId: run.context.syncId, soupName: run.context.soupName, entryId: entryId, recordId: nil,
-        action: nil, kind: .nothingToDo, time: run.now())
-    ])
-  }
-
-  private func save(_ outcomes: [SyncRecordOutcome]) async throws {
-    if outcomes.isEmpty { return }
-    try await store.inTransaction { transaction in
-      try OutcomeStore.save(outcomes, in: transaction)
-    }
-    outcomes.forEach(run.reportOutcome)
   }
 }
 

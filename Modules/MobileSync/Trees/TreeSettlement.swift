@@ -179,14 +179,29 @@ struct TreeSettlement: Sendable {
     try plan.childRun.write(written, in: transaction)
   }
 
-  /// Flags a parent that the server has lost as one that is to be made, and with it the children that
-  /// the server deleted too. Deletions stay deletions.
-  func markLost(_ entryId: Int64) async throws {
+  /// Flags a parent that the server has lost as one that is to be created, and with it the children that
+  /// the server deleted too. Deletions stay deletions. Entries whose records have been replaced stand for the new
+  /// ones; the children of such a parent stay as they are.
+  ///
+  /// - Returns: The entry that is the parent's now.
+  func markLost(_ entryId: Int64, _ replaced: TreeSender.Replacements) async throws -> Int64 {
     try await store.inTransaction { transaction in
-      guard let tree = try TreeSender.tree(entryId, plan, in: transaction) else { return }
+      let united = try EntryAdoption(union: plan.parentRun.union(plan.parents))
+        .replace(replaced.parents, in: transaction)
+      _ = try EntryAdoption(union: plan.childRun.union(plan.children))
+        .replace(replaced.children, in: transaction)
+      let entryId = united.survivors[entryId] ?? entryId
+      guard let tree = try TreeSender.tree(entryId, plan, in: transaction) else { return entryId }
+      let id = tree.parent.record[plan.rules.parent.idField]?.string
+      if replaced.parents.contains(where: { $0.id == id }) { return entryId }
       try plan.parentRun.write([try Self.lost(tree.parent.record)], in: transaction)
-      guard plan.rules.deletesChildren else { return }
-      try plan.childRun.write(try tree.children.map { try Self.lost($0.record) }, in: transaction)
+      guard plan.rules.deletesChildren else { return entryId }
+      let kept = Set(replaced.children.map(\.id))
+      try plan.childRun.write(
+        tree.children.filter { row in
+          row.record[plan.rules.child.idField]?.string.map { !kept.contains($0) } ?? true
+        }.map { try Self.lost($0.record) }, in: transaction)
+      return entryId
     }
   }
 

@@ -89,12 +89,14 @@ struct TreeUpRun: Sendable {
     ids = try await ordered(ids, &plan)
     var progress = SyncUpProgress(total: ids.count)
     var incomplete: [Int64] = []
+    var accepted = TreeSender.Accepted()
     while !ids.isEmpty {
       try context.checkStop()
-      let sender = TreeSender(plan: plan, mode: sync.options.mergeMode)
+      let sender = TreeSender(plan: plan, mode: sync.options.mergeMode, accepted: accepted)
       let id = ids.removeFirst()
       let sent = try await sender.send(treeOf: id, target, noting: &noted)
       let taken = sent.taken
+      accepted.add(taken)
       plan.parents.held.formUnion(sent.parentsInConflict)
       plan.children.held.formUnion(sent.childrenInConflict)
       if taken.contains(where: \.record.isPartial) { incomplete.append(id) }

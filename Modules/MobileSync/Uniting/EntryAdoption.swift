@@ -10,10 +10,16 @@ struct EntryAdoption: Sendable {
     let entryId: Int64
     let id: String
     let origin: Origin
+    /// The fields that are sent, or paths into them: a value of another field is no edit.
+    let fields: [String]
 
     /// Whether the entry's record was gone on the server and was sent to be created again.
     fileprivate func recreates(_ old: String?) -> Bool {
-      if case .sent(let mark) = origin { mark.outcome.recordId == old } else { false }
+      switch origin {
+      case .sent(let mark): mark.outcome.recordId == old
+      case .lost(let id, _): id == old
+      case .values, .nothing: false
+      }
     }
   }
 
@@ -26,15 +32,19 @@ struct EntryAdoption: Sendable {
     case sent(LostMark)
     /// Nothing: the entry was never sent.
     case nothing
+    /// What both sides agreed on before the entry's record, which had this id, was deleted on the server.
+    case lost(id: String, base: JSONObject)
   }
 
   /// Adopts: an entry takes the id, counts as edited, and becomes one with other entries of its record.
   ///
   /// What refers to an entry by its local id follows it. An entry that was removed, or has a server id by now, is left
   /// alone.
+  ///
+  /// - Parameter accepted: Entries that the server has accepted in this run.
   @discardableResult
   func adopt(
-    _ found: [Found], in transaction: borrowing StoreTransaction
+    _ found: [Found], accepted: Set<Int64> = [], in transaction: borrowing StoreTransaction
   ) throws -> EntryUnion.United {
     let (soupName, idField) = (union.soupName, union.names.idField)
     let byEntry = Dictionary(
@@ -55,7 +65,8 @@ struct EntryAdoption: Sendable {
       flags.created = false
       flags.updated = !flags.deleted
       written.append(try row.setting(flags.members + [(idField, .string(found.id))]))
-      let origin = origin(of: found, old, views)
+      var origin = origin(of: found, old, views)
+      for (name, value) in unsent(row, found) where origin[name] == nil { origin[name] = value }
       origins[entryId] = origin
       ids[found.id] = origin
       adopted.append("\(soupName)/\(entryId)")
@@ -73,7 +84,15 @@ struct EntryAdoption: Sendable {
     try keepBases(ids, in: transaction)
     // Whether the record exists is not open any more.
     try OutcomeStore.forgetLostCreates(adopted, in: transaction)
-    return try union.unite(ids.keys, origins: origins, in: transaction)
+    return try union.unite(ids.keys, accepted: accepted, origins: origins, in: transaction)
+  }
+
+  /// The members of an entry that are never sent. Of an entry whose record was gone they are that record's, and the
+  /// server decides what the new one has.
+  private func unsent(_ row: JSONSlice, _ found: Found) -> [(key: String, value: JSONValue)] {
+    let sent = Set(found.fields.map { String($0.prefix { $0 != "." }) })
+    return row.members.filter { union.names.isData($0.key) && !sent.contains($0.key) }
+      .map { (key: $0.key, value: $0.value.value) }
   }
 
   private func origin(of found: Found, _ old: String?, _ views: [String: JSONObject]) -> JSONObject
@@ -83,6 +102,7 @@ struct EntryAdoption: Sendable {
     case .sent(let mark):
       mark.arrived(in: views[found.id] ?? [:], over: old.flatMap { views[$0] })
     case .nothing: [:]
+    case .lost(_, let base): base
     }
   }
 
@@ -117,5 +137,53 @@ struct EntryAdoption: Sendable {
     let store = BaseStore(soupName: union.soupName)
     let known = try store.bases(of: origins.keys, in: transaction)
     try store.save(origins.filter { known[$0.key] == nil }, in: transaction)
+  }
+}
+
+extension EntryAdoption {
+  /// An entry without edits whose record is gone on the server, and the record that another user created with the same
+  /// external id.
+  struct Replacement: Sendable {
+    let entryId: Int64
+    /// The id of the record that is gone.
+    let old: String
+    let id: String
+    /// What the server has of the new record.
+    let values: JSONObject
+  }
+
+  /// Lets entries stand for the records that have replaced theirs: they take the ids and values, stay clean, and become
+  /// one with other entries of those records. Their children follow them.
+  ///
+  /// An entry that was edited since, or stands for another record by now, is left alone.
+  func replace(
+    _ found: [Replacement], in transaction: borrowing StoreTransaction
+  ) throws -> EntryUnion.United {
+    let (soupName, idField) = (union.soupName, union.names.idField)
+    let byEntry = Dictionary(
+      found.map { ($0.entryId, $0) }, uniquingKeysWith: { first, _ in first })
+    var written: [JSONSlice] = []
+    var replaced: [Replacement] = []
+    for (entryId, row) in try transaction.entries(byEntry.keys.sorted(), of: soupName) {
+      guard let found = byEntry[entryId], !RecordFlags(of: row).local,
+        row[idField]?.string == found.old
+      else { continue }
+      let values = found.values.map { (key: $0.key, value: $0.value) }
+      written.append(try row.setting(values + [(idField, .string(found.id))]))
+      replaced.append(found)
+      for link in union.uses.childLinks(of: soupName) {
+        try link.rewrite(from: found.old, to: found.id, in: transaction)
+      }
+    }
+    if written.isEmpty { return EntryUnion.United() }
+    try transaction.upsert(slices: written, soup: soupName)
+    let bases = BaseStore(soupName: soupName)
+    try bases.remove(replaced.map(\.old), in: transaction)
+    if try union.uses.keepsBases(soupName, in: transaction) {
+      try bases.save(
+        Dictionary(replaced.map { ($0.id, $0.values) }, uniquingKeysWith: { first, _ in first }),
+        in: transaction)
+    }
+    return try union.unite(replaced.map(\.id), in: transaction)
   }
 }

@@ -27,7 +27,8 @@ struct LostUpserts: Sendable {
           let mark = marks[SyncUpRecord.ExternalId(field: field, value: value)]
         else { continue }
         found.append(
-          EntryAdoption.Found(entryId: mark.outcome.entryId, id: id, origin: .sent(mark)))
+          EntryAdoption.Found(
+            entryId: mark.outcome.entryId, id: id, origin: .sent(mark), fields: mark.fields))
       }
     }
     try EntryAdoption(union: union).adopt(found, in: transaction)
@@ -72,13 +73,69 @@ extension SyncUpRun {
       // Of two records with one external id the server knows which one is meant.
       guard let known = ids[value], known.count == 1, let id = known.first else { return nil }
       return EntryAdoption.Found(
-        entryId: entryId, id: id, origin: marks[entryId].map { .sent($0) } ?? .nothing)
+        entryId: entryId, id: id, origin: marks[entryId].map { .sent($0) } ?? .nothing,
+        fields: plan.fields.all)
     }
     if found.isEmpty { return }
     let adoption = EntryAdoption(union: union(plan))
     try await context.store.inTransaction { transaction in
       _ = try adoption.adopt(found, in: transaction)
     }
+  }
+
+  /// What became of entries whose records are gone on the server.
+  struct UnitedLost {
+    /// The entries of the others' records that they are now, by the entries that they were.
+    var entries: [Int64: Int64] = [:]
+    /// The entries that wait for a decision.
+    var inConflict: Set<Int64> = []
+  }
+
+  /// Lets entries whose records are gone on the server stand for the records that other entries of the soup have under
+  /// the same external ids: created again as they are, they would replace what those entries have, edits included.
+  ///
+  /// Costs one query of the store if there are external ids.
+  ///
+  /// - Parameters:
+  ///   - lost: Records that are to be created again.
+  ///   - accepted: The entries that the server has accepted in this run.
+  func uniteLost(
+    _ lost: [SyncUpRecord], accepted: Set<Int64>, _ plan: Plan
+  ) async throws -> UnitedLost {
+    let byValue = Dictionary(
+      lost.filter(\.hasServersId).compactMap { record in
+        record.externalId.map { ($0.value, record) }
+      }, uniquingKeysWith: { first, _ in first })
+    guard let field = plan.fields.externalIdField, plan.hasIdIndex, !byValue.isEmpty else {
+      return UnitedLost()
+    }
+    let own = Set(lost.map(\.entryId))
+    var ids: [String: Set<String>] = [:]
+    for known in try await known(Array(byValue.keys), field, plan)
+    where !own.contains(known.entryId) {
+      ids[known.value, default: []].insert(known.id)
+    }
+    let bases = try await context.store.read { reader in
+      try BaseStore(soupName: context.soupName).bases(of: lost.compactMap(\.id), in: reader)
+    }
+    let found = byValue.compactMap { value, record -> EntryAdoption.Found? in
+      // Of two records with one external id the server knows which one is meant.
+      guard let old = record.id, let others = ids[value], others.count == 1, let id = others.first,
+        id != old
+      else { return nil }
+      return EntryAdoption.Found(
+        entryId: record.entryId, id: id, origin: .lost(id: old, base: bases[old] ?? [:]),
+        fields: plan.fields.all)
+    }
+    if found.isEmpty { return UnitedLost() }
+    let adoption = EntryAdoption(union: union(plan))
+    let united = try await context.store.inTransaction { transaction in
+      try adoption.adopt(found, accepted: accepted, in: transaction)
+    }
+    return UnitedLost(
+      entries: Dictionary(
+        found.map { ($0.entryId, united.survivors[$0.entryId] ?? $0.entryId) },
+        uniquingKeysWith: { first, _ in first }), inConflict: united.inConflict)
   }
 
   /// The entries with a server id that have one of `values` in the external id field.

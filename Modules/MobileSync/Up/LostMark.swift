@@ -10,7 +10,8 @@ import SalesforceSDKCommon
 ///   "externalId": { "field": "Ext__c", "value": "x1" } }
 /// ```
 ///
-/// An external id stands there only if the record was sent by it.
+/// An external id stands there only if the record was sent by it, and `leftOut`, a list of names, only if fields of it are
+/// to be sent later.
 struct LostMark: Sendable {
   /// The outcome, which says so.
   let outcome: SyncRecordOutcome
@@ -20,6 +21,12 @@ struct LostMark: Sendable {
   let sentAfter: Int64
   /// The newest row of the soup then: what the server made of the record can only stand in a newer one.
   let newestEntryId: Int64
+
+  /// The fields that were left out, to be sent later.
+  let leftOut: [String]
+
+  /// All fields that are sent.
+  var fields: [String] { sent.map(\.key) + leftOut }
 
   /// The external id by which the record was sent, if it was.
   let externalId: SyncUpRecord.ExternalId?
@@ -62,6 +69,7 @@ struct LostMark: Sendable {
       }
       return SyncUpRecord.ExternalId(field: field, value: value)
     }
+    leftOut = json["leftOut"]?.elements.compactMap(\.string) ?? []
     sent = json["sent"]?.members.map { (key: $0.key, value: $0.value.value) } ?? []
   }
 

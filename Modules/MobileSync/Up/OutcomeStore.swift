@@ -60,6 +60,7 @@ struct OutcomeStore: Sendable {
           "field": .string(externalId.field), "value": .string(externalId.value),
         ]
       }
+      if record.isPartial { json["leftOut"] = .array(record.leftOut.sorted().map { .string($0) }) }
       var writer = JSONWriter()
       writer.beginObject()
       for (key, value) in json { try writer.member(key, value) }

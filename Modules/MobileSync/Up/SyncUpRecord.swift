@@ -119,6 +119,9 @@ struct SyncUpFieldChoice: Sendable {
   /// Whether a record without a value for that field gets one before it is sent.
   let fillsExternalId: Bool
 
+  /// The fields of both lists.
+  var all: [String] { create + update }
+
   /// Takes lists and names as they are.
   init(
     create: [String], update: [String], idField: String, dateField: String,

@@ -54,7 +54,7 @@ extension SyncUpRun {
         !id.isEmpty
       else { continue }
       var origin = JSONObject()
-      for name in plan.fields.create + plan.fields.update where !name.contains(".") {
+      for name in plan.fields.all where !name.contains(".") {
         origin[name] = .null
       }
       if let mark = marks[record.entryId] {
@@ -67,7 +67,8 @@ extension SyncUpRun {
         for (name, value) in arrived { origin[name] = value }
       }
       found.append(
-        EntryAdoption.Found(entryId: record.entryId, id: id, origin: .values(origin)))
+        EntryAdoption.Found(
+          entryId: record.entryId, id: id, origin: .values(origin), fields: plan.fields.all))
     }
     if found.isEmpty { return }
     let adoption = EntryAdoption(union: union(plan))

@@ -106,7 +106,12 @@ struct SyncUpRun: Sendable {
         try context.checkStop()
         let batch = try await nextBatch(of: &rest, plan, maxSize: target.maxBatchSize)
         try await settleLocally(batch, plan)
-        let first = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
+        var first = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
+        let united = try await uniteLost(
+          first.recreated, accepted: Set(first.taken.map(\.entryId)), plan)
+        first.recreated.removeAll { united.entries[$0.entryId] != nil }
+        plan.held.formUnion(united.inConflict)
+        rest += united.entries.values.sorted()
         let second = try await send(first.recreated, target, plan, mayRecreate: false)
         leftOut += first.leftOut + second.leftOut
         plan.held.formUnion(first.united.inConflict.union(second.united.inConflict))
@@ -116,7 +121,7 @@ struct SyncUpRun: Sendable {
         let taken = first.taken + second.taken
         incomplete += taken.filter(\.isPartial).map(\.entryId)
         if sync.options.fetchesModificationDates { try await fetchDates(of: taken, target, plan) }
-        try await advance(&sync, &progress, by: batch.count)
+        try await advance(&sync, &progress, by: batch.count - united.entries.count)
       }
       if levels.isEmpty, !incomplete.isEmpty, plan.references?.isLastLevel == false {
         // Now that everything exists, what closed a circle can be sent.

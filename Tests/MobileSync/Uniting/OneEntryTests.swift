@@ -207,4 +207,58 @@ import TestSupport
     try await expectAgreement(device, ["Name", "Ext__c", "Phone"], count: 3)
     #expect(try await device.store.conflicts().isEmpty)
   }
+
+  @Test
+  func
+    `an entry that is created again has what is never sent as the record that replaced its own has it`()
+    async throws
+  {
+    let device = try await device(.collection, .mergeFields)
+    _ = try await device.manager.createSyncDown(
+      target: try SoqlSyncDownTarget(
+        query: "select Id, Name, Ext__c, Stamp__c, LastModifiedDate from Account"),
+      options: SyncOptions(mergeMode: .mergeFields), soupName: Device.soup, syncName: "stamps")
+    let old = device.org.create("Account", ["Name": "old", "Ext__c": "x", "Stamp__c": "1"])
+    try await sync("stamps", device)
+    try await device.edit(old, ["Name": "mine"])
+    device.org.delete("Account", old)
+    device.org.create("Account", ["Name": "theirs", "Ext__c": "x", "Stamp__c": "2"])
+    for kind in [SyncConflict.Kind.deletedThere, .fields] {
+      try await sync("up", device)
+      try await sync("stamps", device)
+      let conflict = try #require(try await device.store.conflicts().first)
+      #expect(conflict.kind == kind)
+      #expect(conflict.fields.map(\.name) == ["Name"])
+      try await device.store.resolve(conflict, .mine)
+    }
+    for name in ["up", "stamps"] { try await sync(name, device) }
+    try await expectAgreement(device, ["Name", "Ext__c", "Stamp__c"], count: 1)
+    #expect(device.org.records("Account").first?["Name"] == "mine")
+  }
+
+  @Test(arguments: Target.allCases, [SyncMergeMode.overwrite, .mergeFields])
+  func `edits of a record and of the one that replaced it are both kept when one sync uploads them`(
+    target: Target, down: SyncMergeMode
+  ) async throws {
+    let device = try await device(target, .overwrite, down: down)
+    let old = device.org.create("Account", ["Name": "old", "Phone": "1", "Ext__c": "x"])
+    try await sync("down", device)
+    device.org.delete("Account", old)
+    let new = device.org.create("Account", ["Name": "new", "Phone": "2", "Ext__c": "x"])
+    try await sync("down", device)
+    try await device.edit(old, ["Phone": "mine"])
+    try await device.edit(new, ["Name": "mine"])
+    try await sync("up", device)
+    // Without base versions it is not known what was edited: then every different value is a choice.
+    let conflicts = try await device.store.conflicts()
+    #expect(conflicts.map(\.kind) == (down == .overwrite ? [.localEdits] : []))
+    for conflict in conflicts {
+      #expect(conflict.fields.contains { $0.mine == "mine" || $0.theirs == "mine" })
+      try await device.store.resolve(conflict, .values(["Name": "mine", "Phone": "mine"]))
+    }
+    for name in ["up", "down"] { try await sync(name, device) }
+    #expect(device.org.record("Account", new)?["Name"] == "mine")
+    #expect(device.org.record("Account", new)?["Phone"] == "mine")
+    try await expectAgreement(device, ["Name", "Ext__c", "Phone"], count: 1)
+  }
 }

@@ -1,0 +1,74 @@
+import SalesforceSDKCommon
+import SmartStore
+
+// What is brought into the store without a request.
+extension TreeSender {
+  /// Children whose parent could not be made stay dirty and say why.
+  func refuse(_ steps: [TreeWork.Step]) async throws {
+    let error = SyncUpDecision.clientError(
+      "PARENT_NOT_SENT", "The record's parent is not on the server, so it cannot be sent yet.")
+    let settlement = TreeSettlement(plan: plan, time: run.now())
+    try await settlement.write(steps.map { ($0, .keepError(error)) }, waiting: [])
+      .outcomes.forEach(run.reportOutcome)
+  }
+
+  /// Settles the records that need no request: rows that the server never had, and those that cannot
+  /// be sent.
+  ///
+  /// - Returns: False if the parent was to be removed and stays after all.
+  func settleLocally(_ work: TreeWork, _ tree: LocalTree) async throws -> Bool {
+    if work.removed.isEmpty && work.refused.isEmpty { return true }
+    let settlement = TreeSettlement(plan: plan, time: run.now(), tree: tree)
+    let outcomes = try await settlement.write(removed: work.removed, refused: work.refused)
+    outcomes.forEach(run.reportOutcome)
+    return work.removed.filter(\.isParent).allSatisfy { parent in
+      outcomes.contains {
+        $0.entryId == parent.entryId && $0.soupName == run.context.soupName
+      }
+    }
+  }
+
+  /// Records that refer to others that have not gone up stay for the next run.
+  func settleLocally(waiting steps: [TreeWork.Step]) async throws {
+    let time = run.now()
+    try await settleLocally(
+      waiting: steps.map {
+        plan.outcome(of: $0, .waiting, id: $0.record.id, time, hasAction: false)
+      })
+  }
+
+  func settleLocally(waiting outcomes: [SyncRecordOutcome]) async throws {
+    try await save(outcomes)
+  }
+
+  func settleLocally(held work: TreeWork, _ kind: SyncRecordOutcome.Kind) async throws {
+    let time = run.now()
+    let own = kind == .conflict ? try await entriesInConflict(work) : []
+    try await save(
+      work.steps.compactMap { step in
+        let part = plan.part(isParent: step.isParent)
+        // What is still to be looked for stays marked.
+        if part.unclear[step.record.entryId] != nil { return nil }
+        let isOwn =
+          kind != .conflict || own.contains("\(part.records.soupName)/\(step.record.entryId)")
+        return plan.outcome(
+          of: step, kind, id: step.record.id, time, error: isOwn ? nil : Self.treeInConflict)
+      })
+  }
+
+  func settleLocally(withoutWork entryId: Int64) async throws {
+    try await save([
+      SyncRecordOutcome(
+        syncId: run.context.syncId, soupName: run.context.soupName, entryId: entryId, recordId: nil,
+        action: nil, kind: .nothingToDo, time: run.now())
+    ])
+  }
+
+  private func save(_ outcomes: [SyncRecordOutcome]) async throws {
+    if outcomes.isEmpty { return }
+    try await store.inTransaction { transaction in
+      try OutcomeStore.save(outcomes, in: transaction)
+    }
+    outcomes.forEach(run.reportOutcome)
+  }
+}

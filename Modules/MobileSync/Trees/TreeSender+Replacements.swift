@@ -1,0 +1,116 @@
+import SalesforceSDKCommon
+import SmartStore
+
+// Records of a tree that are gone, and in whose places the server has others with the same external ids.
+extension TreeSender {
+  /// The records that have replaced those of a tree's entries: only of entries without edits, since an edit goes to the
+  /// record that has its external id, while an entry without one has nothing to say there.
+  struct Replacements: Sendable {
+    var parents: [EntryAdoption.Replacement] = []
+    var children: [EntryAdoption.Replacement] = []
+  }
+
+  /// Finds what stands in the place of a lost parent and, where the server deletes children with their parent, of its
+  /// children. Costs one query for each object type of which there are entries with external ids.
+  ///
+  /// - Returns: nil if the server does not say.
+  func replacements(
+    ofLost tree: LocalTree, _ target: some TreeSyncUpTarget
+  ) async throws -> Replacements? {
+    let children = plan.rules.deletesChildren ? tree.children : []
+    guard let parents = try await replacements(of: [tree.parent], isParent: true, target),
+      let children = try await replacements(of: children, isParent: false, target)
+    else { return nil }
+    return Replacements(parents: parents, children: children)
+  }
+
+  /// Takes those among children that are to be created again out whose records have been replaced, and those of which
+  /// the server does not say: they have no edits, and can wait.
+  func notReplaced(
+    _ steps: [TreeWork.Step], _ target: some TreeSyncUpTarget
+  ) async throws -> [TreeWork.Step] {
+    let clean = steps.map(\.record).filter { !RecordFlags(of: $0.record).local }
+    if clean.isEmpty { return steps }
+    let found = try await replacements(
+      of: clean.map { (id: $0.entryId, record: $0.record) }, isParent: false, target)
+    let replaced = found.map { $0.map(\.entryId) } ?? clean.map(\.entryId)
+    if let found, !found.isEmpty {
+      try await store.inTransaction { transaction in
+        _ = try EntryAdoption(union: plan.childRun.union(plan.children))
+          .replace(found, in: transaction)
+      }
+    }
+    return steps.filter { !replaced.contains($0.record.entryId) }
+  }
+
+  /// The entry that an edited parent, whose record is gone, is now, where another entry of the soup has a record with
+  /// its external id; nil if there is none.
+  func unitedParent(of tree: LocalTree, _ sent: inout Sent) async throws -> Int64? {
+    guard RecordFlags(of: tree.parent.record).local,
+      let record = TreeWork.sending(tree.parent, .update, plan.rules.parent)?
+        .recreated(with: plan.rules.parent)
+    else { return nil }
+    let accepted = accepted.parents.union(sent.taken.filter(\.isParent).map(\.record.entryId))
+    let united = try await plan.parentRun.uniteLost([record], accepted: accepted, plan.parents)
+    sent.parentsInConflict.formUnion(united.inConflict)
+    return united.entries[tree.parent.id]
+  }
+
+  /// Takes those among edited children that are to be created again out which stand for the records of other entries
+  /// from now on: they go with the next run.
+  func notUnited(
+    _ steps: [TreeWork.Step], _ sent: inout Sent
+  ) async throws -> [TreeWork.Step] {
+    let edited = steps.map(\.record).filter { RecordFlags(of: $0.record).local }
+      .map { $0.recreated(with: plan.rules.child) }
+    let accepted = accepted.children.union(sent.taken.filter { !$0.isParent }.map(\.record.entryId))
+    let united = try await plan.childRun.uniteLost(edited, accepted: accepted, plan.children)
+    sent.childrenInConflict.formUnion(united.inConflict)
+    try await settleLocally(
+      waiting: steps.filter { united.entries[$0.record.entryId] != nil }.map { step in
+        TreeWork.Step(
+          isParent: false, record: step.record.moved(to: united.entries[step.record.entryId]),
+          isLinked: false)
+      })
+    return steps.filter { united.entries[$0.record.entryId] == nil }
+  }
+
+  private func replacements(
+    of rows: [LocalTree.Row], isParent: Bool, _ target: some TreeSyncUpTarget
+  ) async throws -> [EntryAdoption.Replacement]? {
+    let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
+    guard part.hasIdIndex, let finder = target as? any ExternalIdFinding else { return [] }
+    let lost = rows.filter {
+      TreeWork.isKnown($0, part.fields) && !RecordFlags(of: $0.record).local
+    }
+    .compactMap { TreeWork.sending($0, .update, part.fields)?.recreated(with: part.fields) }
+    .filter { $0.externalId != nil }
+    let names = RecordNames(idField: part.fields.idField, dateField: part.fields.dateField)
+    var found: [EntryAdoption.Replacement] = []
+    for group in Dictionary(grouping: lost, by: \.objectType).values {
+      var fields = [names.dateField]
+      for (name, value) in group.flatMap(\.record.members)
+      where names.isData(name) && value.kind != .object && value.kind != .array
+        && !fields.contains(name)
+      { fields.append(name) }
+      let responses = try await finder.remoteRecords(
+        byExternalIdOf: group, fields: fields, in: run.context)
+      for (index, record) in group.enumerated() {
+        switch index < responses.count ? responses[index] : .unknown {
+        case .record(let remote):
+          guard let old = record.id, let id = remote[names.idField]?.string, !id.isEmpty, id != old
+          else { continue }
+          let values = (remote.value.object ?? [:]).filter {
+            names.isData($0.key) || $0.key == names.dateField
+          }
+          found.append(
+            EntryAdoption.Replacement(
+              entryId: record.entryId, old: old, id: id, values: JSONObject(values)))
+        case .gone: continue
+        case .unknown: return nil
+        }
+      }
+    }
+    return found
+  }
+}
