@@ -255,6 +255,42 @@ import Testing
     }
   }
 
+  @Test
+  func
+    `the command of a sync that failed in the middle runs it again, and no other sync of its name`()
+    async throws
+  {
+    try await withTool { tool, org, _ in
+      for name in ["Arbour", "Birch"] { try await org.create("Account", ["Name": .string(name)]) }
+      for _ in 1...2 { #expect(try await down(tool)["status"] == "DONE") }
+      for name in ["Cedar", "Dogwood"] {
+        try await upsert(
+          tool,
+          [
+            #"{"Id":"local_\#(name)","attributes":{"type":"Account"},"Name":"\#(name)","#
+              + #""__local__":true,"__locally_created__":true}"#
+          ])
+      }
+      let target = #"{"type": "collection", "maxBatchSize": 1}"#
+      func failure(_ field: String) async throws -> JSONValue {
+        try await tool.failure(
+          "sync", "up", "--soup", "accounts", "--name", "up", "--target", target, "--fields", field)
+      }
+      let path = "/composite/sobjects"
+      org.add(MockOrgFault(path: path, skipping: 1, count: nil, action: .dropBeforeCommit))
+      _ = try await failure("Name")
+      org.removeAllFaults()
+      let other = try await failure("Phone")
+      #expect(other["code"] == "nameInUse")
+      #expect(other["message"]?.string?.contains("'fieldforce sync run up'") == true)
+      let state = try await tool.json(
+        "sync", "up", "--soup", "accounts", "--name", "up", "--target", target, "--fields", "Name")
+      #expect(state["status"] == "DONE")
+      let names = try await org.query("SELECT Name FROM Account").compactMap { $0["Name"]?.string }
+      #expect(names.sorted() == ["Arbour", "Birch", "Cedar", "Dogwood"])
+    }
+  }
+
   @Test func `what cannot be synced comes with the number that is fixed for it`() async throws {
     try await withTool { tool, org, _ in
       #expect(try await tool.failure("sync", "status", "nothing")["code"] == 903)

@@ -1,9 +1,9 @@
-import SalesforceSDKCommon
+package import SalesforceSDKCommon
 import SmartStore
 
 /// How syncs are created, and provisional ones replaced.
 extension SyncManager {
-  func newDown(
+  package nonisolated func newDown(
     _ target: JSONObject, _ options: SyncOptions, _ soupName: String, _ name: String?
   ) throws -> SyncState {
     SyncState(
@@ -11,7 +11,7 @@ extension SyncManager {
       target: try registry.downTarget(from: target).json, options: options)
   }
 
-  func newUp(
+  package nonisolated func newUp(
     _ target: JSONObject, _ options: SyncOptions, _ soupName: String, _ name: String?
   ) throws -> SyncState {
     SyncState(
@@ -53,7 +53,7 @@ extension SyncManager {
 
   /// Stores a sync as provisional and starts it; if that is refused after all, it is removed again, unless
   /// another call has found and started it.
-  func startNew(_ new: SyncState) async throws -> SyncRun {
+  package func startNew(_ new: SyncState) async throws -> SyncRun {
     try checkAccepting()
     var new = new
     new.isProvisional = true

@@ -67,8 +67,9 @@ struct SyncDownCommand: AsyncParsableCommand {
     commandName: "down",
     abstract: "Bring the records of a query, or of any other target, into a soup.",
     discussion: """
-      The soup needs indexes on Id and __local__; one on __sync_id__ (integer) is recommended. A sync that
-      ended before it brought a record is replaced by the next one of its name.
+      The soup needs indexes on Id and __local__; one on __sync_id__ (integer) is recommended. The same command
+      again runs the same sync again. A sync that ended before it brought a record is replaced by the next one
+      of its name.
       Example: fieldforce sync down --soup accounts --query 'SELECT Name FROM Account' --name accounts
       """)
 
@@ -90,11 +91,10 @@ struct SyncDownCommand: AsyncParsableCommand {
   func run() async throws {
     let target = try target.json()
     try await store.withSyncManager { manager in
-      let run = try await manager.syncDown(
-        targetJSON: target,
-        options: SyncOptions(mergeMode: sync.mode, lateCommitWindow: .seconds(lateWindow)),
-        soupName: sync.soup, syncName: sync.name)
-      try await manager.followNew(run, output)
+      let new = try manager.newDown(
+        target, SyncOptions(mergeMode: sync.mode, lateCommitWindow: .seconds(lateWindow)),
+        sync.soup, sync.name)
+      try await manager.followNew(try await manager.startOrResume(new), output)
     }
   }
 }
@@ -104,7 +104,8 @@ struct SyncUpCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "up", abstract: "Send the changed records of a soup.",
     discussion: """
-      Ends with 3 if some records were refused, are in conflict or wait; 'sync outcomes' lists them.
+      Ends with 3 if some records were refused, are in conflict or wait; 'sync outcomes' lists them. The same
+      command again runs the same sync again.
       Example: fieldforce sync up --soup accounts --fields Name Phone --merge-mode LEAVE_IF_CHANGED
       """)
 
@@ -128,13 +129,13 @@ struct SyncUpCommand: AsyncParsableCommand {
   func run() async throws {
     let list = fields.flatMap { $0.split(separator: ",").map(String.init) }
     try await store.withSyncManager { manager in
-      let run = try await manager.syncUp(
-        targetJSON: target?.json ?? [:],
-        options: SyncOptions(
+      let new = try manager.newUp(
+        target?.json ?? [:],
+        SyncOptions(
           mergeMode: sync.mode, fieldlist: list.isEmpty ? nil : list,
           fetchesModificationDates: fetchDates),
-        soupName: sync.soup, syncName: sync.name)
-      try await manager.followNew(run, output)
+        sync.soup, sync.name)
+      try await manager.followNew(try await manager.startOrResume(new), output)
     }
   }
 }

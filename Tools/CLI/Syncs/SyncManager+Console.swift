@@ -57,6 +57,29 @@ extension SyncManager {
     try await checkComplete([state])
   }
 
+  /// Starts a new sync, or, where its name is in use, the sync of that name if it was defined in the same way.
+  ///
+  /// - Throws: ``CommandFailure`` if the sync of that name is another one.
+  func startOrResume(_ new: SyncState) async throws -> SyncRun {
+    do {
+      return try await startNew(new)
+    } catch let error as SyncError where error.code == .nameInUse {
+      guard let name = new.name, let known = try await syncStatus(forName: name) else {
+        throw error
+      }
+      guard known.type == new.type, known.soupName == new.soupName, known.target == new.target,
+        known.options == new.options
+      else {
+        throw CommandFailure(
+          "\(SyncError.Code.nameInUse)",
+          "There is already a sync '\(name)', which is defined in another way. Run it with 'fieldforce sync "
+            + "run \(name)', remove it with 'fieldforce sync delete \(name)', or choose another name."
+        )
+      }
+      return try await reSync(id: known.id)
+    }
+  }
+
   /// As ``follow(_:_:)``, for a sync that the command has made. One without a name that ended before it
   /// moved a record is removed: no command would be about it.
   func followNew(_ run: SyncRun, _ output: OutputOptions) async throws {
