@@ -83,17 +83,18 @@ extension ConvergenceHistory {
       return .values([ConvergenceFields.tag: .string(ledger.newTag())])
     case (.mine, _):
       allowReplacing(theirs)
+      allowReplacing(childrenIn: conflict)
       return .mine
     case (.theirs, .deletedThere):
       ledger.allowReplacing(ConvergenceLedger.numbers(in: row.record))
       return .theirs
     case (.theirs, _):
-      if conflict.kind == .fields { allowReplacing(mine) }
+      if [.fields, .localEdits].contains(conflict.kind) { allowReplacing(mine) }
       if conflict.mergeMode == .leaveIfChanged {
         ledger.allowReplacing(ConvergenceLedger.numbers(in: row.record))
       }
       return .theirs
-    case (.values, .fields):
+    case (.values, .fields), (.values, .localEdits):
       allowReplacing(mine + theirs)
       return .values(
         JSONObject(
@@ -102,6 +103,19 @@ extension ConvergenceHistory {
       allowReplacing(
         [row.record["Name"]] + conflict.fields.filter { $0.name == "Name" }.map(\.theirs))
       return .values(["Name": newValue("Name")])
+    }
+  }
+
+  /// The user knows the children that the deletion of their parent takes along, as the conflict names them with their
+  /// dates.
+  private func allowReplacing(childrenIn conflict: SyncConflict) {
+    for field in conflict.fields where field.name == "__children__" {
+      for (id, date) in field.theirs?.object ?? [:] {
+        let record = org.record(world.levels[1].object, id)
+        if record?["LastModifiedDate"] == date {
+          ledger.allowReplacing(ConvergenceLedger.numbers(in: record))
+        }
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TestSupport
 @testable import MobileSyncTests
@@ -12,6 +13,8 @@ import TestSupport
   /// With `FIELDFORCE_ALL_SEEDS=1` every seed that fails is reported, and no story is cut down.
   private static let reportsAll =
     ProcessInfo.processInfo.environment["FIELDFORCE_ALL_SEEDS"] != nil
+  /// Whether a lane has found a seed that fails: the others end, too.
+  private static let isOver = Mutex(false)
 
   @Test(arguments: 0..<lanes)
   func `devices and an org agree in the end, and no value is lost without a conflict`(
@@ -21,11 +24,13 @@ import TestSupport
     for number in 0..<Effort.times(Self.stories) where number % Self.lanes == lane {
       let seed = first &+ UInt64(number)
       let drawn = ConvergenceCase(seed: seed)
+      if Self.isOver.withLock({ $0 }) { return }
       guard let fault = try await ConvergenceHistory.live(drawn) else { continue }
       if Self.reportsAll {
         Issue.record("Seed \(seed): \(fault)")
         continue
       }
+      Self.isOver.withLock { $0 = true }
       let short = await drawn.shrunk { simpler in
         (try? await ConvergenceHistory.live(simpler)) != .some(.none)
       }
