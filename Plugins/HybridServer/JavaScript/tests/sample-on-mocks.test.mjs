@@ -7,6 +7,7 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { Browser } from "../../../../Tools/Scripts/chromium.mjs";
 import { startBridge } from "./bridge.mjs";
+import { onTestBridge } from "./support/harness.mjs";
 import { Person } from "./support/person.mjs";
 import { skip } from "./support/samples.mjs";
 
@@ -36,7 +37,7 @@ const CONTAINER = `
   await import("./app.js");
 `;
 
-test("the notes run on the mocks, without a bridge", { skip }, async (t) => {
+test("the notes run on the mocks, without a bridge", { skip: skip || onTestBridge.skip }, async (t) => {
   const www = await mkdtemp(path.join(tmpdir(), "www-"));
   await cp(sample, www, { recursive: true });
   await cp(path.join(here, "../mock"), path.join(www, "mock"), { recursive: true });
