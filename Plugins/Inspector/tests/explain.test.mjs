@@ -45,7 +45,7 @@ test("an order or a group without an index is named after the conditions", () =>
   assert.match(one("USE TEMP B-TREE FOR ORDER BY", "").text, /sorts all rows found, for ORDER BY/);
 });
 
-test("a LIKE with a leading % is told to use full text, an indexed path in another form is explained", () => {
+test("a LIKE with a leading % leads to full text, an indexed path in another form is explained", () => {
   assert.equal(one("SCAN TABLE_1", "SELECT * FROM {accounts} WHERE {accounts:Name} LIKE '%pump'").advice.type, "full_text");
   assert.match(one("SCAN TABLE_1", "SELECT * FROM {accounts} WHERE lower({accounts:Name}) = 'a'").advice.text, /without a function around it/);
   assert.match(one("SCAN TABLE_1", "SELECT * FROM {accounts} WHERE {accounts:Name} <> 'a'").advice.text, /excludes few entries/);

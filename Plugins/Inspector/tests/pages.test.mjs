@@ -169,7 +169,7 @@ test("entries", { skip }, async (t) => {
     await page.press("Undo");
     await browser.waitFor("!/Changed locally/.test(document.querySelector('.pane').innerText)");
     assert.match(await page.text("#announcements"), /The local changes were undone|Entry 8/);
-    assert.match(await page.text("nav"), /Unsynced\s*15/);
+    await browser.waitFor("/Unsynced\\s*15/.test(document.querySelector('nav').innerText)");
   });
 
   await t.test("the JSON tree opens and closes by keys", async () => {

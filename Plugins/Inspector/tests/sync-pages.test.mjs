@@ -4,8 +4,9 @@ import { test } from "node:test";
 import { openInspector, skip } from "./support.mjs";
 
 test("syncs", { skip }, async (t) => {
-  const page = await openInspector(t, { entries: 5_000 });
-  const { browser, server } = page;
+  // Runs that last until they are stopped, however slow the machine is.
+  const page = await openInspector(t, { entries: 5_000, steps: 5_000 });
+  const { browser, server, main } = page;
   await page.go(page.address("syncs"));
   const row = (name) => browser.evaluate(`[...document.querySelectorAll("table.syncs tbody tr")].find((one) => one.innerText.startsWith(${JSON.stringify(name)}))?.innerText.replace(/\\s+/g, " ")`);
 
@@ -19,15 +20,18 @@ test("syncs", { skip }, async (t) => {
   await t.test("a run is seen as it happens: state, progress, rate and requests", async () => {
     await browser.evaluate("[...document.querySelectorAll('button')].find((one) => one.getAttribute('aria-label') === 'Run attachments').click()");
     await browser.waitFor(`[...document.querySelectorAll("table.syncs tbody tr")].some((one) => /^attachments[^]*RUNNING[^]*records\\/s[^]*to go/.test(one.innerText))`);
-    assert.ok(await browser.evaluate("document.querySelector('.spark polyline') !== null || new Promise((done) => setTimeout(() => done(document.querySelector('.spark') !== null), 1000))"));
+    await browser.waitFor("document.querySelector('.spark polyline') !== null");
     assert.ok(await browser.evaluate("[...document.querySelectorAll('button')].find((one) => one.getAttribute('aria-label') === 'Run attachments').disabled"));
     await browser.waitFor("document.querySelector('[role=grid] tbody tr')?.innerText.includes('/services/data/v66.0/query')");
-    await browser.waitFor(`[...document.querySelectorAll("table.syncs tbody tr")].some((one) => /^attachments[^]*DONE[^]*100 %/.test(one.innerText))`);
+    await page.press("Stop all");
+    await browser.waitFor(`[...document.querySelectorAll("table.syncs tbody tr")].some((one) => /^attachments[^]*STOPPED/.test(one.innerText))`);
+    server.activity.run(main.syncs[5], { steps: 3, interval: 50 });
+    await browser.waitFor(`[...document.querySelectorAll("table.syncs tbody tr")].some((one) => /^parts-up[^]*DONE[^]*100 %[^]*2,000 of 2,000/.test(one.innerText))`);
   });
 
   await t.test("a request that is in flight is one row, which its end replaces", async () => {
-    const one = server.activity.request("POST", "/services/data/v66.0/composite", { status: 503, milliseconds: 5000, syncId: 3 });
-    const rows = "[...document.querySelectorAll('[role=grid] tbody tr')].filter((row) => row.innerText.includes('composite'))";
+    const one = server.activity.request("POST", "/services/data/v66.0/limits", { status: 503, milliseconds: 5000, syncId: 3 });
+    const rows = "[...document.querySelectorAll('[role=grid] tbody tr')].filter((row) => row.innerText.includes('limits'))";
     one.start();
     await browser.waitFor(`${rows}[0]?.innerText.includes("in flight")`);
     one.end();
@@ -99,7 +103,7 @@ test("conflicts", { skip }, async (t) => {
     assert.equal(entry("visits", 1).get("Status__c"), "In progress");
     assert.equal(entry("visits", 1).get("Notes__c"), "Seal leaks.\nBring spare seals.");
     assert.equal(entry("visits", 1).get("Contact__c"), "003000000000CCC");
-    assert.match(await page.text("nav"), /Conflicts\s*8/);
+    await browser.waitFor("/Conflicts\\s*8/.test(document.querySelector('nav').innerText)");
   });
 
   await t.test("each kind says what happened and offers what its kind permits", async () => {

@@ -24,7 +24,7 @@ export function makeActivity(world, hub, settings) {
   }
 
   /** Runs a sync in steps; each step is a page of records and a request. */
-  function run(sync, { steps = 20, interval = 150 } = {}) {
+  function run(sync, { steps = settings.steps ?? 20, interval = 150 } = {}) {
     const total = Math.max(sync.totalSize, 2000);
     Object.assign(sync, { status: "RUNNING", progress: 0, totalSize: total, moved: 0, error: null, startTime: Date.now(), endTime: 0, elapsedSeconds: 0 });
     log("MobileSync", "info", `Sync ${sync.id} (${sync.type}) started.`);

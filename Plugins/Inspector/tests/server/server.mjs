@@ -35,7 +35,7 @@ function same(left, right) {
  *
  * Options: `entries` (of the large soup), `access` ("readWrite" or "readOnly"), `state` of the default store ("locked",
  * "damaged", "missing", "owned"), `slow` (milliseconds that each response takes longer), `failing` (a pattern of paths
- * that fail), `live` (syncs and logs that come by themselves), `port`, `limits`.
+ * that fail), `live` (syncs and logs that come by themselves), `steps` (of a run of a sync), `port`, `limits`.
  */
 export async function startInspector(options = {}) {
   const page = randomBytes(16).toString("base64url");

@@ -21,7 +21,8 @@ class UnsyncedPage extends Page {
       return this.#section(soup, page);
     }));
     const total = soups.reduce((sum, soup) => sum + soup.total, 0);
-    this.place = h("div");
+    // An error stays when a change on the device loads the list again.
+    this.place ??= h("div");
     fill(this, this.heading("Unsynced entries", h("span.quiet", counted(total, "entry", "entries"))), this.place,
       lists.length ? lists : empty("Everything is uploaded.", "Entries that were created, updated or deleted locally appear here until a sync up has sent them."));
     live.listen("change", this.signal, ({ store: changed, soups: names }) => changed === store.id && soups.some(({ name }) => names.includes(name)) && this.show(this.context));
