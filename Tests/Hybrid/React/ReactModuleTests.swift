@@ -117,7 +117,7 @@ struct ReactModuleTests {
       #expect(try await page.value(module, "deleteSync", ["syncName": "down"]) == "OK")
 
       var broken = down
-      broken["target"] = ["type": "soql", "query": "nonsense"]
+      broken["target"] = ["type": "soql", "query": "SELECT Id FROM Nothing__c"]
       broken["syncName"] = "broken"
       let failed = try await page.call(module, "syncDown", broken)
       #expect(failed["status"] == "error")
