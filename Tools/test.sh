@@ -65,8 +65,11 @@ Tools/Scripts/interop.sh
 step "tests"
 swift test --skip-build --skip '^Proofs\.'
 
-step "JavaScript, on the bridge of its tests"
+step "JavaScript, on the bridge of its tests and on that of fieldforce"
 Tools/Scripts/javascript.sh
+for name in real browser client mobilesync-plugin mobilesync-records plugins smartstore; do
+  Tools/Scripts/javascript.sh --bridge "$name"
+done
 
 if [ $proofs = yes ]; then
   step "proofs"

@@ -83,7 +83,7 @@ test("the modules of React Native respond on the same socket", { skip }, async (
 const BOOT = JSON.stringify({
   remoteAccessConsumerKey: "PlatformCLI",
   oauthRedirectURI: "http://localhost:0/OauthRedirect",
-  oauthScopes: ["web", "api", "id"],
+  oauthScopes: ["web", "api"],
   isLocal: true,
   startPage: "index.html",
   shouldAuthenticate: false,
