@@ -107,6 +107,27 @@ test("a run joins pages without a gap, drops far ones, and finds them again", as
   assert.deepEqual([table.rows.length, table.rows[0]], [3000, 0]);
 });
 
+test("a page that comes late, after its neighbour was dropped, leaves no gap", async () => {
+  const table = fakeTable();
+  const late = [];
+  const fetch = async ({ after, before, at = 0 }) => {
+    if (before !== undefined) await new Promise((done) => late.push(done));
+    const start = after !== undefined ? Number(after) + 1 : before !== undefined ? Number(before) - 100 : at;
+    const rows = Array.from({ length: 100 }, (_, index) => start + index);
+    return { rows, next: String(rows.at(-1)), previous: String(start), total: 1e6 };
+  };
+  const run = new CursorRun(table, fetch);
+  await run.open({ at: 5000 });
+  table.onedge("start");
+  for (let index = 0; index < 40; index++) {
+    table.onedge("end");
+    await new Promise(setImmediate);
+  }
+  late.shift()();
+  await new Promise(setImmediate);
+  assert.deepEqual(table.rows, Array.from({ length: 3000 }, (_, offset) => table.rows[0] + offset));
+});
+
 test("a search runs on until it has found something to show, and an error stops it once", async () => {
   const table = fakeTable();
   let calls = 0;

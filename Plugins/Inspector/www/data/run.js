@@ -49,8 +49,12 @@ export class CursorRun {
     this.#abort.abort();
   }
 
+  #cursor(edge) {
+    return edge === "end" ? this.#pages.at(-1)?.next : this.#pages[0]?.previous;
+  }
+
   async #extend(edge) {
-    const cursor = edge === "end" ? this.#pages.at(-1)?.next : this.#pages[0]?.previous;
+    const cursor = this.#cursor(edge);
     const { signal } = this.#abort;
     if (!cursor || this.#busy.has(edge) || signal.aborted) return;
     this.#busy.add(edge);
@@ -60,6 +64,8 @@ export class CursorRun {
       const page = await this.#fetch({ ...query, [edge === "end" ? "after" : "before"]: cursor }, signal);
       signal.throwIfAborted();
       this.#busy.delete(edge);
+      // Pages that came at the other end may have dropped the neighbour of this one.
+      if (cursor !== this.#cursor(edge)) return;
       if (edge === "end") this.#pages.push(page);
       else this.#pages.unshift(page);
       const dropped = this.#drop(edge);
