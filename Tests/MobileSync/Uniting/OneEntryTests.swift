@@ -223,17 +223,20 @@ import TestSupport
     try await device.edit(old, ["Name": "mine"])
     device.org.delete("Account", old)
     device.org.create("Account", ["Name": "theirs", "Ext__c": "x", "Stamp__c": "2"])
-    for kind in [SyncConflict.Kind.deletedThere, .fields] {
+    let decisions: [(SyncConflict.Kind, SyncResolution)] = [
+      (.deletedThere, .mine), (.fields, .theirs),
+    ]
+    for (kind, decision) in decisions {
       try await sync("up", device)
       try await sync("stamps", device)
       let conflict = try #require(try await device.store.conflicts().first)
       #expect(conflict.kind == kind)
       #expect(conflict.fields.map(\.name) == ["Name"])
-      try await device.store.resolve(conflict, .mine)
+      try await device.store.resolve(conflict, decision)
     }
     for name in ["up", "stamps"] { try await sync(name, device) }
     try await expectAgreement(device, ["Name", "Ext__c", "Stamp__c"], count: 1)
-    #expect(device.org.records("Account").first?["Name"] == "mine")
+    #expect(device.org.records("Account").first?["Name"] == "theirs")
   }
 
   @Test(arguments: Target.allCases, [SyncMergeMode.overwrite, .mergeFields])
