@@ -369,7 +369,8 @@ let package = Package(
         "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
         "MetadataSyncDown", "LayoutSyncDown", "BriefcaseSyncDown", "ParentChildrenSync",
         "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp", "LoopbackLogin", "EinsteinModels",
-        "SalesforceMockOrg", "MobileSyncTestSupport", "TestSupport", .cryptoExtras,
+        "SalesforceHybridSDK", "HybridServer", "SalesforceMockOrg", "MobileSyncTestSupport",
+        "TestSupport", .cryptoExtras,
       ],
       path: "Tests/Integration", swiftSettings: settings),
     // Random histories, kills, faults and malformed input, for as long as one likes. They stand apart so

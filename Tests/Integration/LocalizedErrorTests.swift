@@ -1,11 +1,13 @@
 import Foundation
 import MobileSync
+import SalesforceHybridSDK
 import SalesforceSDKCore
 import SmartStore
 import SoqlSyncDown
 import Testing
 
 @testable import EinsteinModels
+@testable import HybridServer
 @testable import MobileSyncTestSupport
 @testable import SalesforceMockOrg
 @testable import SalesforceSDKCommon
@@ -22,7 +24,8 @@ import Testing
       EncryptionError(.diskFull, Self.said), SyncError(.closed, Self.said),
       SecretStoreError(.locked, Self.said), SmartStoreError(.closed, Self.said),
       LogError(.damaged, Self.said), PreferencesError(.busy, Self.said),
-      MockOrgError(.invalidData, Self.said),
+      MockOrgError(.invalidData, Self.said), HybridError(.failed, Self.said),
+      HybridServerError(.noFolder, Self.said),
       ConformanceFailure(Self.said), JWTAccessToken.Failure.invalidFormat,
       JWTAccessToken.Failure.invalidBase64,
     ]
