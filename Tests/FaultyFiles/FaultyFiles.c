@@ -12,11 +12,13 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <limits.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -41,6 +43,11 @@ static bool filling;
 static long room;
 static struct { ino_t file; off_t end; } reserved[most_reserved];
 
+// What changes is written down in the order in which it happens: a call is made under this lock.
+static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool recording;
+static int record = -1;
+
 void faulty_files_arm(
   const char *path, FaultyFilesKind kind, FaultyFilesForm form, int error, long number)
 {
@@ -62,6 +69,7 @@ void faulty_files_disarm(void)
 {
   pthread_mutex_lock(&mutex);
   atomic_store(&armed, false);
+  atomic_store(&recording, false);
   filling = false;
   pthread_mutex_unlock(&mutex);
 }
@@ -74,6 +82,13 @@ void faulty_files_fill(const char *path, long bytes)
   room = bytes / block;
   memset(reserved, 0, sizeof reserved);
   pthread_mutex_unlock(&mutex);
+}
+
+void faulty_files_record(const char *path, const char *log)
+{
+  faulty_files_arm(path, FaultyFilesOpen, FaultyFilesNot, 0, -1);
+  record = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  atomic_store(&recording, record >= 0);
 }
 
 long faulty_files_seen(FaultyFilesKind kind)
@@ -238,6 +253,126 @@ static void forget(const char *path)
   pthread_mutex_unlock(&mutex);
 }
 
+static bool begin_recording(void)
+{
+  if (!atomic_load(&recording)) return false;
+  pthread_mutex_lock(&order);
+  return true;
+}
+
+static void end_recording(bool isRecorded)
+{
+  if (isRecorded) pthread_mutex_unlock(&order);
+}
+
+static void put(const void *bytes, size_t size)
+{
+  typedef ssize_t (*call)(int, const void *, size_t);
+  SYSTEM(write, call);
+  const char *rest = bytes;
+  while (size > 0) {
+    ssize_t done = system_write(record, rest, size);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) abort();
+    rest += done;
+    size -= (size_t)done;
+  }
+}
+
+static void put_line(const char *format, ...)
+{
+  char line[3 * PATH_MAX];
+  va_list rest;
+  va_start(rest, format);
+  int length = vsnprintf(line, sizeof line, format, rest);
+  va_end(rest);
+  put(line, (size_t)length);
+}
+
+void faulty_files_note(const char *text)
+{
+  bool isRecorded = begin_recording();
+  if (isRecorded) put_line("n\t%s\n", text);
+  end_recording(isRecorded);
+}
+
+static bool is_inside(const char *path)
+{
+  return strncmp(path, folder, folder_length) == 0
+    && (path[folder_length] == 0 || path[folder_length] == '/');
+}
+
+// The path of an open file; empty if it is not in the folder.
+static void inside_path(int file, char path[PATH_MAX])
+{
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t length = readlink(link, path, PATH_MAX - 1);
+  path[length > 0 ? length : 0] = 0;
+  if (!is_inside(path)) path[0] = 0;
+}
+
+// The whole path of a name that counts from `directory`; empty if it is not in the folder.
+static void whole_path(int directory, const char *name, char path[PATH_MAX])
+{
+  path[0] = 0;
+  if (name[0] == '/') {
+    snprintf(path, PATH_MAX, "%s", name);
+  } else {
+    char link[64];
+    if (directory == AT_FDCWD) snprintf(link, sizeof link, "/proc/self/cwd");
+    else snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    if (length < 0) length = 0;
+    snprintf(path + length, PATH_MAX - (size_t)length, "/%s", name);
+  }
+  if (!is_inside(path)) path[0] = 0;
+}
+
+// Writes down what happened to an open file.
+static void record_write(int file, off_t offset, const void *bytes, ssize_t done)
+{
+  char path[PATH_MAX];
+  struct stat status;
+  inside_path(file, path);
+  if (done <= 0 || !path[0] || examine(file, &status) != 0) return;
+  put_line("w\t%ju\t%jd\t%zd\n", (uintmax_t)status.st_ino, (intmax_t)offset, done);
+  put(bytes, (size_t)done);
+  put("\n", 1);
+}
+
+static void record_file(const char *what, int file, off_t size)
+{
+  char path[PATH_MAX];
+  struct stat status;
+  inside_path(file, path);
+  if (!path[0] || examine(file, &status) != 0) return;
+  if (size < 0) put_line("%s\t%ju\n", what, (uintmax_t)status.st_ino);
+  else put_line("%s\t%ju\t%jd\n", what, (uintmax_t)status.st_ino, (intmax_t)size);
+}
+
+// Writes down a file that was opened, if that made or emptied it.
+static void record_opening(int file, int flags, bool isNew)
+{
+  char path[PATH_MAX];
+  struct stat status;
+  if (file < 0 || !(flags & (O_CREAT | O_TRUNC))) return;
+  inside_path(file, path);
+  if (!path[0] || examine(file, &status) != 0) return;
+  if (isNew) put_line("c\t%ju\t%s\n", (uintmax_t)status.st_ino, path);
+  else if (flags & O_TRUNC) put_line("t\t%ju\t0\n", (uintmax_t)status.st_ino);
+}
+
+static void record_names(
+  const char *what, int from, const char *old, int to, const char *new)
+{
+  char first[PATH_MAX], second[PATH_MAX];
+  whole_path(from, old, first);
+  if (new) whole_path(to, new, second);
+  if (first[0] && !new) put_line("%s\t%s\n", what, first);
+  else if (first[0] && second[0]) put_line("%s\t%s\t%s\n", what, first, second);
+}
+
 // A call on a name that succeeds or fails as a whole.
 #define NAMED(kind, name, parameters, directory, path, arguments) \
   int name parameters \
@@ -248,6 +383,23 @@ static void forget(const char *path)
     return system_##name arguments; \
   }
 
+// A call that changes a name, which is written down.
+#define RENAMING(kind, name, parameters, what, from, old, to, new, arguments) \
+  int name parameters \
+  { \
+    typedef int (*call) parameters; \
+    SYSTEM(name, call); \
+    if (meet_name(kind, to, new ? new : old) != FaultyFilesNot) return refuse(); \
+    bool isRecorded = begin_recording(); \
+    if (filling) forget(new ? new : old); \
+    int code = system_##name arguments; \
+    int failure = errno; \
+    if (isRecorded && code == 0) record_names(what, from, old, to, new); \
+    end_recording(isRecorded); \
+    errno = failure; \
+    return code; \
+  }
+
 // A call on an open file that succeeds or fails as a whole.
 #define ON_FILE(kind, name, parameters, file, arguments) \
   int name parameters \
@@ -256,6 +408,21 @@ static void forget(const char *path)
     SYSTEM(name, call); \
     if (meet_file(kind, file) != FaultyFilesNot) return refuse(); \
     return system_##name arguments; \
+  }
+
+#define SYNCING(name) \
+  int name(int file) \
+  { \
+    typedef int (*call)(int); \
+    SYSTEM(name, call); \
+    if (meet_file(FaultyFilesSync, file) != FaultyFilesNot) return refuse(); \
+    bool isRecorded = begin_recording(); \
+    int code = system_##name(file); \
+    int failure = errno; \
+    if (isRecorded && code == 0) record_file("s", file, -1); \
+    end_recording(isRecorded); \
+    errno = failure; \
+    return code; \
   }
 
 // A call that moves bytes.
@@ -281,7 +448,15 @@ static void forget(const char *path)
     mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, mode_t) : 0; \
     va_end(rest); \
     if (meet_name(FaultyFilesOpen, AT_FDCWD, path) != FaultyFilesNot) return refuse(); \
-    return system_##name(path, flags, mode); \
+    bool isRecorded = begin_recording(); \
+    struct stat status; \
+    bool isNew = isRecorded && examine_name(path, &status) != 0; \
+    int file = system_##name(path, flags, mode); \
+    int failure = errno; \
+    if (isRecorded) record_opening(file, flags, isNew); \
+    end_recording(isRecorded); \
+    errno = failure; \
+    return file; \
   }
 
 #define OPENING_AT(name) \
@@ -346,7 +521,14 @@ MOVING(
       return -1; \
     } \
     size = fitting; \
-    return system_##name whole; \
+    bool isRecorded = begin_recording(); \
+    off_t start = isRecorded ? (off_t)(offset) : 0; \
+    ssize_t done = system_##name whole; \
+    int failure = errno; \
+    if (isRecorded) record_write(file, start, bytes, done); \
+    end_recording(isRecorded); \
+    errno = failure; \
+    return done; \
   }
 
 WRITING(
@@ -396,8 +578,8 @@ static bool reserve(int file, int mode, off_t end)
 ALLOCATING(fallocate, off_t)
 ALLOCATING(fallocate64, off64_t)
 
-ON_FILE(FaultyFilesSync, fsync, (int file), file, (file))
-ON_FILE(FaultyFilesSync, fdatasync, (int file), file, (file))
+SYNCING(fsync)
+SYNCING(fdatasync)
 // What is cut off, and what was allocated behind it, makes room.
 static void shrink(int file, off_t size)
 {
@@ -418,52 +600,51 @@ static void shrink(int file, off_t size)
     SYSTEM(name, call); \
     if (meet_file(FaultyFilesTruncate, file) != FaultyFilesNot) return refuse(); \
     if (filling) shrink(file, size); \
-    return system_##name(file, size); \
+    bool isRecorded = begin_recording(); \
+    int code = system_##name(file, size); \
+    int failure = errno; \
+    if (isRecorded && code == 0) record_file("t", file, size); \
+    end_recording(isRecorded); \
+    errno = failure; \
+    return code; \
   }
 
 TRUNCATING(ftruncate, off_t)
 TRUNCATING(ftruncate64, off64_t)
 
-int rename(const char *old, const char *new)
-{
-  typedef int (*call)(const char *, const char *);
-  SYSTEM(rename, call);
-  if (meet_name(FaultyFilesRename, AT_FDCWD, new) != FaultyFilesNot) return refuse();
-  forget(new);
-  return system_rename(old, new);
-}
+RENAMING(
+  FaultyFilesRename, rename, (const char *old, const char *new), "r", AT_FDCWD, old, AT_FDCWD, new,
+  (old, new))
+RENAMING(
+  FaultyFilesRename, renameat, (int from, const char *old, int to, const char *new), "r", from, old,
+  to, new, (from, old, to, new))
+RENAMING(
+  FaultyFilesLink, link, (const char *old, const char *new), "l", AT_FDCWD, old, AT_FDCWD, new,
+  (old, new))
+static const char *const none = NULL;
 
-NAMED(
-  FaultyFilesRename, renameat, (int from, const char *old, int to, const char *new), to, new,
-  (from, old, to, new))
-NAMED(FaultyFilesLink, link, (const char *old, const char *new), AT_FDCWD, new, (old, new))
-int unlink(const char *path)
-{
-  typedef int (*call)(const char *);
-  SYSTEM(unlink, call);
-  if (meet_name(FaultyFilesRemove, AT_FDCWD, path) != FaultyFilesNot) return refuse();
-  forget(path);
-  return system_unlink(path);
-}
+RENAMING(
+  FaultyFilesRemove, unlink, (const char *path), "u", AT_FDCWD, path, AT_FDCWD, none, (path))
+RENAMING(
+  FaultyFilesRemove, rmdir, (const char *path), "u", AT_FDCWD, path, AT_FDCWD, none, (path))
 
 int unlinkat(int directory, const char *path, int flags)
 {
   typedef int (*call)(int, const char *, int);
   SYSTEM(unlinkat, call);
   if (meet_name(FaultyFilesRemove, directory, path) != FaultyFilesNot) return refuse();
-  if (filling && !(flags & AT_REMOVEDIR)) {
-    char link[64], whole[PATH_MAX];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
-    ssize_t length = path[0] == '/' ? 0 : readlink(link, whole, sizeof whole - 1);
-    if (length < 0) length = 0;
-    snprintf(
-      whole + length, sizeof whole - (size_t)length, path[0] == '/' ? "%s" : "/%s", path);
-    forget(whole);
-  }
-  return system_unlinkat(directory, path, flags);
+  char whole[PATH_MAX];
+  whole_path(directory, path, whole);
+  if (filling && whole[0]) forget(whole);
+  bool isRecorded = begin_recording();
+  int code = system_unlinkat(directory, path, flags);
+  int failure = errno;
+  if (isRecorded && code == 0) record_names("u", directory, path, AT_FDCWD, NULL);
+  end_recording(isRecorded);
+  errno = failure;
+  return code;
 }
 
-NAMED(FaultyFilesRemove, rmdir, (const char *path), AT_FDCWD, path, (path))
 int mkdir(const char *path, mode_t mode)
 {
   typedef int (*call)(const char *, mode_t);
@@ -476,7 +657,14 @@ int mkdir(const char *path, mode_t mode)
     errno = ENOSPC;
     return -1;
   }
-  return system_mkdir(path, mode);
+  bool isRecorded = begin_recording();
+  int code = system_mkdir(path, mode);
+  int failure = errno;
+  if (isRecorded && code == 0 && is_inside(path) && examine_name(path, &status) == 0)
+    put_line("m\t%ju\t%s\n", (uintmax_t)status.st_ino, path);
+  end_recording(isRecorded);
+  errno = failure;
+  return code;
 }
 
 

@@ -64,6 +64,7 @@ import StoreCrashScript
         let isOver = faulty_files_failed() != nil
         try await writer.run(action, step: step)
         StoreFaultChild.say("done \(step)")
+        faulty_files_note("\(step)")
         if !isOver, faulty_files_failed() != nil { StoreFaultChild.say("met \(step)") }
       } catch let error as SmartStoreError {
         try tell(error, step)

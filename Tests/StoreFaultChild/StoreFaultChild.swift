@@ -9,13 +9,22 @@ import StoreCrashScript
   /// For each number it runs one session in a folder of that name, in which this operation of the kind
   /// fails once, and tells what happened as ``FaultSession`` says. `StoreFaultChild keys …` changes keys
   /// and encryption, as ``KeySession`` says, `StoreFaultChild full …` alters soups on a full disk, as
-  /// ``FullSession`` says.
+  /// ``FullSession`` says. `StoreFaultChild record …` writes down what reaches the disk, and `StoreFaultChild
+  /// move …` does so while stores of an older format are moved, as ``FormatMove`` says.
   @main
   struct StoreFaultChild {
     static func main() async {
       let arguments = CommandLine.arguments.dropFirst()
       if arguments.first == "keys" {
         await KeySession.main(Array(arguments.dropFirst()))
+        return
+      }
+      if arguments.first == "record" {
+        await record(Array(arguments.dropFirst()))
+        return
+      }
+      if arguments.first == "move" {
+        await FormatMove.main(Array(arguments.dropFirst()))
         return
       }
       if arguments.first == "full" {
@@ -47,6 +56,18 @@ import StoreCrashScript
         }
         say("end \(seen.joined(separator: ",")) \(failed ?? "-")")
       }
+    }
+
+    /// Runs one session in which nothing fails, and writes down what reaches the disk: `record FOLDER SEED
+    /// LOG`. The store is in a folder in that one.
+    private static func record(_ arguments: [String]) async {
+      guard arguments.count == 3, let seed = UInt64(arguments[1]) else { exit(2) }
+      faulty_files_record(arguments[0], arguments[2])
+      var session = FaultSession(
+        folder: URL(filePath: arguments[0]).appending(path: "store"),
+        script: CrashScript(seed: seed))
+      await session.run()
+      faulty_files_disarm()
     }
 
     /// Past any buffer, in one piece: what was said before the end is read after it.

@@ -176,7 +176,7 @@ package struct DurableFile: Sendable {
   /// Makes the folder of the file, and those above it, unless they exist.
   package func makeFolder() throws(FileFailure) { try Self.makeFolder(folder) }
 
-  /// Makes a folder, and those above it, unless they exist.
+  /// Makes a folder, and those above it, unless they exist. The names of new folders are on disk on return.
   package static func makeFolder(_ path: String) throws(FileFailure) {
     if try makeLastFolder(path) { return }
     let above = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -187,7 +187,15 @@ package struct DurableFile: Sendable {
 
   /// Makes a folder, unless it exists; false if the one above it does not.
   private static func makeLastFolder(_ path: String) throws(FileFailure) -> Bool {
-    if mkdir(path, 0o700) == 0 { return true }
+    if mkdir(path, 0o700) == 0 {
+      // A file in it is on disk only when the name of its folder is.
+      do throws(FileFailure) {
+        try syncFolder(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+      } catch  where error.errno == EACCES {
+        // A folder that may be written to and not be read cannot be opened to sync it.
+      }
+      return true
+    }
     switch errno {
     case ENOENT: return false
     case EEXIST:

@@ -39,6 +39,21 @@ void faulty_files_arm(
 /// more with ENOSPC, until the disarming. What is removed makes room.
 void faulty_files_fill(const char *folder, long room);
 
+/// Writes down in `log` what changes in `folder` and below it, in order, until the disarming:
+///
+/// - `w INODE OFFSET SIZE`, then so many bytes and a line end: bytes were written;
+/// - `t INODE SIZE`: a file was cut or extended;
+/// - `s INODE`: a file or folder was synced;
+/// - `c INODE PATH`, `m INODE PATH`: a file or a folder was made;
+/// - `r OLD NEW`, `l OLD NEW`, `u PATH`: a name was changed, added, removed;
+/// - `n TEXT`: see faulty_files_note.
+///
+/// Paths follow tabs.
+void faulty_files_record(const char *folder, const char *log);
+
+/// Writes a line of the program's own into the log, if one is written.
+void faulty_files_note(const char *text);
+
 /// Fails and counts nothing any longer.
 void faulty_files_disarm(void);
 

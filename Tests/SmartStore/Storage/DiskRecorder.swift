@@ -97,7 +97,7 @@ struct DiskState {
     return image
   }
 
-  private static func apply(_ change: DiskRecorder.Event, to bytes: inout [UInt8]?) {
+  static func apply(_ change: DiskRecorder.Event, to bytes: inout [UInt8]?) {
     switch change {
     case .write(let offset, let new):
       var content = bytes ?? []
@@ -108,6 +108,9 @@ struct DiskState {
       bytes = content
     case .truncate(let size):
       if let content = bytes, content.count > size { bytes = Array(content.prefix(size)) }
+      if let content = bytes, content.count < size {
+        bytes = content + [UInt8](repeating: 0, count: size - content.count)
+      }
     case .remove:
       bytes = nil
     case .sync, .acknowledged:
@@ -116,7 +119,7 @@ struct DiskState {
   }
 
   /// Applies some sectors of a write, or all or nothing of any other change.
-  private static func applyPart(
+  static func applyPart(
     of change: DiskRecorder.Event, to bytes: inout [UInt8]?,
     using random: inout some RandomNumberGenerator
   ) {
