@@ -337,6 +337,9 @@ public final class SmartStore: Sendable {
   ) throws -> T {
     if state.withLock({ $0.holdsFailedCommit }) { try revoke(database) }
     try database.runCached("BEGIN IMMEDIATE")
+    let binding = self.database.sealed?.binding
+    let changesBefore = database.totalChangesCount
+    var isMarked = false
     do {
       let access = StoreAccess(
         database, catalog: try catalogs.current(database), diagnostics: diagnostics,
@@ -349,6 +352,12 @@ public final class SmartStore: Sendable {
         changed = access.catalog.at(schemaVersion: try SoupCatalog.schemaVersion(database))
       }
       try self.database.checkPlace(database)
+      try self.database.checkKey()
+      // The first page names the generation of the WAL, and has to change after each checkpoint.
+      if database.totalChangesCount != changesBefore, binding?.takeMark() == true {
+        isMarked = true
+        try database.touch()
+      }
       if let sequence {
         do {
           try files.commit(access.externalChanges, sequence: sequence) {
@@ -368,6 +377,7 @@ public final class SmartStore: Sendable {
     } catch {
       // The first failure is the one to tell; after a lost transaction there is nothing to undo.
       try? database.rollback()
+      if isMarked { binding?.returnMark() }
       if files.isInUse { files.discardStaged() }
       throw error
     }

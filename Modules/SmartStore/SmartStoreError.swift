@@ -9,8 +9,8 @@ public struct SmartStoreError: Error, Sendable {
   /// The kind of a failure. Kinds may be added; compare, do not enumerate.
   public struct Code: Sendable, Hashable {
     private enum Kind: String {
-      case keyLocked, keyMissing, wrongKey, corruptKeyFile, foreignStore
-      case corrupt, notADatabase, databaseMissing, diskFull, io, readOnly, outOfMemory
+      case keyLocked, keyMissing, wrongKey, corruptKeyFile, foreignStore, keyExhausted
+      case corrupt, corruptLog, notADatabase, databaseMissing, diskFull, io, readOnly, outOfMemory
       case busyOtherProcess, busy, interrupted, closed
       case invalidStoreName, invalidSoupName, noIndexSpecs, invalidIndexSpec, unknownSoup
       case notIndexed, ambiguousMatch, externalIdMissing
@@ -37,8 +37,15 @@ public struct SmartStoreError: Error, Sendable {
     /// store knows under this name. Put the right files in their place; if you restored these from a backup,
     /// call ``StoreMaintenance/acceptRestoredFiles(_:)``.
     public static let foreignStore = Code(kind: .foreignStore)
+    /// The data key has encrypted as many pages as is safe. Give the store a new one with
+    /// ``StoreMaintenance/reencrypt(from:to:)``; until then it can be read.
+    public static let keyExhausted = Code(kind: .keyExhausted)
     /// The database opens but its content is damaged. Retrying does not help.
     public static let corrupt = Code(kind: .corrupt)
+    /// The write-ahead log (WAL) was removed, cut or exchanged outside the store, so that transactions are
+    /// missing. Restore all files from one backup, or accept the loss with
+    /// ``StoreMaintenance/acceptLostLog(_:)``.
+    public static let corruptLog = Code(kind: .corruptLog)
     /// The file at the store's place is no database. Retrying does not help.
     public static let notADatabase = Code(kind: .notADatabase)
     /// There is no database where one was, or none to read. Retrying does not help; restore it, or

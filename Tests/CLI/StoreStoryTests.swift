@@ -236,6 +236,24 @@ import TestSupport
     #expect(nobody["message"]?.string?.contains("no store") == true)
   }
 
+  @Test func `a store that lost what binds its log is refused until the loss is accepted`()
+    async throws
+  {
+    let tool = try await toolWithSoup()
+    let whole = try await tool("store", "accept-loss", "--global")
+    #expect(whole.status == 0)
+    let anchor = tool.state.appending(path: "stores/stores/defaultStore/store.sqlite-anchor")
+    try FileManager.default.removeItem(at: anchor)
+    let refused = try await tool.failure("soup", "info", "tools", "--global")
+    #expect(refused["message"]?.string?.contains("accept-loss") == true)
+    let checked = try await tool("store", "verify", "--global")
+    #expect(checked.status == 1)
+    #expect(checked.output.contains("binds the write-ahead log"))
+    let accepted = try await tool.json("store", "accept-loss", "--global")
+    #expect(accepted["clean"] == true)
+    #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 3)
+  }
+
   @Test func `a store that another process writes can be read and not written`() async throws {
     let tool = try await toolWithSoup()
     let lock = tool.state.appending(path: "stores/stores/defaultStore/store.lock").path

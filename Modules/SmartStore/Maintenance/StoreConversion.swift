@@ -90,7 +90,8 @@ struct StoreConversion {
     let keys = try StoreKeyring.create(paths, provider: provider, isPending: true)
     try take(.keyWritten)
     let store = SealedStore(keys: keys, cipher: options.cipher)
-    let sealer = PageSealer(keys: keys, cipher: options.cipher)
+    var anchor = LogAnchor(generation: 1)
+    let sealer = PageSealer(keys: keys, cipher: options.cipher, generation: anchor.generation)
     try copy(paths.exported, to: paths.encrypted) { page, number in
       if number == 1 {
         // A copy that was never opened is not in WAL mode yet.
@@ -103,6 +104,8 @@ struct StoreConversion {
     }
     try verify(paths.encrypted, store: store)
     try convertExternalFiles(from: nil, to: ExternalFileSealer(store: store))
+    anchor.encryptions = try pageCount(paths.encrypted)
+    try replaceAnchor(anchor, keys)
     try replace(with: paths.encrypted)
   }
 
@@ -174,7 +177,10 @@ struct StoreConversion {
   ) throws(SmartStoreError) {
     try checkCopies()
     let epoch = try StoreKeyring.nextEpoch(paths, from: old, to: new)
-    let sealer = PageSealer(keys: epoch.keys, cipher: options.cipher)
+    var anchor = try readAnchor(epoch.keys)
+    anchor?.encryptions = try pageCount(paths.database)
+    let sealer = PageSealer(
+      keys: epoch.keys, cipher: options.cipher, generation: anchor?.generation ?? 0)
     try copy(paths.database, to: paths.reencrypted) { page, number in
       sealer.pageBytes.copyMemory(from: page, byteCount: PageFormat.pageSize)
       guard sealer.open(number: number, into: page) != nil, sealer.seal(page, number: number)
@@ -188,6 +194,7 @@ struct StoreConversion {
       try exchange(epoch)
       // One by one: until all are sealed anew, the key file holds both keys.
       try ExternalFiles(database: paths.database, sealer: ExternalFileSealer(store: store)).reseal()
+      if let anchor { try replaceAnchor(anchor, epoch.keys) }
       try StoreKeyring.dropOlderEpochs(paths, provider: new)
     } catch {
       // The copy is there until it has taken the database's place, whether or not that was told.
@@ -222,6 +229,35 @@ struct StoreConversion {
           cause: second)
       }
       throw error
+    }
+  }
+
+  // MARK: The anchor of the write-ahead log (WAL)
+
+  /// The anchor of the store; nil if it is from before there were anchors.
+  private func readAnchor(_ keys: StoreKeys) throws(SmartStoreError) -> LogAnchor? {
+    do {
+      return try LogCheck(paths, keys: keys, cipher: options.cipher).anchor
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.anchor)
+    }
+  }
+
+  /// The number of pages of a database file.
+  private func pageCount(_ path: String) throws(SmartStoreError) -> UInt64 {
+    do {
+      return (try DurableFile(path: path).size() ?? 0) / UInt64(PageFormat.pageSize)
+    } catch {
+      throw SmartStoreError(storage: error, at: path)
+    }
+  }
+
+  /// Replaces the anchor by one that the newest data key encrypts.
+  private func replaceAnchor(_ anchor: LogAnchor, _ keys: StoreKeys) throws(SmartStoreError) {
+    do {
+      try StoreAnchors.replace(with: anchor, paths, keys: keys, cipher: options.cipher)
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.anchor)
     }
   }
 

@@ -37,6 +37,12 @@ struct StoreLeftovers {
     }
   }
 
+  /// The generation of the write-ahead log (WAL) that the database names; nil if it is none of a store. As
+  /// with ``header()``, the database must not be open.
+  func generation() throws(SmartStoreError) -> UInt64? {
+    try header().flatMap { $0.kind == .store ? $0.generation : nil }
+  }
+
   private func settleKeyFile() throws(FileFailure) {
     let pending = DurableFile(path: paths.pendingKeyFile)
     guard try pending.size() != nil else { return }
@@ -45,6 +51,7 @@ struct StoreLeftovers {
     case .store where !hasKeyFile:
       try pending.move(to: URL(fileURLWithPath: paths.keyFile))
     case .plaintext:
+      try DurableFile(path: paths.anchor).remove()
       try pending.remove()
     default:
       // Neither is what maintenance leaves behind: not ours to judge.

@@ -23,7 +23,7 @@ extension StoreMaintenance {
   }
 
   /// Checks a store that no other process can write to.
-  private func checkLocked(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreReport {
+  func checkLocked(_ encryption: StoreEncryption) throws(SmartStoreError) -> StoreReport {
     var report = StoreReport()
     let sealed = try checkPages(encryption, into: &report)
     // Nothing is written before the pages are known to be whole.
@@ -51,6 +51,7 @@ extension StoreMaintenance {
       return nil
     }
     let keys = try StoreKeyring.open(paths.withKeyFileOfDatabase(), provider: provider)
+    let generation = try StoreLeftovers(paths).generation()
     do {
       if let damage = try LogDamage.find(in: paths.log, keys: keys, cipher: options.cipher) {
         report.add(
@@ -59,9 +60,13 @@ extension StoreMaintenance {
             detail: "the log was damaged outside the store, and \(damage.transactions) or more "
               + "transactions in it cannot be reached"))
       }
-      let log = try CommittedLog(paths.log, keys: keys, cipher: options.cipher)
+      let check = try LogCheck(paths, keys: keys, cipher: options.cipher)
+      if let fault = check.fault(databaseGeneration: generation) {
+        report.add(.init(kind: .log, detail: fault.finding))
+      }
       try PageVerifier.check(
-        paths.database, keys: keys, cipher: options.cipher, except: log.pages, into: &report)
+        paths.database, keys: keys, cipher: options.cipher, except: check.log.pages,
+        into: &report)
     } catch {
       throw SmartStoreError(storage: error, at: paths.database)
     }
@@ -145,7 +150,7 @@ extension StoreMaintenance {
 extension StorePaths {
   /// These paths with the key file where interrupted maintenance left it: a sealed database that has none
   /// owns the pending one.
-  fileprivate func withKeyFileOfDatabase() throws(SmartStoreError) -> StorePaths {
+  func withKeyFileOfDatabase() throws(SmartStoreError) -> StorePaths {
     guard !DurableFile(path: keyFile).exists, DurableFile(path: pendingKeyFile).exists,
       try StoreLeftovers(self).header()?.kind == .store
     else { return self }
@@ -178,6 +183,7 @@ extension StoreDatabase {
     do {
       try writer.writeWithoutTransaction { database in
         checkpoints?.waitUntilIdle()
+        if let sealed { try checkLog(of: sealed, paths, into: &found) }
         let log = try sealed.map { sealed in
           try CommittedLog(
             paths.log, keys: sealed.keys, cipher: sealed.cipher,
@@ -190,6 +196,19 @@ extension StoreDatabase {
       let failure = SmartStoreError(storage: error, at: url.path)
       guard failure.code == .corrupt else { throw failure }
       found.add(.init(kind: .structure, detail: failure.message))
+    }
+  }
+}
+
+extension StoreDatabase {
+  /// Looks whether the write-ahead log (WAL) in the folder is the one that this store writes to.
+  private func checkLog(
+    of sealed: SealedStore, _ paths: StorePaths, into report: inout StoreReport
+  ) throws(FileFailure) {
+    let check = try LogCheck(paths, keys: sealed.keys, cipher: sealed.cipher)
+    // Of the database's generation the anchor knows: this process wrote both.
+    if let fault = check.fault(databaseGeneration: sealed.binding?.generation) {
+      report.add(.init(kind: .log, detail: fault.finding))
     }
   }
 }

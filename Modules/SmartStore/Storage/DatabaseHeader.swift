@@ -14,6 +14,9 @@ struct DatabaseHeader {
   let hasRoom: Bool
   /// Whether the database keeps a write-ahead log (WAL) already.
   let hasLog: Bool
+  /// The generation of the WAL that the first page was written in; 0 for a plaintext database, and for a
+  /// store from before there were anchors.
+  let generation: UInt64
 
   /// Judges the first 100 bytes of a file as stored.
   init(_ bytes: UnsafeRawBufferPointer) {
@@ -21,6 +24,7 @@ struct DatabaseHeader {
       kind = .foreign
       hasRoom = false
       hasLog = false
+      generation = 0
       return
     }
     let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
@@ -31,6 +35,22 @@ struct DatabaseHeader {
       Self.holds(PageFormat.storeMagic, bytes, at: 0)
       || (isSQLite && Self.holds(PageFormat.sealMark, bytes, at: PageFormat.sealMarkOffset))
     kind = isSealed && hasRoom ? .store : isSQLite ? .plaintext : .foreign
+    let number = bytes.loadUnaligned(fromByteOffset: PageFormat.generationOffset, as: UInt64.self)
+    generation = kind == .store ? UInt64(bigEndian: number) : 0
+  }
+
+  /// Writes the generation of the WAL into a header, in place.
+  static func set(generation: UInt64, at header: UnsafeMutableRawPointer) {
+    header.storeBytes(
+      of: generation.bigEndian, toByteOffset: PageFormat.generationOffset, as: UInt64.self)
+  }
+
+  /// Takes the generation of the WAL out of a header, in place: SQLite knows nothing of it.
+  static func takeGeneration(at header: UnsafeMutableRawPointer) -> UInt64 {
+    let number = header.loadUnaligned(
+      fromByteOffset: PageFormat.generationOffset, as: UInt64.self)
+    set(generation: 0, at: header)
+    return UInt64(bigEndian: number)
   }
 
   /// Turns a header as SQLite writes it into the stored form of a sealed one, in place.

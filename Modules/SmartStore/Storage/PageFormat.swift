@@ -27,6 +27,9 @@ enum PageFormat {
   /// Tells a sealed file with SQLite's words from a plaintext one, in bytes that SQLite keeps zero.
   static let sealMark: StaticString = "FFSEALED"
   static let sealMarkOffset = 72
+  /// Where the first page names the generation of the write-ahead log (WAL) that it was written in: in
+  /// bytes that SQLite keeps zero. Zero in a store from before there were anchors.
+  static let generationOffset = 80
 
   /// The page that SQLite's locks lie in; it is never written.
   static let lockPage: UInt32 = 0x4000_0000 / UInt32(pageSize) + 1
@@ -51,6 +54,11 @@ enum PageFormat {
   static func isFrame(atOffset offset: Int64) -> Bool {
     offset >= Int64(logHeaderSize)
       && (offset - Int64(logHeaderSize)) % Int64(frameSize) == 0
+  }
+
+  /// The number of the frame that starts at `offset`, counted from 1.
+  static func frameNumber(atOffset offset: Int64) -> Int {
+    (Int(offset) - logHeaderSize) / frameSize + 1
   }
 
   /// The first 100 bytes and the empty root of a database in WAL mode: what SQLite itself would

@@ -9,7 +9,13 @@ import Foundation
 final class PageSealer {
   private let keys: StoreKeys
   private let cipher: any StoreCipher
+  private let binding: LogBinding?
+  private let generation: UInt64
   private var nonces = NoncePool()
+  /// The generation that the first page named when it was opened last; 0 before.
+  private(set) var openedGeneration: UInt64 = 0
+  /// The generation that the first page names since it was sealed last; 0 before.
+  private(set) var sealedGeneration: UInt64 = 0
   /// A frame of the log: its header, then a page. Pages of the database file use the same place.
   private let frame = UnsafeMutableRawBufferPointer.allocate(
     byteCount: PageFormat.frameSize, alignment: 16)
@@ -17,7 +23,15 @@ final class PageSealer {
   private let header = UnsafeMutableRawBufferPointer.allocate(
     byteCount: headerFixedSize + PageFormat.headerSize, alignment: 16)
 
-  init(keys: StoreKeys, cipher: any StoreCipher) {
+  /// - Parameters:
+  ///   - binding: Counts the pages that are sealed, and knows the generation of the WAL that the first page
+  ///     names then.
+  ///   - generation: That generation, for a copy.
+  init(
+    keys: StoreKeys, cipher: any StoreCipher, binding: LogBinding? = nil, generation: UInt64 = 0
+  ) {
+    self.binding = binding
+    self.generation = generation
     self.keys = keys
     self.cipher = cipher
     frame.initializeMemory(as: UInt8.self, repeating: 0)
@@ -67,9 +81,12 @@ final class PageSealer {
     if clear > 0 {
       guard isStorePage1(plaintext) else { return false }
       page.copyMemory(from: plaintext, byteCount: clear)
+      sealedGeneration = binding?.generation ?? generation
+      DatabaseHeader.set(generation: sealedGeneration, at: page)
     }
     let nonce = page + PageFormat.usableSize + PageFormat.tagSize
     guard nonces.take(into: nonce) else { return false }
+    binding?.willEncrypt()
     (nonce + PageFormat.nonceSize)
       .storeBytes(of: epoch.number.bigEndian, as: UInt32.self)
     do {
@@ -113,6 +130,7 @@ final class PageSealer {
         authenticating: bound),
       opened.count == PageFormat.usableSize - clear
     else { return nil }
+    if clear > 0 { openedGeneration = DatabaseHeader.takeGeneration(at: plaintext) }
     opened.withUnsafeBytes { bytes in
       UnsafeMutableRawBufferPointer(start: plaintext + clear, count: bytes.count)
         .copyMemory(from: bytes)

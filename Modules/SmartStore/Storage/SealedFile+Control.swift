@@ -7,8 +7,10 @@ extension SealedFile.State {
     switch operation {
     case SQLITE_FCNTL_CKPT_START:
       connection.isCheckpointing = true
+      connection.beginsCheckpoint = true
     case SQLITE_FCNTL_CKPT_DONE:
       connection.isCheckpointing = false
+      connection.beginsCheckpoint = false
       connection.copied = nil
     case SQLITE_FCNTL_PRAGMA:
       if let refusal = refusePragma(argument) { return refusal }

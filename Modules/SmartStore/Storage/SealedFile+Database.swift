@@ -10,6 +10,7 @@ extension SealedFile.State {
     case (PageFormat.headerSize, 0):
       let code = read(base, buffer, Int32(count), offset)
       DatabaseHeader.restore(at: buffer)
+      _ = DatabaseHeader.takeGeneration(at: buffer)
       return code
     case (16, 24):
       return read(base, buffer, Int32(count), offset)
@@ -33,9 +34,15 @@ extension SealedFile.State {
     guard count == PageFormat.pageSize, let write = methods.xWrite,
       let number = PageFormat.pageNumber(atOffset: offset)
     else { return SQLITE_IOERR }
+    if connection.beginsCheckpoint {
+      let code = connection.store.binding?.willCheckpoint() ?? SQLITE_OK
+      guard code == SQLITE_OK else { return code }
+      connection.beginsCheckpoint = false
+    }
     let sealer = connection.sealer
     guard connection.holdsSealed(number, plaintext: buffer) || sealer.seal(buffer, number: number)
     else { return StoreIOError.write }
+    if number == 1 { connection.writtenGeneration = sealer.sealedGeneration }
     return write(base, sealer.pageBytes, Int32(count), offset)
   }
 }

@@ -101,9 +101,12 @@ extension SealedFile.State {
   }
 
   private func writeHeader(_ buffer: UnsafeRawPointer) -> Int32 {
-    let code = flushFrames()
+    var code = flushFrames()
     guard code == SQLITE_OK else { return code }
     guard let write = methods.xWrite else { return SQLITE_IOERR }
+    let salts = (buffer + 16).loadUnaligned(as: UInt64.self)
+    code = connection.store.binding?.willBegin(salts, sync: syncBelow) ?? SQLITE_OK
+    guard code == SQLITE_OK else { return code }
     let header = connection.sealer.frameBytes
     header.copyMemory(from: buffer, byteCount: PageFormat.logHeaderSize)
     LogFormat.hideHeader(header)
@@ -111,16 +114,37 @@ extension SealedFile.State {
   }
 
   private func writeFrameHeader(_ buffer: UnsafeRawPointer, _ offset: Int64) -> Int32 {
-    connection.lastFrame = SealedConnection.Frame(
-      offset: offset, number: LogFormat.pageNumber(buffer), commits: LogFormat.isCommit(buffer))
-    guard connection.readsFrames else { return gatherHeader(buffer, offset) }
+    let number = PageFormat.frameNumber(atOffset: offset)
+    let salts = LogFormat.salts(buffer)
+    if let binding = connection.store.binding {
+      let code = binding.willWrite(frame: number, salts: salts, sync: syncBelow)
+      guard code == SQLITE_OK else { return code }
+    }
+    let frame = SealedConnection.Frame(
+      offset: offset, number: LogFormat.pageNumber(buffer),
+      commit: LogFormat.isCommit(buffer)
+        ? LogAnchor.Commit(salts: salts, frames: number, sums: LogFormat.sums(buffer)) : nil)
+    connection.lastFrame = frame
+    guard connection.readsFrames else {
+      // A frame before the one whose page was replaced: that transaction was taken back.
+      if let replaced = connection.replacedFrame, number <= replaced {
+        connection.replacedFrame = nil
+      }
+      return gatherHeader(buffer, offset)
+    }
     guard let write = methods.xWrite else { return SQLITE_IOERR }
     let header = connection.sealer.frameBytes
     header.copyMemory(from: buffer, byteCount: PageFormat.frameHeaderSize)
     guard LogFormat.hideFrame(header, key: connection.store.keys.current.frameKey) else {
       return StoreIOError.write
     }
-    return write(base, header, Int32(PageFormat.frameHeaderSize), offset)
+    let code = write(base, header, Int32(PageFormat.frameHeaderSize), offset)
+    // The last checksum to be corrected is that of the commit.
+    if code == SQLITE_OK, connection.replacedFrame != nil, let commit = frame.commit {
+      connection.replacedFrame = nil
+      connection.store.binding?.didWrite(commit)
+    }
+    return code
   }
 
   /// Writes the page of a frame. Its number comes from the frame's header: just written, or, when
@@ -135,16 +159,51 @@ extension SealedFile.State {
     guard let read = methods.xRead, let write = methods.xWrite else { return SQLITE_IOERR }
     let sealer = connection.sealer
     let number: UInt32
+    var commit: LogAnchor.Commit?
     if let last = connection.lastFrame, last.offset == frame {
       number = last.number
+      commit = last.commit
     } else {
+      let position = PageFormat.frameNumber(atOffset: frame)
+      connection.replacedFrame = min(connection.replacedFrame ?? position, position)
       let code = read(base, sealer.frameBytes, 4, frame)
       guard code == SQLITE_OK else { return code }
       number = LogFormat.pageNumber(sealer.frameBytes)
     }
     guard number != 0, sealer.seal(buffer, number: number) else { return StoreIOError.write }
-    return write(
+    let result = write(
       base, sealer.pageBytes, Int32(PageFormat.pageSize),
       frame + Int64(PageFormat.frameHeaderSize))
+    if result == SQLITE_OK, let commit { didWrite(commit) }
+    return result
+  }
+
+  /// The last frame of a transaction was written, unless checksums are to be corrected first.
+  func didWrite(_ commit: LogAnchor.Commit) {
+    if connection.replacedFrame == nil { connection.store.binding?.didWrite(commit) }
+  }
+
+  /// Brings the file to the disk. The anchor takes over what is on disk then.
+  func sync(_ flags: Int32) -> Int32 {
+    var code = flushFrames()
+    guard code == SQLITE_OK else { return code }
+    guard let sync = methods.xSync else { return SQLITE_IOERR }
+    guard let binding = connection.store.binding else { return sync(base, flags) }
+    guard kind == .log else {
+      code = sync(base, flags)
+      if code == SQLITE_OK, let generation = connection.writtenGeneration {
+        binding.didCheckpoint(generation)
+      }
+      connection.writtenGeneration = nil
+      return code
+    }
+    let written = binding.written
+    code = sync(base, flags)
+    if code == SQLITE_OK { binding.didSync(written) } else { binding.didFail() }
+    return code
+  }
+
+  private func syncBelow() -> Int32 {
+    methods.xSync?(base, SQLITE_SYNC_NORMAL) ?? SQLITE_IOERR
   }
 }

@@ -106,11 +106,15 @@ struct SealedFile {
       state.methods.xRead?(state.base, bytes.baseAddress, Int32(bytes.count), 0) ?? SQLITE_IOERR
     }
     guard code == SQLITE_OK || code == StoreIOError.shortRead else { return code }
-    let kind = header.withUnsafeBytes { bytes in
-      code == SQLITE_OK ? DatabaseHeader(bytes).kind : .foreign
-    }
-    state.connection.store.didOpen(path: String(cString: path), header: kind)
-    return kind == .store ? SQLITE_OK : SQLITE_NOTADB
+    // A file without a whole header is none of a store.
+    if code != SQLITE_OK { header = [] }
+    let found = header.withUnsafeBytes { DatabaseHeader($0) }
+    let store = state.connection.store
+    store.didOpen(path: String(cString: path), header: found)
+    guard found.kind == .store else { return SQLITE_NOTADB }
+    // Before a WAL is made, or read.
+    return store.binding?.admits(databaseGeneration: found.generation) == false
+      ? SQLITE_CANTOPEN : SQLITE_OK
   }
 }
 
@@ -123,10 +127,17 @@ final class SealedConnection {
   var holdsCheckpointLock = false
   /// Set while SQLite copies pages from the log to the database.
   var isCheckpointing = false
+  /// A checkpoint began and has not written to the database yet.
+  var beginsCheckpoint = false
+  /// The generation that the first page names, if it was written to the database since the last sync.
+  var writtenGeneration: UInt64?
   /// The page that a checkpoint read last: its number, and its plaintext to compare with.
   var copied: (number: UInt32, plaintext: Data)?
   /// The frame whose header was written last: its page usually follows.
   var lastFrame: Frame?
+  /// The first frame whose page SQLite replaced within its transaction: it corrects the checksums of all
+  /// frames from there on when it commits. Nil if there is none.
+  var replacedFrame: Int?
   /// Pages that were opened before they are asked for, while a transaction walks through tables.
   var readAhead: ReadAhead?
   /// Frames that wait to be written together.
@@ -139,12 +150,12 @@ final class SealedConnection {
   struct Frame {
     let offset: Int64
     let number: UInt32
-    /// Whether the frame is the last one of a transaction.
-    let commits: Bool
+    /// The transaction that the frame ends; nil if it ends none.
+    let commit: LogAnchor.Commit?
   }
 
   init(store: SealedStore) {
     self.store = store
-    sealer = PageSealer(keys: store.keys, cipher: store.cipher)
+    sealer = PageSealer(keys: store.keys, cipher: store.cipher, binding: store.binding)
   }
 }

@@ -30,7 +30,10 @@ private func installContentMethods(_ methods: UnsafeMutablePointer<sqlite3_io_me
     guard state.connection.store.acceptsWrites else { return StoreIOError.write }
     switch state.kind {
     case .database: return state.writeDatabase(buffer, Int(count), offset)
-    case .log: return state.writeLog(buffer, Int(count), offset)
+    case .log:
+      let code = state.writeLog(buffer, Int(count), offset)
+      if code != SQLITE_OK { state.connection.store.binding?.didFail() }
+      return code
     }
   }
   methods.pointee.xTruncate = { file, size in
@@ -39,7 +42,10 @@ private func installContentMethods(_ methods: UnsafeMutablePointer<sqlite3_io_me
     }
     guard state.connection.store.acceptsWrites else { return StoreIOError.truncate }
     if state.kind == .database, size % Int64(PageFormat.pageSize) != 0 { return SQLITE_IOERR }
-    let code = state.flushFrames()
+    var code = state.flushFrames()
+    if code == SQLITE_OK, state.kind == .log, size == 0 {
+      code = state.connection.store.binding?.willRemove() ?? SQLITE_OK
+    }
     guard code == SQLITE_OK else { return code }
     return truncate(state.base, size)
   }
@@ -48,12 +54,8 @@ private func installContentMethods(_ methods: UnsafeMutablePointer<sqlite3_io_me
 private func installFileMethods(_ methods: UnsafeMutablePointer<sqlite3_io_methods>) {
   methods.pointee.xClose = { file in SealedFile.close(file) }
   methods.pointee.xSync = { file, flags in
-    guard let state = SealedFile.state(file), let sync = state.methods.xSync else {
-      return SQLITE_IOERR
-    }
-    let code = state.flushFrames()
-    guard code == SQLITE_OK else { return code }
-    return sync(state.base, flags)
+    guard let state = SealedFile.state(file) else { return SQLITE_IOERR }
+    return state.sync(flags)
   }
   methods.pointee.xFileSize = { file, size in
     guard let state = SealedFile.state(file), let fileSize = state.methods.xFileSize else {

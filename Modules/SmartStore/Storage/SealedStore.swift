@@ -4,18 +4,21 @@ import Synchronization
 final class SealedStore: Sendable {
   let keys: StoreKeys
   let cipher: any StoreCipher
+  /// What binds the write-ahead log (WAL) to the database; nil for a copy, which has none.
+  let binding: LogBinding?
   private let writable = Atomic(false)
   private let damaged = Atomic(false)
   private let opened = Mutex(Opened())
 
   private struct Opened {
     var databasePath: String?
-    var header: DatabaseHeader.Kind?
+    var header: DatabaseHeader?
   }
 
-  init(keys: StoreKeys, cipher: any StoreCipher) {
+  init(keys: StoreKeys, cipher: any StoreCipher, binding: LogBinding? = nil) {
     self.keys = keys
     self.cipher = cipher
+    self.binding = binding
   }
 
   /// False until the store was found readable, and always for a read-only one: nothing of a store
@@ -36,9 +39,12 @@ final class SealedStore: Sendable {
   }
 
   /// What the database file turned out to be, once it was opened.
-  var header: DatabaseHeader.Kind? { opened.withLock { $0.header } }
+  var header: DatabaseHeader.Kind? { opened.withLock { $0.header?.kind } }
 
-  func didOpen(path: String, header: DatabaseHeader.Kind) {
+  /// The generation of the WAL that the first page named then.
+  var generation: UInt64 { opened.withLock { $0.header?.generation ?? 0 } }
+
+  func didOpen(path: String, header: DatabaseHeader) {
     opened.withLock { $0 = Opened(databasePath: path, header: header) }
   }
 
@@ -57,9 +63,9 @@ enum SealedStores {
     stores.withLock { $0[token] }
   }
 
-  /// True if `path` is the log of a store that accepts writes.
-  static func mayDelete(_ path: String) -> Bool {
-    stores.withLock { Array($0.values) }.contains { $0.mayDelete(path) }
+  /// The store that accepts writes and whose log is `path`.
+  static func store(ofLog path: String) -> SealedStore? {
+    stores.withLock { Array($0.values) }.first { $0.mayDelete(path) }
   }
 
   /// Makes `store` known under `token` until ``remove(_:)``.

@@ -63,8 +63,10 @@ private func installMethods(_ vfs: UnsafeMutablePointer<sqlite3_vfs>) {
   }
   vfs.pointee.xDelete = { vfs, path, syncDirectory in
     guard let base = SealedVFS.from(vfs)?.base, let path, let delete = base.pointee.xDelete,
-      SealedStores.mayDelete(String(cString: path))
+      let store = SealedStores.store(ofLog: String(cString: path))
     else { return StoreIOError.delete }
+    let code = store.binding?.willRemove() ?? SQLITE_OK
+    guard code == SQLITE_OK else { return code }
     return delete(base, path, syncDirectory)
   }
   vfs.pointee.xAccess = { vfs, path, flags, result in

@@ -20,6 +20,7 @@ package struct StoreDatabase: Sendable {
   let writerCacheBytes: Int
   /// The keys in use; nil for a plaintext store.
   let sealed: SealedStore?
+  private let encryptionLimit: UInt64
   /// What was lost of the log before it was opened; a copy is kept.
   let logDamage: LogDamage?
   /// Why the store could not be bound to its owner and name; nil if it is.
@@ -45,7 +46,7 @@ package struct StoreDatabase: Sendable {
   init(
     writer: DatabaseQueue, readers: StoreReaders, checkpoints: BackgroundCheckpoints?,
     writerCacheBytes: Int, paths: StorePaths, session: StoreSession, sealed: SealedStore?,
-    logDamage: LogDamage?, bindingFailure: SmartStoreError?
+    encryptionLimit: UInt64, logDamage: LogDamage?, bindingFailure: SmartStoreError?
   ) {
     self.bindingFailure = bindingFailure
     self.checkpoints = checkpoints
@@ -57,6 +58,7 @@ package struct StoreDatabase: Sendable {
     place = StorePlace(database: paths.database, log: paths.log)
     self.session = session
     self.sealed = sealed
+    self.encryptionLimit = encryptionLimit
   }
 
   /// Closes every connection, folds the log into the database as far as the disk allows, and gives the
@@ -100,7 +102,7 @@ package struct StoreDatabase: Sendable {
     let results: [Result<Void, any Error>] = [
       Result { try keepDamaged() }, Result { try checkpoints?.close() ?? () },
       Result { try readers.close() },
-      Result { try writer.close() },
+      Result { try writer.close() }, Result { sealed?.binding?.close() ?? () },
     ]
     do {
       for result in results { try result.get() }
@@ -121,6 +123,17 @@ package struct StoreDatabase: Sendable {
   /// - Throws: ``SmartStoreError`` `databaseMissing`.
   func checkPlace(_ database: Database) throws(SmartStoreError) {
     try place.check(database)
+  }
+
+  /// Refuses to write more with a data key than is safe.
+  ///
+  /// - Throws: ``SmartStoreError`` `keyExhausted`.
+  func checkKey() throws(SmartStoreError) {
+    guard let binding = sealed?.binding, binding.encryptions >= encryptionLimit else { return }
+    throw SmartStoreError(
+      .keyExhausted,
+      "Cannot save: the data key of the store at \(url.path) has encrypted as many pages as is safe. Close "
+        + "the store and call reencrypt(from:to:).")
   }
 
   /// Folds the log into the database file, as far as readers allow.

@@ -35,6 +35,9 @@ package struct StoreDatabaseOptions: Sendable {
   package var encryptsPlaintext = false
   /// Seals the pages.
   package var cipher: any StoreCipher = AESGCMCipher()
+  /// The number of pages that one data key encrypts: nonces are random, and GCM is safe for 2^32 of them. The
+  /// rest is for the transaction that reaches the limit.
+  package var encryptionLimit: UInt64 = (1 << 32) - (1 << 24)
   /// The VFS of encrypted stores; another one stands over a faulty disk.
   package var vfs: SealedVFS? = .standard
 

@@ -15,6 +15,8 @@ struct StoreKeys: Sendable {
     let frameKey: SymmetricKey
     /// Seals the files of externally stored elements.
     let fileKey: SymmetricKey
+    /// Encrypts the anchor of the write-ahead log (WAL).
+    let anchorKey: SymmetricKey
   }
 
   let storeID: UUID
@@ -30,7 +32,8 @@ struct StoreKeys: Sendable {
         number: dataKey.epoch,
         pageKey: Self.derive("page", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID),
         frameKey: Self.derive("frame", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID),
-        fileKey: Self.derive("file", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID))
+        fileKey: Self.derive("file", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID),
+        anchorKey: Self.derive("anchor", epoch: dataKey.epoch, from: dataKey.key, storeID: storeID))
     }
     guard let newest = epochs.first else { return nil }
     self.storeID = storeID

@@ -58,7 +58,7 @@ struct StoreOpening {
           .io, "This SQLite cannot open a database by URI, so stores cannot be encrypted with it")
       }
       let sealed = try sealedStore(provider, isNew: isNew)
-      if options.access == .readWrite { logDamage = try keepDamagedLog(of: sealed) }
+      if options.access == .readWrite, !isNew { logDamage = try keepDamagedLog(of: sealed) }
       location = vfs.uri(path: paths.database, token: session.register(sealed))
       store = sealed
     }
@@ -67,6 +67,7 @@ struct StoreOpening {
       writer = try connect(location, store: store, isNew: isNew)
     } catch {
       if store == nil, try isSealed() { throw encrypted() }
+      if let store { try checkAnchor(of: store) }
       throw SmartStoreError(storage: error, at: paths.database, header: store?.header)
     }
     do {
@@ -81,7 +82,8 @@ struct StoreOpening {
       writer: writer, readers: makeReaders(location, store: store),
       checkpoints: makeCheckpoints(location, store: store),
       writerCacheBytes: options.writerCacheBytes, paths: paths, session: session, sealed: store,
-      logDamage: logDamage, bindingFailure: bindingFailure)
+      encryptionLimit: options.encryptionLimit, logDamage: logDamage,
+      bindingFailure: bindingFailure)
   }
 
   /// Binds the store, which was found readable, to its owner and name.
@@ -202,21 +204,68 @@ struct StoreOpening {
       isNew && !hasKeyFile
       ? try StoreKeyring.create(paths, provider: provider)
       : try StoreKeyring.open(paths, provider: provider)
-    let store = SealedStore(keys: keys, cipher: options.cipher)
-    if isNew {
+    guard isNew else { return try boundStore(keys) }
+    do throws(SmartStoreError) {
       do {
-        try writeEmptyDatabase(store)
+        // Before the database, which names it.
+        try StoreAnchors.replace(
+          with: LogAnchor(generation: 1), paths, keys: keys, cipher: options.cipher)
       } catch {
-        // Without a database the key seals nothing. It may have taken its place before the failure.
-        if !hasKeyFile, !DurableFile(path: paths.database).exists { unlink(paths.keyFile) }
-        throw error
+        throw SmartStoreError(storage: error, at: paths.anchor)
       }
+      let store = try boundStore(keys)
+      try writeEmptyDatabase(store)
+      return store
+    } catch {
+      // Without a database the key seals nothing. It may have taken its place before the failure.
+      if !hasKeyFile, !DurableFile(path: paths.database).exists {
+        unlink(paths.anchor)
+        unlink(paths.keyFile)
+      }
+      throw error
     }
-    return store
+  }
+
+  /// The store with what binds its write-ahead log (WAL) to the database.
+  ///
+  /// - Throws: `corruptLog` if that is not the WAL which belongs to the database.
+  private func boundStore(_ keys: StoreKeys) throws(SmartStoreError) -> SealedStore {
+    guard let vfs = options.vfs else { return SealedStore(keys: keys, cipher: options.cipher) }
+    let check = try logCheck(keys, databaseGeneration: nil)
+    return SealedStore(
+      keys: keys, cipher: options.cipher,
+      binding: LogBinding(
+        paths.anchor, in: vfs.base, keys: keys, cipher: options.cipher, anchor: check.anchor,
+        log: check.log))
+  }
+
+  /// Says why a store was not opened whose database names a generation that the anchor does not know.
+  private func checkAnchor(of store: SealedStore) throws(SmartStoreError) {
+    guard let binding = store.binding, store.header == .store,
+      !binding.admits(databaseGeneration: store.generation)
+    else { return }
+    _ = try logCheck(store.keys, databaseGeneration: store.generation)
+  }
+
+  private func logCheck(
+    _ keys: StoreKeys, databaseGeneration: UInt64?
+  ) throws(SmartStoreError) -> LogCheck {
+    let check: LogCheck
+    do {
+      check = try LogCheck(paths, keys: keys, cipher: options.cipher)
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.log)
+    }
+    if let fault = check.fault(databaseGeneration: databaseGeneration) {
+      throw fault.error(paths)
+    }
+    return check
   }
 
   /// Copies a log that holds transactions which SQLite will not find, and will write over.
   private func keepDamagedLog(of store: SealedStore) throws(SmartStoreError) -> LogDamage? {
+    // There is nothing behind the transactions that SQLite finds.
+    if store.binding?.isWhole == true { return nil }
     do {
       let damage = try LogDamage.find(in: paths.log, keys: store.keys, cipher: store.cipher)
       guard let damage, let bytes = try DurableFile(path: paths.log).read() else { return nil }
@@ -231,7 +280,7 @@ struct StoreOpening {
   }
 
   private func writeEmptyDatabase(_ store: SealedStore) throws(SmartStoreError) {
-    let sealer = PageSealer(keys: store.keys, cipher: store.cipher)
+    let sealer = PageSealer(keys: store.keys, cipher: store.cipher, generation: 1)
     let isSealed = PageFormat.emptyDatabase().withUnsafeBytes { page in
       page.baseAddress.map { sealer.seal($0, number: 1) } ?? false
     }

@@ -24,6 +24,8 @@ struct StorePaths: Sendable {
   var log: String { database + "-wal" }
   /// The index of the log, rebuilt whenever it is missing.
   var index: String { database + "-shm" }
+  /// What the write-ahead log (WAL) must hold; of an encrypted store alone.
+  var anchor: String { database + "-anchor" }
   /// Locked by the one writer; empty.
   var lock: String { directory + "/store.lock" }
   /// Shared by those who only read, so that the files are not exchanged under them; empty.

@@ -12,6 +12,10 @@ import Testing
   private let script = CrashScript(seed: Effort.seed(33))
   private let encryption = StoreEncryption.encrypted(CrashScript.provider(0))
 
+  private static let names = [
+    "store.sqlite", "store.sqlite-anchor", "store.sqlite-wal", "store.key",
+  ]
+
   init() throws { folder = try TemporaryFolder(inMemory: true) }
 
   /// The files of a store by name, after some steps; with a log, as after a crash.
@@ -31,7 +35,7 @@ import Testing
     }
     if !withLog { try await writer.close() }
     var files: [String: Data] = [:]
-    for name in ["store.sqlite", "store.sqlite-wal", "store.key"] {
+    for name in Self.names {
       files[name] = try? Data(contentsOf: directory.appendingPathComponent(name))
     }
     if withLog { try await writer.close() }
@@ -71,35 +75,75 @@ import Testing
     }
   }
 
+  /// Opening refuses the files and a check names the log; no file is changed.
+  private func expectRefusal(_ files: [String: Data], _ comment: Comment) async throws {
+    let directory = try place(files)
+    do {
+      try await SmartStore.open(at: directory, encryption: encryption).close()
+      Issue.record(comment)
+    } catch {
+      #expect(error.code == .corruptLog, comment)
+    }
+    let report = try StoreMaintenance(at: directory).verify(encryption)
+    #expect(report.findings.contains { $0.kind == .log }, comment)
+    for (name, data) in files {
+      #expect(try Data(contentsOf: directory.appendingPathComponent(name)) == data, comment)
+    }
+  }
+
   @Test(.covers("SS-26"))
-  func `a flipped bit of the log costs at most the last two steps, or is found`()
+  func `every flipped bit of the log is refused, and leaves the files alone`()
     async throws
   {
-    var (files, states) = try await makeFiles(steps: 25, withLog: true)
+    var (files, _) = try await makeFiles(steps: 25, withLog: true)
     let whole = files["store.sqlite-wal"]
     var random = SeededGenerator(seed: script.seed)
-    var found = 0
-    for _ in 0..<Effort.times(400) {
+    for _ in 0..<Effort.times(200) {
       let (damaged, byte) = try flipBit(in: whole, using: &random)
       files["store.sqlite-wal"] = damaged
-      let directory = try place(files)
-      let store = try await SmartStore.open(at: directory, encryption: encryption)
-      let model = try await CrashModel.found(in: store, key: 0, script: script)
-      #expect(states.contains(model), "byte \(byte), seed \(script.seed)")
-      let report = try await store.verify()
-      if report.findings.contains(where: { $0.kind == .log }) {
-        found += 1
-        // Nothing is thrown away that may still be read by hand.
-        let kept = try Data(contentsOf: directory.appending(path: "store.sqlite-wal.damaged-1"))
-        #expect(kept == damaged)
-      } else {
-        // A torn write looks the same.
-        #expect(states.suffix(3).contains(model), "byte \(byte), seed \(script.seed)")
-      }
-      #expect(report.findings.allSatisfy { $0.kind == .log })
-      try await store.close()
+      try await expectRefusal(files, "byte \(byte), seed \(script.seed)")
     }
-    #expect(found > Effort.times(300))
+  }
+
+  @Test(.covers("SS-26"))
+  func `a log that is removed, cut at any frame or exchanged is refused`() async throws {
+    let (files, states) = try await makeFiles(steps: 12, withLog: true)
+    let (others, _) = try await makeFiles(steps: 12, withLog: true)
+    let whole = try #require(files["store.sqlite-wal"])
+    var changed = files
+    changed["store.sqlite-wal"] = nil
+    try await expectRefusal(changed, "removed")
+    for size in stride(from: PageFormat.logHeaderSize, to: whole.count, by: PageFormat.frameSize) {
+      changed["store.sqlite-wal"] = whole.prefix(size)
+      try await expectRefusal(changed, "\(size) of \(whole.count) bytes, seed \(script.seed)")
+    }
+    changed["store.sqlite-wal"] = others["store.sqlite-wal"]
+    try await expectRefusal(changed, "another store's")
+    // Later sessions, in each of which a log begins, and is left by a crash or gone.
+    let directory = folder.file("session")
+    try FileManager.default.moveItem(at: try place(files), to: directory)
+    for step in 12..<18 {
+      var writer = CrashWriter(folder: directory, script: script, key: 0)
+      writer.usesFiles = false
+      try await writer.open()
+      try await writer.run(.upsert(Array(0..<20)), step: step)
+      let crashed = folder.file("crashed")
+      try? FileManager.default.removeItem(at: crashed)
+      try FileManager.default.copyItem(at: directory, to: crashed)
+      try await writer.close()
+      for place in [crashed, directory] {
+        var later: [String: Data] = [:]
+        for name in Self.names {
+          later[name] = try? Data(contentsOf: place.appendingPathComponent(name))
+        }
+        // The first session here goes on with the log that was there.
+        if step > 12 || later["store.sqlite-wal"] == nil {
+          later["store.sqlite-wal"] = whole
+          try await expectRefusal(later, "an older one, step \(step)")
+        }
+      }
+    }
+    #expect(states.count == 13)
   }
 
   @Test(.covers("SS-26"))

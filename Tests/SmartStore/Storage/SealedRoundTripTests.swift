@@ -18,7 +18,10 @@ struct SealedRoundTripTests {
     try store.fill(1000)
     try store.close()
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.store.path)
-    #expect(names.sorted() == ["store.created", "store.key", "store.lock", "store.sqlite"])
+    #expect(
+      names.sorted() == [
+        "store.created", "store.key", "store.lock", "store.sqlite", "store.sqlite-anchor",
+      ])
 
     store = try folder.open()
     #expect(try store.count() == 1000)

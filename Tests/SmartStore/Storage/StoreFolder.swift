@@ -37,7 +37,8 @@ final class StoreFolder: Sendable {
   func contents(of directory: URL? = nil) throws -> [String: Data] {
     let directory = directory ?? store
     var contents: [String: Data] = [:]
-    for name in try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    // The anchor before the log: of a store that is written to it must not be newer.
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
     where !name.hasSuffix("-shm") {
       contents[name] = try Data(contentsOf: directory.appendingPathComponent(name))
     }
@@ -99,6 +100,11 @@ extension StoreDatabase {
             """, arguments: [id, entry.text, body, index])
       }
     }
+  }
+
+  /// Lets commits return without waiting for the disk, as with `Durability.normal`.
+  func commitWithoutSync() throws {
+    try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
   }
 
   /// The number of rows that ``fill(_:size:marker:)`` or ``fillSoup(_:size:)`` left.

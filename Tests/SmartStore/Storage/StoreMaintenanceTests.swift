@@ -107,12 +107,15 @@ struct StoreMaintenanceTests {
     #expect(failure { _ = try count(.encrypted(old)) } == .wrongKey)
     #expect(try count(.encrypted(new)) == 270)
     #expect(
-      try names() == ["store.created", "store.key", "store.lock", "store.readers", "store.sqlite"])
+      try names() == [
+        "store.created", "store.key", "store.lock", "store.readers", "store.sqlite",
+        "store.sqlite-anchor",
+      ])
     let after = try folder.contents()
     #expect(after["store.key"]?.count == before["store.key"]?.count)
-    // The old data key opens nothing any more.
+    // The old data key opens nothing any more, and the anchor of the log is read first.
     try #require(before["store.key"]).write(to: folder.file("store.key"))
-    #expect(failure { _ = try count(.encrypted(old)) } == .corrupt)
+    #expect(failure { _ = try count(.encrypted(old)) } == .corruptLog)
     try #require(after["store.key"]).write(to: folder.file("store.key"))
     for round in 0..<3 {
       try files.reencrypt(from: new, to: new)
@@ -212,7 +215,10 @@ struct StoreMaintenanceTests {
     #expect(throws: SmartStoreError.self) { try files.decrypt(old) }
     try files.encrypt(old)
     #expect(
-      try names() == ["store.created", "store.key", "store.lock", "store.readers", "store.sqlite"])
+      try names() == [
+        "store.created", "store.key", "store.lock", "store.readers", "store.sqlite",
+        "store.sqlite-anchor",
+      ])
     let sealed = try Data(contentsOf: folder.file("store.sqlite"))
     #expect(sealed.prefix(15) == Data("Fieldforce seal".utf8))
     #expect(sealed.range(of: Data("abcdefgh".utf8)) == nil)
@@ -304,7 +310,10 @@ struct StoreMaintenanceTests {
       let names = try FileManager.default.contentsOfDirectory(atPath: copy.path)
       #expect(
         names.allSatisfy {
-          ["store.created", "store.key", "store.lock", "store.readers", "store.sqlite"].contains($0)
+          [
+            "store.created", "store.key", "store.lock", "store.readers", "store.sqlite",
+            "store.sqlite-anchor",
+          ].contains($0)
         },
         "after \(step): \(names)")
       // And what was interrupted can be done again.

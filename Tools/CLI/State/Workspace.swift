@@ -99,6 +99,15 @@ struct Workspace {
     ) { try $0.verify(encryption) }
   }
 
+  /// Makes the store that the options name usable again although transactions of its log are missing.
+  func acceptLostLog(_ options: StoreOptions) async throws -> StoreReport {
+    let owner = try await options.global ? .global : StoreOwner(currentAccount())
+    let encryption = encryption
+    return try await stores.withClosedStore(
+      named: options.store ?? SmartStore.defaultStoreName, owner: owner
+    ) { try $0.acceptLostLog(encryption) }
+  }
+
   /// The records that have several entries in a soup of the store that the options name.
   func doubledRecords(_ options: StoreOptions) async throws -> [DoubledRecord] {
     try await storeToRead(options).doubledRecords(registry: registry)

@@ -11,7 +11,7 @@ struct StoreCommand: AsyncParsableCommand {
       StoreDeleteCommand.self,
       StoreUndoCommand.self, StoreUpsertCommand.self, StoreRemoveCommand.self,
       StoreListCommand.self, StoreSizeCommand.self, StoreVerifyCommand.self,
-      StoreEncryptCommand.self,
+      StoreEncryptCommand.self, StoreAcceptLossCommand.self,
     ])
 }
 

@@ -34,6 +34,31 @@ struct StoreVerifyCommand: AsyncParsableCommand {
   }
 }
 
+/// `fieldforce store accept-loss`: go on with a store of whose log transactions are missing.
+struct StoreAcceptLossCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accept-loss",
+    abstract: "Open a store again whose write-ahead log is missing, cut or exchanged.",
+    discussion: """
+      The transactions that the log held are lost for good. What is found of it is kept beside the
+      database, and each check names it until it is removed. A store whose log is whole stays as it is.
+      Prints what a check finds afterwards; ends with 1 if a page, index or entry is damaged.
+      Example: fieldforce store accept-loss --store orders
+      """)
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let report = try await store.state.withWorkspace { try await $0.acceptLostLog(store) }
+    output.print(report.json(with: [])) {
+      report.findings.map(\.description) + [report.summary(with: [])]
+    }
+    // The copy of the log is what the command leaves.
+    if report.findings.contains(where: { $0.kind != .log }) { throw ExitCode.failure }
+  }
+}
+
 extension DoubledRecord {
   fileprivate var detail: String {
     "entries \(entryIds.map(String.init).joined(separator: ", ")) stand for one record"

@@ -63,25 +63,49 @@ struct LogDamage: Equatable {
 struct CommittedLog {
   /// The pages that they hold: a checkpoint is going to write these to the database.
   private(set) var pages: Set<UInt32> = []
+  /// SQLite's identifier of the log; nil if there is no log, or its header is torn.
+  private(set) var salts: UInt64?
+  /// The last of the transactions.
+  private(set) var end: LogAnchor.Commit?
+  /// The transaction that ends with the frame that was asked for.
+  private(set) var named: LogAnchor.Commit?
+  /// The highest generation that a first page among the pages names.
+  private(set) var generation: UInt64 = 0
+  /// Whether nothing follows the last of the transactions.
+  private(set) var isWhole = true
 
   /// Reads the log of a store; one that is missing is empty.
   ///
-  /// - Parameter start: The number of frames that a checkpoint has written to the database already.
+  /// - Parameters:
+  ///   - start: The number of frames that a checkpoint has written to the database already.
+  ///   - name: The number of the frame to look for.
   init(
-    _ path: String, keys: StoreKeys, cipher: any StoreCipher, after start: Int = 0
+    _ path: String, keys: StoreKeys, cipher: any StoreCipher, after start: Int = 0,
+    naming name: Int? = nil
   ) throws(FileFailure) {
     guard DurableFile(path: path).exists else { return }
     var frames = FramesOnDisk(try PageFile(reading: path), keys: keys, cipher: cipher)
     try frames.readHeader()
-    guard let header = frames.header else { return }
+    guard let header = frames.header else {
+      isWhole = try DurableFile(path: path).size() == 0
+      return
+    }
+    salts = header.salts
     var expected = header.sums
     var pending: Set<UInt32> = []
-    while let frame = try frames.next(), frame.salts == header.salts, frame.isWhole,
-      frames.sums(after: expected) == frame.sums
-    {
+    while let frame = try frames.next() {
+      isWhole = false
+      guard frame.salts == header.salts, frame.isWhole,
+        frames.sums(after: expected) == frame.sums
+      else { return }
       expected = frame.sums
       if frame.number > start { pending.insert(frame.page) }
+      generation = max(generation, frame.generation)
       guard frame.isCommit else { continue }
+      isWhole = true
+      let commit = LogAnchor.Commit(salts: header.salts, frames: frame.number, sums: frame.sums)
+      end = commit
+      if frame.number == name { named = commit }
       pages.formUnion(pending)
       pending = []
     }
@@ -102,6 +126,8 @@ private struct FramesOnDisk: ~Copyable {
     let isCommit: Bool
     /// Whether its page is one of this store.
     let isWhole: Bool
+    /// The generation that it names, if it is the first page; else 0.
+    let generation: UInt64
   }
 
   /// The salts and checksum that the first frame goes on from; nil if the header is damaged.
@@ -141,11 +167,12 @@ private struct FramesOnDisk: ~Copyable {
     place.copyMemory(from: sealer.frameBytes, byteCount: PageFormat.frameHeaderSize)
     let isKnown = sealer.pageEpoch.map { LogFormat.restoreFrame(place, key: $0.frameKey) } == true
     let page = place + PageFormat.frameHeaderSize
+    let isWhole = sealer.open(number: LogFormat.pageNumber(place), into: page) != nil
     return Frame(
       number: number, page: LogFormat.pageNumber(place),
       salts: isKnown ? LogFormat.salts(place) : nil, sums: LogFormat.sums(place),
-      isCommit: LogFormat.isCommit(place),
-      isWhole: sealer.open(number: LogFormat.pageNumber(place), into: page) != nil)
+      isCommit: LogFormat.isCommit(place), isWhole: isWhole,
+      generation: isWhole && LogFormat.pageNumber(place) == 1 ? sealer.openedGeneration : 0)
   }
 
   /// The checksum that the frame read last has if it goes on from `sums`.

@@ -79,11 +79,16 @@ extension SealedFile.State {
       return StoreIOError.write
     }
     connection.frames.add(PageFormat.pageSize)
-    guard frame.commits || connection.frames.isFull else { return SQLITE_OK }
+    guard frame.commit != nil || connection.frames.isFull else { return SQLITE_OK }
     let code = flushFrames()
-    // SQLite rolls back a transaction that it could not commit. Its frames must not reach the disk
-    // afterwards, as though it had been committed.
-    if code != SQLITE_OK, frame.commits { connection.frames.removeAll() }
+    guard let commit = frame.commit else { return code }
+    if code == SQLITE_OK {
+      didWrite(commit)
+    } else {
+      // SQLite rolls back a transaction that it could not commit. Its frames must not reach the disk
+      // afterwards, as though it had been committed.
+      connection.frames.removeAll()
+    }
     return code
   }
 }

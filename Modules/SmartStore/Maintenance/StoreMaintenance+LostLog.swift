@@ -1,0 +1,73 @@
+import Foundation
+import SalesforceSDKCommon
+
+extension StoreMaintenance {
+  /// Makes a store usable again whose write-ahead log (WAL) is missing, was cut or exchanged, which opening
+  /// refuses as ``SmartStoreError/Code/corruptLog``. What the WAL held is lost for good.
+  ///
+  /// What is found of a WAL is kept as `store.sqlite-wal.damaged-1` and so on, which every check names until
+  /// it is removed. The transactions of a WAL that was cut stay as far as they reach; one of another store,
+  /// or an older one, is left out. Where a checkpoint was under way, pages may contradict each other: the
+  /// report says so. Nothing is changed in a store whose WAL is whole.
+  ///
+  /// - Returns: What a check of the store finds afterwards.
+  /// - Throws: ``SmartStoreError`` as ``verify(_:)``, `diskFull`.
+  public func acceptLostLog(
+    _ encryption: StoreEncryption
+  ) throws(SmartStoreError) -> StoreReport {
+    try checkExists()
+    let lock = try StoreOpening(paths: paths, options: options).takeLock()
+    if case .encrypted(let provider) = encryption {
+      let keys = try StoreKeyring.open(paths.withKeyFileOfDatabase(), provider: provider)
+      let generation = try StoreLeftovers(paths).generation()
+      do {
+        let check = try LogCheck(paths, keys: keys, cipher: options.cipher)
+        if let fault = check.fault(databaseGeneration: generation) {
+          try replaceAnchor(check, fault, keys, databaseGeneration: generation ?? 0)
+        }
+      } catch {
+        throw SmartStoreError(storage: error, at: paths.log)
+      }
+    }
+    let report = try checkLocked(encryption)
+    _ = consume lock
+    return report
+  }
+
+  /// Takes the WAL as it is for the one that belongs to the database, or leaves it out.
+  private func replaceAnchor(
+    _ check: LogCheck, _ fault: LogCheck.Fault, _ keys: StoreKeys, databaseGeneration: UInt64
+  ) throws(FileFailure) {
+    let log = DurableFile(path: paths.log)
+    if let bytes = try log.read(), !bytes.isEmpty {
+      try DurableFile(path: paths.damagedLog(paths.damagedLogs.count + 1)).replace(with: bytes)
+    }
+    let known = max(
+      check.anchor?.generation ?? 0, max(databaseGeneration, check.log.generation))
+    var anchor = LogAnchor(generation: known + 1, databaseGeneration: databaseGeneration)
+    anchor.encryptions =
+      (check.anchor?.encryptions ?? 0) + UInt64(check.log.end?.frames ?? 0)
+    if fault != .foreign, let end = check.log.end {
+      try PageFile(reading: paths.log).sync()
+      anchor.last = end
+      anchor.isRequired = true
+    } else {
+      try log.remove()
+      try DurableFile.syncFolder(paths.directory)
+    }
+    try StoreAnchors.replace(with: anchor, paths, keys: keys, cipher: options.cipher)
+  }
+}
+
+/// Anchors that are written while no connection is open.
+enum StoreAnchors {
+  /// Replaces the anchor of a store, and waits for the disk.
+  static func replace(
+    with anchor: LogAnchor, _ paths: StorePaths, keys: StoreKeys, cipher: any StoreCipher
+  ) throws(FileFailure) {
+    var nonces = NoncePool()
+    let bytes = AnchorFormat.bytes(of: anchor, keys: keys, cipher: cipher, nonces: &nonces)
+    guard let bytes else { throw FileFailure("encrypted", paths.anchor, errno: EIO) }
+    try DurableFile(path: paths.anchor).replace(with: bytes)
+  }
+}
