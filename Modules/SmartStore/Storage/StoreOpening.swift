@@ -244,7 +244,27 @@ struct StoreOpening {
     guard let binding = store.binding, store.header == .store,
       !binding.admits(databaseGeneration: store.generation)
     else { return }
+    guard try decryptsFirstPage(store) else {
+      let damage = DatabaseError(resultCode: ResultCode(rawValue: StoreIOError.damagedPage))
+      throw SmartStoreError(storage: damage, at: paths.database)
+    }
     _ = try logCheck(store.keys, databaseGeneration: store.generation)
+  }
+
+  /// Whether the keys are the database's. With those of another store, nothing that its first page names counts.
+  private func decryptsFirstPage(_ store: SealedStore) throws(SmartStoreError) -> Bool {
+    let sealer = PageSealer(keys: store.keys, cipher: store.cipher)
+    let plaintext = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: PageFormat.pageSize, alignment: 16)
+    defer { plaintext.deallocate() }
+    guard let start = plaintext.baseAddress else { return false }
+    do {
+      let file = try PageFile(reading: paths.database)
+      return try file.read(1, into: sealer.pageBytes) == PageFormat.pageSize
+        && sealer.open(number: 1, into: start) != nil
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.database)
+    }
   }
 
   private func logCheck(

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import SmartStore
+@testable import SmartStoreTests
 
 #if os(Linux)
   /// Is every acknowledged step there, whatever of a store's files the disk held when the power failed: its

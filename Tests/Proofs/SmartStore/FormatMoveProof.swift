@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import SmartStore
+@testable import SmartStoreTests
 
 #if os(Linux)
   /// Does a store of format 1 open with all its entries, wherever a kill or a failing power interrupts its move

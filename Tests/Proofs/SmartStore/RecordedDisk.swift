@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import SmartStoreTests
+
 /// What reached the disk, as `FaultyFiles.h` writes it down.
 struct DiskRecord {
   enum Event {

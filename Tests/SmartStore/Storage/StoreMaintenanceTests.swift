@@ -113,9 +113,9 @@ struct StoreMaintenanceTests {
       ])
     let after = try folder.contents()
     #expect(after["store.key"]?.count == before["store.key"]?.count)
-    // The old data key opens nothing any more, and the anchor of the log is read first.
+    // The old data key opens nothing any more.
     try #require(before["store.key"]).write(to: folder.file("store.key"))
-    #expect(failure { _ = try count(.encrypted(old)) } == .corruptLog)
+    #expect(failure { _ = try count(.encrypted(old)) } == .corrupt)
     try #require(after["store.key"]).write(to: folder.file("store.key"))
     for round in 0..<3 {
       try files.reencrypt(from: new, to: new)
