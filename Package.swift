@@ -154,7 +154,7 @@ let package = Package(
         "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
         "MobileSync", "StandardSyncTargets", "TestSupport", .httpTypes,
       ],
-      path: "Tests/MobileSyncSupport", swiftSettings: settings),
+      path: "Testing/MobileSyncTestSupport", swiftSettings: settings),
 
     // The dispatcher between pages and the modules above, without a server or a browser.
     .target(
@@ -289,13 +289,13 @@ let package = Package(
     .target(
       name: "LocalServer",
       dependencies: [.hummingbird, .logging, .nio, .nioHTTPTypes, .services],
-      path: "Plugins/LocalServer", swiftSettings: settings),
+      path: "Plugins/Servers/LocalServer", swiftSettings: settings),
     .target(
       name: "LoopbackLogin",
       dependencies: [
         "SalesforceSDKCommon", "SalesforceSDKCore", "LocalServer", .httpTypes, .hummingbird,
       ],
-      path: "Plugins/LoopbackLogin", swiftSettings: settings),
+      path: "Plugins/Login/LoopbackLogin", swiftSettings: settings),
     .testTarget(
       name: "LoopbackLoginTests",
       dependencies: ["LoopbackLogin", "TestSupport"],
@@ -308,7 +308,7 @@ let package = Package(
         "SalesforceHybridSDK", "SalesforceSDKCommon", "SalesforceSDKCore", .nio, .nioHTTP,
         .nioPosix, .nioWebSocket,
       ],
-      path: "Plugins/HybridServer", exclude: ["JavaScript/mock", "JavaScript/tests"],
+      path: "Plugins/Servers/HybridServer", exclude: ["JavaScript/mock", "JavaScript/tests"],
       resources: [.copy("JavaScript/cordova"), .copy("JavaScript/plugins")],
       swiftSettings: settings),
     .testTarget(
@@ -330,14 +330,14 @@ let package = Package(
 
     // Tools: no library above depends on these.
     .systemLibrary(
-      name: "CZlib", path: "Tools/Zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+      name: "CZlib", path: "Testing/Zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "SalesforceMockOrg",
       dependencies: [
         "SalesforceSDKCommon", "LocalServer", "CZlib", .crypto, .cryptoExtras, .grdb, .httpTypes,
         .hummingbird, .logging, .nio, .sqlite,
       ],
-      path: "Tools/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
+      path: "Testing/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
     .testTarget(
       name: "MockOrgTests",
       dependencies: [

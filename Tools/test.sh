@@ -33,7 +33,7 @@ fi
 
 step "format"
 swift format lint --strict --parallel --recursive \
-  Package.swift Modules Plugins Tools Tests Docs/Examples
+  Package.swift Modules Plugins Testing Tools Tests Docs/Examples
 
 step "samples of the guides"
 Tools/Scripts/samples.py --check

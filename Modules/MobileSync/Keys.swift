@@ -7,7 +7,7 @@ public enum SyncKeys: Sendable {
 
   /// True while a record differs from the server's, whatever the reason.
   public static let local = LocalFlags.local
-  /// True for a record that was made here and is not on the server yet.
+  /// True for a record that was created locally and is not on the server yet.
   public static let locallyCreated = LocalFlags.created
   /// True for a record that was edited here.
   public static let locallyUpdated = LocalFlags.updated
@@ -38,7 +38,7 @@ public enum SyncKeys: Sendable {
   public static let attributes = "attributes"
   /// The object type inside ``attributes``.
   public static let type = "type"
-  /// The id in the answer to a create or an upsert.
+  /// The id in the response to a create or an upsert.
   public static let responseId = "id"
   /// The records of a query's page.
   public static let records = "records"
@@ -49,7 +49,7 @@ public enum SyncKeys: Sendable {
   /// Where a query's next page is.
   public static let nextRecordsURL = "nextRecordsUrl"
 
-  /// What every id begins with that was made here and not by the server.
+  /// The prefix of every id that was created locally and not by the server.
   public static let localIdPrefix = "local_"
 
   /// Fields of the store and of sync: they mean nothing to the server and are never sent.
@@ -63,7 +63,7 @@ public enum SyncKeys: Sendable {
     localIdPrefix + String(number)
   }
 
-  /// Whether `id` was made here, so that the server cannot know it.
+  /// Whether `id` was created locally, so that the server cannot know it.
   public static func isLocalId(_ id: String) -> Bool {
     id.utf8.starts(with: localIdPrefix.utf8)
   }

@@ -39,22 +39,22 @@ public struct SyncError: Error, Sendable {
     public static let invalidOptions = Code(kind: .invalidOptions)
     /// Another target is registered under one of these names.
     public static let duplicateTarget = Code(kind: .duplicateTarget)
-    /// A stored sync cannot be read. Delete it and make it anew.
+    /// A stored sync cannot be read. Delete it and create it again.
     public static let invalidState = Code(kind: .invalidState)
-    /// Neither the target nor the options say which fields go up. Give a field list.
+    /// Neither the target nor the options say which fields are uploaded. Give a field list.
     public static let noFields = Code(kind: .noFields)
-    /// There is nobody to send requests as. Log in first.
+    /// There is no authenticated user for the requests. Log in first.
     public static let noRestClient = Code(kind: .noRestClient)
-    /// The server answered with an error; ``SyncError/status`` and ``SyncError/body`` say which. A
+    /// The server responded with an error; ``SyncError/status`` and ``SyncError/body`` say which. A
     /// retry helps if the server was busy (429, 503) or the session has been renewed (401).
     public static let server = Code(kind: .server)
-    /// The server did not answer. A retry may help.
+    /// The server did not respond. A retry may help.
     public static let transport = Code(kind: .transport)
     /// The store refused to read or write; see the cause.
     public static let store = Code(kind: .store)
     /// The store has a sync manager already. Use that one, or close it first.
     public static let storeInUse = Code(kind: .storeInUse)
-    /// The server's answer is not the JSON that this request is answered with, or is longer than the
+    /// The server's response is not the JSON that this request returns, or is longer than the
     /// request allows.
     public static let unexpectedResponse = Code(kind: .unexpectedResponse)
     /// A request cannot be sent as it was made: its address or its content is not allowed. Nothing was
@@ -114,9 +114,9 @@ public struct SyncError: Error, Sendable {
   public let code: Code
   /// What failed, on what, and the remedy. Holds no record data.
   public let message: String
-  /// The HTTP status, if the server answered.
+  /// The HTTP status, if the server responded.
   public let status: Int?
-  /// The first part of the server's answer. It may hold record data: do not log it.
+  /// The first part of the server's response. It may hold record data: do not log it.
   public let body: String?
   /// The state in which the run ended, for ``Code/failed`` and ``Code/stopped``.
   public let state: SyncState?

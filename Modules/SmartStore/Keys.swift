@@ -1,7 +1,7 @@
 // Names that are stored in databases and elements, or fixed for callers. They never change.
 
 extension SmartStore {
-  /// The name of a store that was asked for without one.
+  /// The name of a store that was requested without one.
   public static let defaultStoreName = "defaultStore"
   /// The domain of this module's errors.
   public static let errorDomain = SmartStoreError.domain

@@ -7,7 +7,7 @@ import Synchronization
 /// An encrypted store of JSON elements in soups.
 ///
 /// A store belongs to one account, or to the app, for as long as it exists. It may be used from any
-/// task at once: one write happens at a time, reads go on in parallel and each sees one instant.
+/// task at once: one write happens at a time, reads go on in parallel, each from a snapshot.
 /// A write that returned is on disk, all of it; a write that threw left nothing.
 ///
 /// Get one from a ``SmartStoreManager``, which gives the same instance to all who ask. Calls throw
@@ -22,15 +22,15 @@ public final class SmartStore: Sendable {
   public let directory: URL
 
   let database: StoreDatabase
-  let catalogs = SoupCatalogs()
+  let catalogs = SoupCatalogCache()
   let options: SmartStoreOptions
   let diagnostics: StoreDiagnostics
-  let changes = StoreChanges()
+  let changes = StoreChangeNotifier()
   let cursors = Mutex(CursorTable())
   /// The files of externally stored elements.
   let files: ExternalFiles
   /// Where readers wait while an alter goes on.
-  let alterations = AlterationGate()
+  let alterations = AlterationLatch()
   private let state = Mutex(State())
 
   private struct State {
@@ -99,7 +99,7 @@ public final class SmartStore: Sendable {
       at: directory, name: name, owner: owner, encryption: encryption, options: databaseOptions)
     files = ExternalFiles(
       database: database.url.path,
-      sealer: database.sealed.map { ExternalFileSealer(store: $0) })
+      encryptor: database.sealed.map { ExternalFileEncryptor(store: $0) })
     if let damage = database.logDamage {
       options.logger.error(
         "The log of store '\(name)' was damaged outside the store: \(damage.transactions) or more "
@@ -123,14 +123,14 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Brings the tables up to date and settles what an earlier process left unfinished.
+  /// Brings the tables up to date and completes what an earlier process left unfinished.
   private func prepare() throws {
     try writer.writeWithoutTransaction { database in
       try database.inTransaction {
         try access(database).migrateMetaTables()
         return .commit
       }
-      try settleInterrupted(database)
+      try finishInterrupted(database)
       do {
         try completeFlags(database)
       } catch {
@@ -149,7 +149,7 @@ public final class SmartStore: Sendable {
       throw SmartStoreError(
         .readOnly, "The store \(name) keeps elements in files. Open it for writing to read them.")
     }
-    try writer.read { try access($0).checkSettled() }
+    try writer.read { try access($0).checkComplete() }
   }
 
   /// Access before there is a catalogue.
@@ -259,14 +259,14 @@ public final class SmartStore: Sendable {
           return try await database.readers.read { database, schemaVersion in
             try body(StoreReader(try self.access(database, schemaVersion, snapshot)))
           }
-        } catch is AlterationGate.Closed {
+        } catch is AlterationLatch.Closed {
           try await alterations.waitUntilOpen()
         }
       }
     }
   }
 
-  /// Runs one query that is expected to be short where it was asked for. It needs no element files.
+  /// Runs one query that is expected to be short on the caller's thread. It needs no element files.
   ///
   /// - Parameters:
   ///   - statements: Those of the query, from `catalog`.
@@ -386,7 +386,7 @@ public final class SmartStore: Sendable {
   /// Commits, and makes sure that what failed does not come back.
   ///
   /// SQLite writes a transaction to the log as a committed one, and then waits for the disk. If that
-  /// fails, it takes the transaction back, but not what is in the log: whoever recovers the log after
+  /// fails, it takes the transaction back, but not what is in the log: a process that recovers the log after
   /// a crash would find the transaction there.
   ///
   /// - Throws: ``UndecidedCommit`` if it may come back.

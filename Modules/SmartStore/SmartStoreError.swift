@@ -49,7 +49,7 @@ public struct SmartStoreError: Error, Sendable {
     /// The file at the store's place is no database. Retrying does not help.
     public static let notADatabase = Code(kind: .notADatabase)
     /// There is no database where one was, or none to read. Retrying does not help; restore it, or
-    /// remove the store to begin anew.
+    /// remove the store to start over.
     public static let databaseMissing = Code(kind: .databaseMissing)
     /// The disk is full; nothing was written. Retrying after making room helps.
     public static let diskFull = Code(kind: .diskFull)
@@ -67,7 +67,7 @@ public struct SmartStoreError: Error, Sendable {
     public static let interrupted = Code(kind: .interrupted)
     /// The store was closed or removed. Ask for a new instance.
     public static let closed = Code(kind: .closed)
-    /// An account's store was asked of a manager that knows no accounts. Make the manager with accounts.
+    /// An account's store was requested from a manager that has no accounts. Create the manager with accounts.
     public static let accountsMissing = Code(kind: .accountsMissing)
     /// The name cannot be a folder's name. Choose another.
     public static let invalidStoreName = Code(kind: .invalidStoreName)
@@ -109,7 +109,7 @@ public struct SmartStoreError: Error, Sendable {
     public static let invalidReference = Code(kind: .invalidReference)
     /// SQLite refused the statement; ``SmartStoreError/detail`` says why in its words.
     public static let sql = Code(kind: .sql)
-    /// A stored value does not fit the type that was asked for. Correct the type or the element.
+    /// A stored value does not fit the requested type. Correct the type or the element.
     public static let notDecodable = Code(kind: .notDecodable)
     /// No open cursor of this store has this id. Open one first.
     public static let invalidCursor = Code(kind: .invalidCursor)

@@ -8,10 +8,10 @@ import SalesforceSDKCore
 /// optional. It is for objects and servers that the platform's composite resources do not serve;
 /// others are better off with the collection target, which needs a request for 200 records.
 ///
-/// In mode `LEAVE_IF_CHANGED` a record's date is asked for first, and the update itself names the
-/// date that it builds on: a change that somebody makes between the two is refused as a conflict
+/// In mode `LEAVE_IF_CHANGED` a record's date is fetched first, and the update itself names the
+/// date that it builds on: if the record changes between the two, the update is refused as a conflict
 /// instead of being overwritten.
-public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding,
+public struct BasicSyncUpTarget: RemoteRecordFetching, UnacknowledgedCreateFinding,
   ExternalIdFinding, Equatable
 {
   public static let kind = SyncTargetKind(
@@ -64,7 +64,7 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding,
     let isForeign =
       response.isSuccess ? body?.kind != .object : response.status == 404 && body == nil
     if isForeign, !response.body.isEmpty {
-      throw SyncContext.unexpectedAnswer(response, to: request, expected: "the platform's")
+      throw SyncContext.unexpectedResponse(response, to: request, expected: "the platform's")
     }
     let outcome = SyncUpOutcome(
       status: response.status, body: body, error: body?.value, of: record.action)
@@ -110,14 +110,15 @@ public struct BasicSyncUpTarget: RemoteRecordFetching, LostCreateFinding,
   }
 
   public func candidates(
-    for lost: [LostCreate], in context: SyncContext
+    for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[String]] {
-    try await LostCreateSearch.candidates(for: lost, idFieldName: names.id, in: context)
+    try await UnacknowledgedCreateSearch.candidates(for: lost, idFieldName: names.id, in: context)
   }
 
   public func possibleRecords(
-    for lost: [LostCreate], in context: SyncContext
-  ) async throws -> [[LostCreateCandidate]?] {
-    try await LostCreateSearch.possibleRecords(for: lost, idFieldName: names.id, in: context)
+    for lost: [UnacknowledgedCreate], in context: SyncContext
+  ) async throws -> [[UnacknowledgedCreateCandidate]?] {
+    try await UnacknowledgedCreateSearch.possibleRecords(
+      for: lost, idFieldName: names.id, in: context)
   }
 }

@@ -7,10 +7,10 @@ import SalesforceSDKCore
 ///
 /// JSON: `{"createFieldlist": […], "updateFieldlist": […], "externalIdFieldName": "…",
 /// "maxBatchSize": 25}`, each key optional. 1,000 edited records cost 40 requests, 41 with conflict
-/// detection: dates are asked for 2,000 at a time.
+/// detection: dates are fetched 2,000 at a time.
 ///
 /// Unlike the collection target it keeps the order of records across creates, updates and deletes.
-public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding,
+public struct BatchSyncUpTarget: RemoteRecordFetching, UnacknowledgedCreateFinding,
   ExternalIdFinding, Equatable
 {
   public static let kind = SyncTargetKind(
@@ -95,14 +95,15 @@ public struct BatchSyncUpTarget: RemoteRecordFetching, LostCreateFinding,
   }
 
   public func candidates(
-    for lost: [LostCreate], in context: SyncContext
+    for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[String]] {
-    try await LostCreateSearch.candidates(for: lost, idFieldName: names.id, in: context)
+    try await UnacknowledgedCreateSearch.candidates(for: lost, idFieldName: names.id, in: context)
   }
 
   public func possibleRecords(
-    for lost: [LostCreate], in context: SyncContext
-  ) async throws -> [[LostCreateCandidate]?] {
-    try await LostCreateSearch.possibleRecords(for: lost, idFieldName: names.id, in: context)
+    for lost: [UnacknowledgedCreate], in context: SyncContext
+  ) async throws -> [[UnacknowledgedCreateCandidate]?] {
+    try await UnacknowledgedCreateSearch.possibleRecords(
+      for: lost, idFieldName: names.id, in: context)
   }
 }

@@ -145,7 +145,7 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
         throw SyncContext.unexpectedForm(
           json, of: request, expected: "a list with one record per id")
       }
-      // Null stands for a record that was deleted or hidden meanwhile.
+      // Null stands for a record that was deleted or hidden since.
       records += json.elements.filter { !$0.isNull }
     }
     let rest = Cursor(

@@ -64,8 +64,8 @@ enum CollectionRequest {
   }
 }
 
-/// The answers of the collection resource.
-enum CollectionAnswer {
+/// The responses of the collection resource.
+enum CollectionResponse {
   /// What one result says: `{"id": "…", "success": true, "errors": [{"statusCode": "…", …}]}`.
   static func outcome(_ result: JSONSlice, of action: SyncUpAction) -> SyncUpOutcome {
     guard let success = result["success"]?.bool else { return .unanswered }

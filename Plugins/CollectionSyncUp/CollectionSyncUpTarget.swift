@@ -11,7 +11,7 @@ import SalesforceSDKCore
 /// A batch is split by what its records need, in the order create, update, upsert, delete; the
 /// server treats each record for itself.
 ///
-/// A create whose answer was lost is looked for on the server before it is sent again: among the
+/// A create whose response was lost is searched on the server before it is sent again: among the
 /// records that this user made since then, one that agrees in every field that was sent. An
 /// external id field is the stronger protection, since it makes the server itself refuse a double.
 public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
@@ -98,7 +98,7 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
         json, of: request, expected: "a list with one result per record")
     }
     return zip(group, json.elements).map { record, result in
-      CollectionAnswer.outcome(result, of: record.action)
+      CollectionResponse.outcome(result, of: record.action)
     }
   }
 
@@ -109,16 +109,18 @@ public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
   }
 }
 
-extension CollectionSyncUpTarget: LostCreateFinding {
+extension CollectionSyncUpTarget: UnacknowledgedCreateFinding {
   public func candidates(
-    for lost: [LostCreate], in context: SyncContext
+    for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[String]] {
-    try await LostCreateSearch.candidates(for: lost, idFieldName: idFieldName, in: context)
+    try await UnacknowledgedCreateSearch.candidates(
+      for: lost, idFieldName: idFieldName, in: context)
   }
 
   public func possibleRecords(
-    for lost: [LostCreate], in context: SyncContext
-  ) async throws -> [[LostCreateCandidate]?] {
-    try await LostCreateSearch.possibleRecords(for: lost, idFieldName: idFieldName, in: context)
+    for lost: [UnacknowledgedCreate], in context: SyncContext
+  ) async throws -> [[UnacknowledgedCreateCandidate]?] {
+    try await UnacknowledgedCreateSearch.possibleRecords(
+      for: lost, idFieldName: idFieldName, in: context)
   }
 }

@@ -7,12 +7,12 @@ public import SalesforceSDKCore
 ///
 /// ```swift
 /// let models = try ModelsClient(client: client, account: account)
-/// let answer = try await models.generations(model: "sfdc_ai__DefaultGPT4Omni", prompt: "Hello")
-/// print(answer.text)
+/// let response = try await models.generations(model: "sfdc_ai__DefaultGPT4Omni", prompt: "Hello")
+/// print(response.text)
 /// ```
 ///
 /// Every call throws ``ModelsError`` for what the service refuses, and else what ``RestClient/send(_:)``
-/// throws. Asking is not free, so a lost answer is never asked for again.
+/// throws. Requests are not free, so a lost response is never requested again.
 public struct ModelsClient: Sendable {
   private let client: RestClient
   private let host: URL
@@ -24,7 +24,7 @@ public struct ModelsClient: Sendable {
     guard let host = account.credentials.apiInstanceURL else {
       throw RestError(
         .invalidRequest,
-        "\(account) has no server for models; log in with the scope sfap_api")
+        "\(account) has no server for models. Log in with the scope sfap_api.")
     }
     self.client = client
     self.host = host
@@ -44,7 +44,7 @@ public struct ModelsClient: Sendable {
     return try ChatGenerations(await ask(model, "chat-generations", body))
   }
 
-  /// Answers a prompt.
+  /// Returns the response to a prompt.
   ///
   /// - Parameter model: The model's API name.
   /// - Throws: ``RestError`` `invalidRequest` if the model has no name.
@@ -65,7 +65,7 @@ public struct ModelsClient: Sendable {
     try Embeddings(await ask(model, "embeddings", ["input": .array(input.map { .string($0) })]))
   }
 
-  /// Says what a person thought of an answer.
+  /// Sends what a person thought of a response.
   ///
   /// - Returns: The service's sentence.
   public func sendFeedback(_ feedback: ModelFeedback) async throws -> String {
@@ -75,7 +75,7 @@ public struct ModelsClient: Sendable {
 
   private func ask(_ model: String, _ what: String, _ body: JSONObject) async throws -> JSONSlice {
     guard !model.isEmpty else {
-      throw RestError(.invalidRequest, "the name of the model is empty")
+      throw RestError(.invalidRequest, "The name of the model is empty.")
     }
     return try await send("models/\(PercentEncoding.encode(model))/\(what)", body)
   }
@@ -109,10 +109,10 @@ public struct ModelsError: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// The service's word for the sentence.
   public let messageCode: String?
-  /// The answer as it came.
+  /// The response as it came.
   public let raw: String
 
-  /// `nil` if the answer is no error of the service.
+  /// `nil` if the response is no error of the service.
   init?(_ response: RestResponse) {
     guard let json = try? response.json() else { return nil }
     let faults = json.kind == .array ? Array(json.elements) : [json]
@@ -124,14 +124,14 @@ public struct ModelsError: Error, Sendable, CustomStringConvertible {
     raw = response.text
   }
 
-  /// Status and code, without the sentence, which may quote what was asked.
-  public var description: String { "the models' service answered \(status) (\(errorCode))" }
+  /// Status and code, without the sentence, which may quote the prompt.
+  public var description: String { "the models' service responded with \(status) (\(errorCode))" }
 }
 
 extension RestError {
   fileprivate init(_ response: RestResponse) {
     self.init(
-      .server(response.status), "the models' service answered \(response.status)",
+      .server(response.status), "the models' service responded with \(response.status)",
       body: response.body)
   }
 }

@@ -17,13 +17,13 @@ public struct ChatMessage: Sendable, Hashable {
   var json: JSONValue { .object(["role": .string(role), "content": .string(content)]) }
 }
 
-/// The languages of a question and its answer.
+/// The languages of a prompt and its response.
 public struct ModelLocalization: Sendable, Hashable {
   /// The language if nothing else says one, such as `en_US`.
   public var defaultLocale: String
   /// The languages that the question is probably in, with how probable each is.
   public var inputLocales: [String: Double]
-  /// The languages that the answer may be in.
+  /// The languages that the response may be in.
   public var expectedLocales: [String]
 
   /// Makes a localization.
@@ -60,11 +60,11 @@ public struct ChatGenerations: Sendable, Equatable {
     public let finishReason: String?
   }
 
-  /// The answer's id.
+  /// The response's id.
   public let id: String?
   /// The ways to continue, the best first.
   public let choices: [Choice]
-  /// The answer as it came.
+  /// The response as it came.
   public let raw: JSONSlice
 
   init(_ json: JSONSlice) throws(RestError) {
@@ -81,23 +81,23 @@ public struct ChatGenerations: Sendable, Equatable {
   }
 }
 
-/// The answer to a prompt.
+/// The response to a prompt.
 public struct Generation: Sendable, Equatable {
   /// How many tokens were used.
   public struct Usage: Sendable, Hashable {
     /// Of the prompt.
     public let promptTokens: Int
-    /// Of the answer.
+    /// Of the response.
     public let completionTokens: Int
     /// Of both.
     public let totalTokens: Int
-    /// What the answer's tokens were used for, by the service's names.
+    /// What the response's tokens were used for, by the service's names.
     public let completionDetails: [String: Int]
     /// What the prompt's tokens were used for, by the service's names.
     public let promptDetails: [String: Int]
   }
 
-  /// The answer's id.
+  /// The response's id.
   public let id: String?
   /// The id of the generated text, for feedback.
   public let generationId: String?
@@ -107,11 +107,11 @@ public struct Generation: Sendable, Equatable {
   public let isToxic: Bool?
   /// How harmful, by kind.
   public let toxicity: [String: Double]
-  /// The model that answered.
+  /// The model that generated the response.
   public let model: String?
   /// How many tokens were used; `nil` if the service does not say.
   public let usage: Usage?
-  /// The answer as it came.
+  /// The response as it came.
   public let raw: JSONSlice
 
   init(_ json: JSONSlice) throws(RestError) {
@@ -159,7 +159,7 @@ extension Generation.Usage {
 public struct Embeddings: Sendable, Equatable {
   /// One vector for each text, in the order of the texts.
   public let vectors: [[Double]]
-  /// The answer as it came.
+  /// The response as it came.
   public let raw: JSONSlice
 
   init(_ json: JSONSlice) throws(RestError) {
@@ -177,7 +177,7 @@ public struct Embeddings: Sendable, Equatable {
   }
 }
 
-/// What a person thought of an answer.
+/// What a person thought of a response.
 public struct ModelFeedback: Sendable, Hashable {
   /// The feedback's id, made by the app.
   public var id: String
@@ -189,7 +189,7 @@ public struct ModelFeedback: Sendable, Hashable {
   public var feedbackText: String?
   /// Where the person saw it.
   public var source: String?
-  /// What the app made of the answer.
+  /// What the app made of the response.
   public var appGeneration: String?
   /// The id of that.
   public var appGenerationId: String?
@@ -221,6 +221,6 @@ public struct ModelFeedback: Sendable, Hashable {
 
 extension RestError {
   fileprivate static func unreadable(_ what: String) -> RestError {
-    RestError(.malformedResponse, "the service's answer holds no \(what)")
+    RestError(.malformedResponse, "The service's response holds no \(what).")
   }
 }

@@ -22,7 +22,7 @@ public struct LayoutSyncManager: Sendable {
   /// A layout of an object.
   ///
   /// - Parameter fetchMode: Default: the cache, and the server if it has nothing.
-  /// - Returns: What was asked for, and the layout; nil if the cache alone was asked and has nothing.
+  /// - Returns: The request and the layout; nil if only the cache was read and has nothing.
   /// - Throws: ``SyncError`` of the fetch if there is no cached layout either, `store`.
   public func fetchLayout(
     forObjectAPIName objectAPIName: String, formFactor: String? = "Large",

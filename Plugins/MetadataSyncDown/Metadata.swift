@@ -58,7 +58,7 @@ public struct Metadata: Sendable, Equatable {
   public var mruEnabled: Bool { flag("mruEnabled") }
   /// Whether it can be queried.
   public var queryable: Bool { flag("queryable") }
-  /// Whether changes can be asked for by time.
+  /// Whether changes can be queried by time.
   public var replicateable: Bool { flag("replicateable") }
   /// Whether records can be fetched by id.
   public var retrieveable: Bool { flag("retrieveable") }

@@ -22,7 +22,7 @@ public struct MetadataSyncManager: Sendable {
   /// The description of an object.
   ///
   /// - Parameter mode: Default: the cache, and the server if it has nothing.
-  /// - Returns: nil if the cache alone was asked and has nothing.
+  /// - Returns: nil if only the cache was read and has nothing.
   /// - Throws: ``SyncError`` of the fetch if there is no cached description either, `store`.
   public func fetchMetadata(
     forObject objectType: String, mode: FetchMode = .cacheFirst

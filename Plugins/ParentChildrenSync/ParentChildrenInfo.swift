@@ -13,7 +13,7 @@ public struct ParentInfo: Sendable, Equatable {
   public let soupName: String
   /// The id and the modification date field.
   public let names: SyncFieldNames
-  /// The field by which the server finds a record that was made here.
+  /// The field by which the server finds a record that was created locally.
   public let externalIdFieldName: String?
   /// Whether a record that was created locally and has no external id gets a UUID there before it is sent, as
   /// `SyncUpFields.fillsExternalId` says. Default: false.
@@ -73,7 +73,7 @@ public struct ChildrenInfo: Sendable, Equatable {
   public let parentIdFieldName: String
   /// The id and the modification date field.
   public let names: SyncFieldNames
-  /// The field by which the server finds a record that was made here.
+  /// The field by which the server finds a record that was created locally.
   public let externalIdFieldName: String?
   /// Whether a record that was created locally and has no external id gets a UUID there before it is sent, as
   /// `SyncUpFields.fillsExternalId` says. Default: false.

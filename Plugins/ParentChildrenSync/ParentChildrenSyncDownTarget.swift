@@ -166,9 +166,9 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       try trees.soql([parent.names.id], [children.names.id], where: parentSoqlFilter))
     let records = try await trees.all(request, in: context)
     return [
-      try SyncContext.ids(of: records, in: parent.names.id, answering: request),
+      try SyncContext.ids(of: records, in: parent.names.id, from: request),
       try SyncContext.ids(
-        of: records.flatMap(trees.childRecords), in: children.names.id, answering: request),
+        of: records.flatMap(trees.childRecords), in: children.names.id, from: request),
     ]
   }
 }

@@ -10,8 +10,9 @@ import SalesforceSDKCore
 ///
 /// A tree costs one request for each 25 of its changed records, and one more with conflict detection.
 /// Children that are made together with their parent are given its id by the server; in mode
-/// `LEAVE_IF_CHANGED` a tree goes up only if nobody changed any record of it.
-public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching, LostCreateFinding,
+/// `LEAVE_IF_CHANGED` a tree is uploaded only if no record of it was changed on the server.
+public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching,
+  UnacknowledgedCreateFinding,
   ExternalIdFinding,
   Equatable
 {
@@ -157,16 +158,16 @@ public struct ParentChildrenSyncUpTarget: TreeSyncUpTarget, RemoteRecordFetching
   }
 
   public func candidates(
-    for lost: [LostCreate], in context: SyncContext
+    for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[String]] {
-    try await LostCreateSearch.candidates(
+    try await UnacknowledgedCreateSearch.candidates(
       for: lost, idFieldName: names(of: lost.first?.record.objectType).id, in: context)
   }
 
   public func possibleRecords(
-    for lost: [LostCreate], in context: SyncContext
-  ) async throws -> [[LostCreateCandidate]?] {
-    try await LostCreateSearch.possibleRecords(
+    for lost: [UnacknowledgedCreate], in context: SyncContext
+  ) async throws -> [[UnacknowledgedCreateCandidate]?] {
+    try await UnacknowledgedCreateSearch.possibleRecords(
       for: lost, idFieldName: names(of: lost.first?.record.objectType).id, in: context)
   }
 

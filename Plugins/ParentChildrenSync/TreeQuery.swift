@@ -2,7 +2,7 @@ import MobileSync
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Queries for parents with their children, and their answers.
+/// Queries for parents with their children, and their responses.
 struct TreeQuery: Sendable {
   let parent: ParentInfo
   let children: ChildrenInfo

@@ -8,9 +8,9 @@ import SmartStore
 /// JSON: `{"type": "refresh", "soupName": "accounts", "sobjectType": "Account", "fieldlist": […],
 /// "countIdsPerSoql": 500}`, the first three required.
 ///
-/// The soup's records are asked for by their ids, 500 with a request: 10,000 records cost 20
+/// The soup's records are fetched by their ids, 500 with a request: 10,000 records cost 20
 /// requests. A re-sync asks only for what changed since the newest modification date of each group.
-/// Records that were made here and are not on the server yet are left out.
+/// Records that were created locally and are not on the server yet are left out.
 public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "refresh", implementationName: "SFRefreshSyncDownTarget",
@@ -92,9 +92,9 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
 
   /// Where a run stands.
   public struct Cursor: Sendable {
-    /// The greatest id that was asked for.
+    /// The greatest id that was requested.
     let lastId: String
-    /// Whether only changes are asked for.
+    /// Whether only changes are requested.
     let isReSync: Bool
   }
 
@@ -114,7 +114,7 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
     try await page(after: cursor, totalSize: nil, in: context)
   }
 
-  /// The records behind an id, in the order of ids: a record that the app removes meanwhile shifts
+  /// The records behind an id, in the order of ids: a record that the app removes in between shifts
   /// nothing.
   private func page(
     after cursor: Cursor, totalSize: Int?, in context: SyncContext

@@ -15,7 +15,7 @@ struct RefreshedSoup: Sendable {
   }
 
   private var id: String { "{\(soupName):\(names.id)}" }
-  /// Everything but ids that were made here.
+  /// Everything but ids that were created locally.
   private var isOnServer: String {
     "\(id) > ? AND (\(id) < '\(SyncKeys.localIdPrefix)' OR \(id) >= '\(Self.afterLocalIds)')"
   }

@@ -66,10 +66,10 @@ public struct SoslSyncDownTarget: SyncDownTarget, Equatable {
     for localIds: [String], in context: SyncContext
   ) async throws -> Set<String>? {
     try SyncContext.ids(
-      of: try await found(in: context), in: names.id, answering: .search(query))
+      of: try await found(in: context), in: names.id, from: .search(query))
   }
 
-  /// What the search finds: `{"searchRecords": […]}`, or a list alone, as old versions answer.
+  /// What the search finds: `{"searchRecords": […]}`, or a list alone, as old versions return it.
   private func found(in context: SyncContext) async throws -> [JSONSlice] {
     let request = RestRequest.search(query)
     let json = try await context.json(for: request)

@@ -72,7 +72,7 @@ import TestSupport
       } else {
         try await device.edit(ids[0], ["Name": "mine"])
       }
-      org.intervene { _, _ in .answer(status: status, body: page) }
+      org.intervene { _, _ in .response(status: status, body: page) }
       let run = try await up(device)
       let error = await #expect(throws: SyncError.self) { try await run.finished() }
       #expect((error?.cause as? SyncError)?.code == .unexpectedResponse)
@@ -89,7 +89,7 @@ import TestSupport
     let org = InMemoryOrg()
     let (device, ids) = try await device(org, "a")
     try await device.delete(ids[0])
-    org.intervene { _, _ in .answer(status: 404, body: "<html>") }
+    org.intervene { _, _ in .response(status: 404, body: "<html>") }
     let run = try await up(device, BasicSyncUpTarget(), .mergeFields)
     let error = await #expect(throws: SyncError.self) { try await run.finished() }
     #expect((error?.cause as? SyncError)?.code == .unexpectedResponse)
@@ -119,13 +119,13 @@ import TestSupport
   }
 
   @Test(.covers("MS-184"))
-  func `an upsert that is answered without an id asks for it`() async throws {
+  func `after an upsert without an id in the response, the id is queried`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let known = org.create("Account", ["Name": "there", "Ext__c": "e1"])
     try await device.create([["Name": "here", "Ext__c": "e1"]])
     org.intervene { _, request in
-      request.line.hasPrefix("PATCH") ? .answer(status: 204, body: "") : .none
+      request.line.hasPrefix("PATCH") ? .response(status: 204, body: "") : .none
     }
     let target = BasicSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))
     _ = try await up(device, target).finished()
@@ -140,7 +140,7 @@ import TestSupport
     let device = try await Device.open(org)
     let known = org.create("Account", ["Name": "there"])
     try await device.create([["Id": .string(known), "Name": "here"]])
-    org.intervene { _, _ in .answer(status: 204, body: "") }
+    org.intervene { _, _ in .response(status: 204, body: "") }
     let target = BasicSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Id"))
     _ = try await up(device, target).finished()
     #expect(org.lines == ["PATCH /{v}/sobjects/Account/Id/\(known)"])
@@ -148,7 +148,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-186", "BX-62.1"))
-  func `an edited record that is gone is made anew, or left dirty`()
+  func `an edited record that is gone is created again, or left dirty`()
     async throws
   {
     let org = InMemoryOrg()
@@ -177,7 +177,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-188"))
-  func `a refused record keeps the server's whole answer, the others go up`()
+  func `a refused record keeps the server's whole response, the others are uploaded`()
     async throws
   {
     let org = InMemoryOrg()
@@ -221,7 +221,7 @@ import TestSupport
     let device = try await Device.open(org)
     try await device.create([["Name": "a"]])
     org.intervene { _, _ in
-      .answer(status: 404, body: #"[{"errorCode":"NOT_FOUND","message":"x"}]"#)
+      .response(status: 404, body: #"[{"errorCode":"NOT_FOUND","message":"x"}]"#)
     }
     _ = try await up(device).finished()
     #expect(org.lines.count == 1)
@@ -230,12 +230,12 @@ import TestSupport
   }
 
   @Test(.covers("MS-195"))
-  func `a create whose answer was lost is found and not repeated`() async throws {
+  func `a create whose response was lost is found and not repeated`() async throws {
     let org = InMemoryOrg()
     org.setClock(SalesforceDateNow.milliseconds)
     let device = try await Device.open(org)
     try await device.create([["Name": "a"]])
-    org.intervene { number, _ in number == 1 ? .dropAnswer : .none }
+    org.intervene { number, _ in number == 1 ? .dropResponse : .none }
     let run = try await up(device)
     await #expect(throws: SyncError.self) { try await run.finished() }
     _ = try await device.manager.reSync(id: run.state.id).finished()
@@ -244,7 +244,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-199"))
-  func `the date of each record is asked for, two requests in all`() async throws {
+  func `the date of each record is requested, two requests in all`() async throws {
     let org = InMemoryOrg()
     let (device, ids) = try await device(org, "a", "b")
     try await device.edit(ids[0], ["Name": "a2"])

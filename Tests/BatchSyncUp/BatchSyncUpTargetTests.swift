@@ -63,7 +63,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-184"))
-  func `what went with an upsert whose id cannot be asked for is not sent again`()
+  func `what went with an upsert whose id cannot be queried is not sent again`()
     async throws
   {
     let org = InMemoryOrg()
@@ -74,12 +74,12 @@ import TestSupport
     let made = org.create("Account", ["Name": "plain"])
     org.create("Account", ["Name": "keyed", "Ext__c": "e1"])
     org.intervene { number, _ in
-      if number > 1 { return .answer(status: 429, body: "[]") }
+      if number > 1 { return .response(status: 429, body: "[]") }
       let answers = [
         #"{"referenceId":"local_1","httpStatusCode":201,"body":{"id":"\#(made)","success":true}}"#,
         #"{"referenceId":"local_2","httpStatusCode":204,"body":null}"#,
       ]
-      return .answer(
+      return .response(
         status: 200, body: #"{"compositeResponse":[\#(answers.joined(separator: ","))]}"#)
     }
     let target = BatchSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))
@@ -104,7 +104,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-227"))
-  func `dates are asked for in bulk before anything is sent`() async throws {
+  func `dates are requested in bulk before anything is sent`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let ids = (0..<30).map { org.create("Account", ["Name": .string("\($0)")]) }
@@ -138,7 +138,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-218", "MS-225"))
-  func `rows with equal or unfit ids do not mix up their answers`()
+  func `rows with equal or unfit ids do not mix up their responses`()
     async throws
   {
     let org = InMemoryOrg()
@@ -159,12 +159,12 @@ import TestSupport
   }
 
   @Test(.covers("MS-221"))
-  func `a record that the answer does not name stays dirty`() async throws {
+  func `a record that the response does not name stays dirty`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create([["Id": "local_1", "Name": "a"], ["Id": "local_2", "Name": "b"]])
     org.intervene { _, _ in
-      .answer(
+      .response(
         status: 200,
         body:
           #"{"compositeResponse":[{"referenceId":"local_2","httpStatusCode":201,"body":{"id":"001x"}}]}"#
@@ -179,23 +179,23 @@ import TestSupport
   }
 
   @Test(.covers("MS-313"), arguments: [#"{"compositeResponse":5}"#, "[]", #"{"a":1}"#])
-  func `an answer of another form fails the run`(body: String) async throws {
+  func `a response of another form fails the run`(body: String) async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.create([["Name": "a"]])
-    org.intervene { _, _ in .answer(status: 200, body: body) }
+    org.intervene { _, _ in .response(status: 200, body: body) }
     let run = try await up(device)
     await #expect(throws: SyncError.self) { try await run.finished() }
     #expect(try await device.dirtyRows().count == 1)
   }
 
   @Test(.covers("MS-195"))
-  func `creates whose answers were lost are found and not repeated`() async throws {
+  func `creates whose responses were lost are found and not repeated`() async throws {
     let org = InMemoryOrg()
     org.setClock(SalesforceDateNow.milliseconds)
     let device = try await Device.open(org)
     try await device.create((0..<3).map { ["Name": .string("\($0)")] })
-    org.intervene { number, _ in number == 1 ? .dropAnswer : .none }
+    org.intervene { number, _ in number == 1 ? .dropResponse : .none }
     let run = try await up(device)
     await #expect(throws: SyncError.self) { try await run.finished() }
     _ = try await device.manager.reSync(id: run.state.id).finished()

@@ -68,7 +68,7 @@ import Testing
     }
 
     private func listByRules() {
-      org.answer("GET /{v}/connect/briefcase/priming-records") { [self] records, request in
+      org.respond(to: "GET /{v}/connect/briefcase/priming-records") { [self] records, request in
         let objects = failing.withLock { $0 ?? [] }
         let errors: [JSONValue] = objects.map { ["ruleId": .string(rules[$0] ?? "")] }
         let since =
@@ -115,7 +115,7 @@ import Testing
   @Test func `a first page of ids without a record does not hold the watermark`() async throws {
     let story = try await Story(accounts: 2, contacts: 0)
     let ids = story.accounts
-    story.org.answer("GET /{v}/connect/briefcase/priming-records") { records, request in
+    story.org.respond(to: "GET /{v}/connect/briefcase/priming-records") { records, request in
       let since =
         request.query["changedAfterTimestamp"].flatMap(SalesforceDate.parse)?.milliseconds ?? -1
       let items: [JSONValue] = ids.compactMap { id in
@@ -205,7 +205,7 @@ import Testing
     let incomplete = #"{"primingRecords": {}, "relayToken": null, "ruleErrors": [{}]}"#
     story.org.update("Account", story.accounts[0], ["Name": "missed"])
     story.org.intervene { _, request in
-      request.line.contains("priming") ? .answer(status: 200, body: incomplete) : .none
+      request.line.contains("priming") ? .response(status: 200, body: incomplete) : .none
     }
     try await story.run()
     story.org.intervene(nil)
@@ -244,7 +244,7 @@ import Testing
     story.fail("Account")
     story.org.delete("Contact", story.contacts[0])
     story.org.intervene { _, request in
-      request.line.hasSuffix("/query") ? .answer(status: status, body: response) : .none
+      request.line.hasSuffix("/query") ? .response(status: status, body: response) : .none
     }
     #expect(
       try await story.device.manager.cleanResyncGhostCounts(forId: story.sync.id).removed == 0)

@@ -44,7 +44,7 @@ import TestSupport
     let incomplete =
       #"{"primingRecords": {}, "relayToken": null, "ruleErrors": [{"ruleId": "r1"}]}"#
     org.intervene { _, request in
-      request.line.contains("priming-records") ? .answer(status: 200, body: incomplete) : .none
+      request.line.contains("priming-records") ? .response(status: 200, body: incomplete) : .none
     }
     #expect(try await device.manager.cleanResyncGhostCounts(forId: sync.id).removed == 0)
     #expect(try await device.rows().count == 2)
@@ -60,7 +60,7 @@ import TestSupport
     org.intervene { number, _ in
       number > 5
         ? .none
-        : .answer(
+        : .response(
           status: 200,
           body: #"{"primingRecords": {}, "relayToken": "\#(token)", "ruleErrors": []}"#)
     }
@@ -88,7 +88,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-166", "MS-171", "MS-165", "MS-167", "BX-60"))
-  func `ids are asked for, then their records, type by type`()
+  func `ids are requested, then their records, type by type`()
     async throws
   {
     let (device, org, accounts, contacts) = try await device(accounts: 2, contacts: 1)
@@ -125,7 +125,7 @@ import TestSupport
     org.forgetRequests()
     org.intervene { number, _ in
       number == 1
-        ? .answer(status: 200, body: #"{"primingRecords":{},"relayToken":"0"}"#) : .none
+        ? .response(status: 200, body: #"{"primingRecords":{},"relayToken":"0"}"#) : .none
     }
     let again = try await device.manager.reSync(id: state.id).finished()
     let asked = org.requests.filter { $0.line.hasPrefix("GET") }
@@ -225,7 +225,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-170"))
-  func `a record that is gone meanwhile is skipped`() async throws {
+  func `a record that was deleted since is skipped`() async throws {
     let (device, org, accounts, _) = try await device(accounts: 3, contacts: 0)
     org.intervene { _, request in
       if request.line.hasPrefix("POST") { org.delete("Account", accounts[1]) }

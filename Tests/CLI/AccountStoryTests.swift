@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Can somebody log in in every way, switch between users and log out, with the command line alone?
+/// Can a user log in in every way, switch between users and log out, with the command line alone?
 @Suite struct AccountStoryTests {
   @Test(.covers("CO-34", "BX-6.1"))
   func `login with a signing key, which the org checks`() async throws {
@@ -117,7 +117,7 @@ import Testing
       #expect(result.status == 1)
       #expect(result.errors.contains("paste the whole address"))
       #expect(result.errors.contains("/services/oauth2/authorize?"))
-      #expect(result.errors.contains("given up"))
+      #expect(result.errors.contains("was cancelled"))
     }
   }
   @Test(.covers("CO-44.4", "HT-73.1"))
@@ -126,7 +126,7 @@ import Testing
   {
     try await withMockOrg { _, server in
       let tool = try Tool()
-      // The browser of somebody who refuses, on a machine that opens none.
+      // The browser of a user who refuses, on a machine that opens none.
       let result = try await tool.watch(
         ["login", "--url", server.info.url, "--browser", "--redirect-uri", "http://127.0.0.1:0/x"],
         path: "/nonexistent"

@@ -19,7 +19,7 @@ import Testing
       #expect(object["differences"] == 0)
       #expect(counts.allSatisfy { $0 >= 0 })
     }
-    // Each chapter of the story was told somewhere.
+    // Each chapter of the story was reported.
     for chapter in ["created", "updated", "deleted", "conflicts", "ghosts"] {
       #expect(objects.contains { ($0[chapter]?.int64 ?? 0) > 0 }, "\(chapter)")
     }
@@ -69,7 +69,7 @@ import Testing
       #expect(bytes.range(of: Data("rattles".utf8)) == nil, "\(name)")
       #expect(bytes.range(of: Data("Harbour".utf8)) == nil, "\(name)")
     }
-    // A folder with somebody's files in it is left alone.
+    // A folder with other files in it is left alone.
     let again = try await tool.run(["demo", "--data", plan, "--keep", kept, "--json"])
     #expect(try again.failure()["code"] == "notEmpty")
   }

@@ -115,7 +115,7 @@ import Testing
     #expect(result.errors.contains("Nothing__c"))
   }
 
-  @Test func `a taken port is told`() async throws {
+  @Test func `a taken port is reported`() async throws {
     try await withServer([]) { info in
       let port = try #require(URL(string: info["url"]?.string ?? "")?.port)
       let result = try await Tool().run(["org", "serve", "--port", "\(port)"])

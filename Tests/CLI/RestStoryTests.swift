@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 import Testing
 import TestSupport
 
-/// Can somebody send any request, and move files, with nothing but the command line?
+/// Can a user send any request, and move files, with nothing but the command line?
 @Suite struct RestStoryTests {
   private func withTool(_ body: (Tool) async throws -> Void) async throws {
     try await withMockOrg { _, server in
@@ -15,7 +15,7 @@ import TestSupport
   }
 
   @Test(.covers("CO-136", "CO-137"))
-  func `a file goes up as a form and comes back into a file`() async throws {
+  func `a file is uploaded as a form and comes back into a file`() async throws {
     try await withTool { tool in
       let text = String(repeating: "line of a plan\n", count: 100_000)
       let file = try tool.file("a \"plan\".txt", text)

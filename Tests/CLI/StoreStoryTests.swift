@@ -9,7 +9,7 @@ import TestSupport
   import Darwin
 #endif
 
-/// Can somebody without an org keep records in a store from the command line?
+/// Can a user without an org keep records in a store from the command line?
 @Suite struct StoreStoryTests {
   private let lines = """
     {"Id":"t1","Name":"Hammer","Price":12.5,"Notes":"steel head, oak handle"}
@@ -31,7 +31,7 @@ import TestSupport
     return tool
   }
 
-  @Test func `a soup is made, filled, asked, changed and removed`() async throws {
+  @Test func `a soup is created, filled, queried, changed and removed`() async throws {
     let tool = try await toolWithSoup()
     #expect(try await tool.json("soup", "list", "--global") == ["soups": ["tools"]])
     let info = try await tool.json("soup", "info", "tools", "--global")
@@ -267,7 +267,7 @@ import TestSupport
     #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 3)
   }
 
-  @Test func `a lost key is told, and no file is touched`() async throws {
+  @Test func `a lost key is reported, and no file is touched`() async throws {
     let tool = try await toolWithSoup()
     let keys = tool.state.appending(path: "keychain.db")
     let aside = tool.state.appending(path: "keychain.aside")

@@ -29,8 +29,8 @@ import Testing
     return (page["rows"]?.array ?? []).compactMap { $0[0]?["Name"]?.string }
   }
 
-  /// A fault that lets no query be answered.
-  private static let noAnswer = MockOrgFault(
+  /// A fault that drops every query.
+  private static let noResponse = MockOrgFault(
     path: "/query", count: 1, action: .delay(.seconds(3_600)))
 
   @Test func `a sync is watched while it runs, and ends at the second Ctrl-C to run again later`()
@@ -40,7 +40,7 @@ import Testing
       #expect(try await tool.json("sync", "list") == ["syncs": []])
       _ = try await down(tool)
       try await org.create("Account", ["Name": "Birch"])
-      org.add(Self.noAnswer)
+      org.add(Self.noResponse)
       let status = try await tool.interrupting("sync", "run", "accounts") { nextLine, interrupt in
         var state: JSONValue = .null
         while state["status"] != "RUNNING" {
@@ -54,7 +54,7 @@ import Testing
         try interrupt()
       }
       #expect(status == 130)
-      // Nobody runs it any more, and it says so.
+      // No process runs it any more, and it says so.
       #expect(try await tool.json("sync", "status", "accounts")["status"] == "STOPPED")
       #expect(try await tool.json("sync", "run", "accounts")["status"] == "DONE")
       #expect(try await names(tool).sorted() == ["Arbour", "Birch"])

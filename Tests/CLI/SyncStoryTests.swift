@@ -3,7 +3,7 @@ import SalesforceMockOrg
 import SalesforceSDKCommon
 import Testing
 
-/// Can somebody log in, work offline and sync, with nothing but the command line?
+/// Can a user log in, work offline and sync, with nothing but the command line?
 @Suite struct SyncStoryTests {
   /// Runs `body` with a server and a tool that has logged in and has a soup.
   private func withTool(
@@ -85,7 +85,9 @@ import Testing
       "store", "upsert", "accounts", input: lines.joined(separator: "\n"))
   }
 
-  @Test func `records come down, are edited offline, meet a conflict and go up`() async throws {
+  @Test func `records are downloaded, edited offline, meet a conflict and are uploaded`()
+    async throws
+  {
     try await withTool { tool, org, server in
       for name in ["Arbour", "Birch", "Cedar", "Dogwood"] {
         try await org.create("Account", ["Name": .string(name)])
@@ -119,7 +121,7 @@ import Testing
       #expect(refused["message"]?.string?.contains("4 unsynced records") == true)
       #expect(refused["message"]?.string?.contains("--force") == true)
 
-      // The token has expired meanwhile; nobody notices.
+      // The token has expired in the meantime; nobody notices.
       org.expireAccessTokens()
       org.options.clock.advance(by: .seconds(60))
       let first = try await up(tool, "LEAVE_IF_CHANGED", name: "careful", status: 3)

@@ -197,7 +197,7 @@ struct Tool {
   /// More than any command says.
   private static let maxOutput = 16 << 20
 
-  /// The program lies beside the tests.
+  /// The program lies next to the tests.
   private static func binary() throws -> FilePath {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
     let tests = try #require(bundle ?? Bundle.main.executableURL)
@@ -206,7 +206,7 @@ struct Tool {
 }
 
 extension TerminationStatus {
-  /// The status as shells count it: 128 and the number for a signal that nobody handled.
+  /// The status as shells count it: 128 and the number for an unhandled signal.
   fileprivate var shellCode: Int32 {
     switch self {
     case .exited(let code): code

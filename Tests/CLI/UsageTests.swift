@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import Testing
 
-/// How does the program answer somebody who uses it wrongly, or asks for help?
+/// How does the program respond to wrong usage, or to a request for help?
 @Suite struct UsageTests {
   @Test(arguments: [
     ["nonsense"], ["soup", "register", "x"], ["soup", "register", "x", "--index", "Name"],

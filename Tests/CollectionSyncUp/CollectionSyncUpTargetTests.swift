@@ -29,7 +29,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-229", "MS-230", "MS-231", "MS-364"))
-  func `kinds go up in order and attributes stand first`() async throws {
+  func `kinds are uploaded in order and attributes stand first`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     try await device.store.upsert(
@@ -41,7 +41,7 @@ import TestSupport
       ], forSoupNamed: Device.soup)
     let target = CollectionSyncUpTarget(fields: SyncUpFields(externalIdFieldName: "Ext__c"))
     _ = try await run(device, target, ["Name", "Ext__c"]).finished()
-    // The updated record does not exist on this server, so it is made anew at the end.
+    // The updated record does not exist on this server, so it is created again at the end.
     #expect(
       org.lines == [
         "POST /{v}/composite/sobjects", "PATCH /{v}/composite/sobjects",
@@ -103,7 +103,7 @@ import TestSupport
   }
 
   @Test(.covers("BX-59.1", "BX-64", "MS-200"))
-  func `dates are asked in bulk, not for records made here`()
+  func `dates are requested in bulk, not for records created locally`()
     async throws
   {
     let org = InMemoryOrg()
@@ -168,7 +168,7 @@ import TestSupport
       entries: [row("Account", "0019", SyncKeys.locallyUpdated)], forSoupNamed: Device.soup)
     let refusal =
       #"[{"success":false,"errors":[{"statusCode":"INVALID_CROSS_REFERENCE_KEY","message":"x","fields":[]}]}]"#
-    org.intervene { _, _ in .answer(status: 200, body: refusal) }
+    org.intervene { _, _ in .response(status: 200, body: refusal) }
     let run = try await run(device)
     _ = try await run.finished()
     #expect(org.lines == ["PATCH /{v}/composite/sobjects", "POST /{v}/composite/sobjects"])

@@ -68,7 +68,7 @@ import TestSupport
     do {
       _ = try await client.send(.delete(object: "Account", id: id))
     } catch let error as RestError where error.code == .notFound {
-      // Somebody was faster.
+      // Another client was faster.
     } catch let error as RestError where error.code.isNetworkFailure {
       // Later, when there is a network.
     }

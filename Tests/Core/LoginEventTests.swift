@@ -104,7 +104,7 @@ import TestSupport
     try await manager.setCurrent(other.identity)
     let accountEvents = await manager.events()
     let loginEvents = await manager.loginEvents()
-    let isShown = Gate(), never = Gate()
+    let isShown = Latch(), never = Latch()
     let login = Task {
       try await manager.logIn(
         app: TestOrg.app,
@@ -181,7 +181,7 @@ import TestSupport
     let stub = stub()
     let transport = stub.transport()
     let manager = try await stub.manager(transport)
-    let isShown = Gate(), mayGoOn = Gate()
+    let isShown = Latch(), mayGoOn = Latch()
     let first = Task {
       try await manager.logIn(
         app: TestOrg.app,

@@ -132,7 +132,7 @@ import TestSupport
     ])
     let manager = try await stub.manager(stub.transport(), [TestOrg().account()])
     let error = await #expect(throws: OAuthError.self) {
-      try await manager.frontDoor(to: "/x", for: TestOrg.identity)
+      try await manager.oneTimeLoginURL(to: "/x", for: TestOrg.identity)
     }
     #expect(error?.code == code)
     #expect(error?.serverError == word)
@@ -142,7 +142,7 @@ import TestSupport
   func `a login does without a configuration that fails or takes more than five seconds`(
     hangs: Bool
   ) async throws {
-    let never = Gate()
+    let never = Latch()
     let stub = LoginServerStub([
       "/services/oauth2/token": { _ in LoginServerStub.tokens(["refresh_token": "r"]) }
     ])

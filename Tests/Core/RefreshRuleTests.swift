@@ -107,7 +107,7 @@ import Testing
         : TransportResponse(json: "{}")
     }
     org.state.withLock { $0.accessToken = "access-9" }
-    org.tokenGate.close()
+    org.tokenLatch.close()
     let transport = strict(org)
     var account = org.account()
     account.credentials.identityURL = URL(
@@ -124,10 +124,10 @@ import Testing
         accounts: manager), transport: transport)
     async let sent = client.send(.limits()).status
     async let profile = manager.refreshProfile(of: TestOrg.identity).username
-    async let page = manager.frontDoor(to: "/x", for: TestOrg.identity).path()
+    async let page = manager.oneTimeLoginURL(to: "/x", for: TestOrg.identity).path()
     async let picture = pictures.refresh(of: TestOrg.identity)
     await until { await manager.waitingForRefresh(of: TestOrg.identity) == 4 }
-    org.tokenGate.open()
+    org.tokenLatch.open()
     #expect(try await sent == 200)
     #expect(try await profile == "jane@example.com")
     #expect(try await page == "/f")

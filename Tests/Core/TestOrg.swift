@@ -20,8 +20,8 @@ final class TestOrg: Sendable {
 
   let state = Mutex(State())
   /// Opens the token endpoint; open from the start unless a test asks otherwise.
-  let tokenGate = Gate(isOpen: true)
-  /// Answers a request whose token was accepted.
+  let tokenLatch = Latch(isOpen: true)
+  /// Handles a request whose token was accepted.
   let answer: @Sendable (TransportRequest) async throws -> TransportResponse
 
   init(
@@ -104,7 +104,7 @@ final class TestOrg: Sendable {
       state.refreshes += 1
       return state.refreshes
     }
-    try await tokenGate.wait()
+    try await tokenLatch.wait()
     return try state.withLock { state in
       if state.isUnreachable { throw TransportError(.unreachable, "no network") }
       if let refusal = state.refusal {
@@ -141,7 +141,7 @@ func form(_ request: TransportRequest) -> [String: String] {
 }
 
 /// A door that tests open.
-final class Gate: Sendable {
+final class Latch: Sendable {
   private struct State {
     var isOpen: Bool
     var waiters: [AsyncStream<Void>.Continuation] = []
@@ -173,7 +173,7 @@ final class Gate: Sendable {
     isOpen.wait()
   }
 
-  /// Goes through when the gate is open, or throws when the task is cancelled.
+  /// Goes through when the latch is open, or throws when the task is cancelled.
   func wait() async throws {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     let isOpen = state.withLock { state in

@@ -6,7 +6,7 @@ import SalesforceSDKCore
 import Testing
 import TestSupport
 
-/// BX-45, CO-190: requests to the models' service, and its answers.
+/// BX-45, CO-190: requests to the models' service, and its responses.
 @Suite struct ModelsClientTests {
   private func models(
     _ transport: ScriptedTransport, host: String? = "https://api.salesforce.com"
@@ -72,7 +72,7 @@ import TestSupport
   }
 
   @Test(.covers("BX-45", "CO-190"))
-  func `answers are read, and kept as they came`() async throws {
+  func `responses are read, and kept as they came`() async throws {
     let transport = ScriptedTransport([
       .init(
         json: #"{"id":"1","generationDetails":{"generations":[{"id":"g","role":"assistant","#

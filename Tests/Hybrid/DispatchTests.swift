@@ -87,15 +87,15 @@ struct DispatchTests {
   func `calls of a plug-in that keeps order get responses in order, others overtake`()
     async throws
   {
-    let gate = Latch()
-    let bridge = try HybridBridge(plugins: [Slow(name: "ordered", keepsOrder: true, gate), Echo()])
+    let latch = Latch()
+    let bridge = try HybridBridge(plugins: [Slow(name: "ordered", keepsOrder: true, latch), Echo()])
     let page = try Page(bridge)
     var ids: [Int] = []
     for _ in 0..<100 { ids.append(try await page.post("ordered", "wait")) }
     let other = try await page.post("echo", "echo")
     #expect(await page.response(other)["status"] == "ok")
     #expect(page.frames.count == 1)
-    gate.open()
+    latch.open()
     for id in ids { _ = await page.response(id) }
     await bridge.close()
     #expect(page.frames.dropFirst().map { $0["id"]?.int64 } == ids.map { Int64($0) })
@@ -118,11 +118,11 @@ struct DispatchTests {
   func `a session accepts no more calls than the limits allow until some have their response`()
     async throws
   {
-    let gate = Latch()
+    let latch = Latch()
     var limits = HybridLimits()
     limits.maxPendingCalls = 3
     let bridge = try HybridBridge(
-      plugins: [Slow(name: "slow", keepsOrder: false, gate)], limits: limits)
+      plugins: [Slow(name: "slow", keepsOrder: false, latch)], limits: limits)
     let page = try Page(bridge)
     let accepted = Mutex(0)
     let sending = Task {
@@ -133,7 +133,7 @@ struct DispatchTests {
     }
     for _ in 0..<200 { await Task.yield() }
     #expect(accepted.withLock { $0 } <= 3)
-    gate.open()
+    latch.open()
     try await sending.value
     await bridge.close()
     #expect(accepted.withLock { $0 } == 10)
@@ -176,14 +176,14 @@ struct DispatchTests {
     `calls that were accepted are carried out after the page went away, and nothing is delivered`()
     async throws
   {
-    let gate = Latch()
-    let slow = Slow(name: "ordered", keepsOrder: true, gate)
+    let latch = Latch()
+    let slow = Slow(name: "ordered", keepsOrder: true, latch)
     let bridge = try HybridBridge(plugins: [slow])
     let page = try Page(bridge)
     for _ in 0..<5 { _ = try await page.post("ordered", "wait") }
     page.session.end()
     await #expect(throws: HybridError.self) { _ = try await page.post("ordered", "wait") }
-    gate.open()
+    latch.open()
     await bridge.close()
     #expect(slow.done.withLock { $0 } == 5)
     #expect(slow.ended.withLock { $0 } == 1)
@@ -255,16 +255,16 @@ final class Slow: HybridPlugin {
   let keepsOrder: Bool
   let done = Mutex(0)
   let ended = Mutex(0)
-  private let gate: Latch
+  private let latch: Latch
 
-  init(name: String, keepsOrder: Bool, _ gate: Latch) {
+  init(name: String, keepsOrder: Bool, _ latch: Latch) {
     serviceNames = [name]
     self.keepsOrder = keepsOrder
-    self.gate = gate
+    self.latch = latch
   }
 
   func respond(to call: HybridCall) async throws -> HybridValue {
-    await gate.wait()
+    await latch.wait()
     done.withLock { $0 += 1 }
     return .none
   }

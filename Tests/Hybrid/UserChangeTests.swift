@@ -150,12 +150,12 @@ struct UserChangeTests {
       let accounts = Mutex<UserAccountManager?>(nil)
       let logins = Mutex(0)
       let prepared = Mutex<[UserAccountIdentity]>([])
-      let gate = Latch()
+      let latch = Latch()
       try await TestHost.with(adjust: { host in
         accounts.withLock { [manager = host.accounts] in $0 = manager }
         host.logIn = {
           logins.withLock { $0 += 1 }
-          await gate.wait()
+          await latch.wait()
           guard let manager = accounts.withLock({ $0 }) else { throw CancellationError() }
           return try await manager.logIn(to: server)
         }
@@ -171,7 +171,7 @@ struct UserChangeTests {
         #expect(
           try await pages[0].value(
             TestHost.store, "pgSoupExists", ["soupName": "s", "isGlobalStore": true]) == false)
-        gate.open()
+        latch.open()
         for (page, call) in calls {
           #expect(await page.response(call)["value"]?["accessToken"]?.string?.isEmpty == false)
         }

@@ -7,7 +7,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// What happens to the edits in a store that cannot be opened, or is asked for what it does not have?
+/// What happens to the edits in a store that cannot be opened, or lacks what is requested?
 /// Nothing: each reason has its error, and all files stay as they are.
 ///
 /// A full disk is scripted below the store: see the storage tests of SmartStore.
@@ -75,7 +75,7 @@ import Testing
     await accounts.close()
   }
 
-  /// The app starts again, the edit is there, and goes up.
+  /// The app starts again, the edit is there, and is uploaded.
   private func expectAllThere(_ device: FieldDevice) async throws {
     let restarted = try await FieldDevice(
       device.org, device.server, device.clock, folder: device.folder)
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(.covers("SS-34"))
-  func `a wrong key is told, and with the right one everything is there`()
+  func `a wrong key is reported, and with the right one everything is there`()
     async throws
   {
     try await withClosedDevice { device, files in
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(.covers("SS-29"))
-  func `a lost key is told, and no new one is made in its place`() async throws {
+  func `a lost key is reported, and no new one is made in its place`() async throws {
     try await withClosedDevice { device, files in
       let empty = InMemorySecretStore()
       try await expectRefusal(.keyMissing, device, files, empty)
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(.covers("SS-29"))
-  func `a locked key store is told, and later everything is there`() async throws {
+  func `a locked key store is reported, and later everything is there`() async throws {
     try await withClosedDevice { device, files in
       let locked = InMemorySecretStore()
       locked.setLocked(true)
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is no database is told and kept, whatever it holds`() async throws {
+  @Test func `a file that is no database is reported and kept, whatever it holds`() async throws {
     try await withClosedDevice { device, files in
       let good = try Data(contentsOf: files.database)
       let secrets = FieldDevice.secrets(in: device.folder)
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `a page that was changed on disk is told when it is read`() async throws {
+  @Test func `a page that was changed on disk is reported when it is read`() async throws {
     try await withClosedDevice { device, files in
       let good = try Data(contentsOf: files.database)
       var bad = good
@@ -177,7 +177,7 @@ import Testing
   }
 
   @Test(.covers("SS-149"))
-  func `Smart SQL on an unknown soup is told by the soup's name`() async throws {
+  func `Smart SQL on an unknown soup is reported by the soup's name`() async throws {
     try await FieldDevice.with { device in
       let error = await #expect(throws: SmartStoreError.self) {
         _ = try await device.store.query("SELECT {orders:Id} FROM {orders}")

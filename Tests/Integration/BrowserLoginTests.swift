@@ -11,7 +11,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// How does somebody log in through the browser, with a person, a login page and a redirect?
+/// How does a user log in through the browser, with a person, a login page and a redirect?
 struct BrowserLoginTests {
   /// A browser with a person in front: loads the login page, fills in its form, follows the redirect.
   private final class Browser: Sendable {

@@ -7,14 +7,14 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// What becomes of an edit that is made while a sync is under way? It stays, stays dirty, and goes up
+/// What becomes of an edit that is made while a sync is under way? It stays, stays dirty, and is uploaded
 /// with the next run.
 ///
 ///     sync                        app
 ///     reads the record
 ///     sends its request
 ///                                 edits the record
-///     hears the answer, applies it
+///     hears the response, applies it
 @Suite struct EditsUnderWayTests {
   /// Lets the app act between a request's answer and the moment when the sync hears it.
   private final class Interruption: Sendable {
@@ -79,7 +79,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-70"))
-  func `an update edited again while it goes up stays dirty`() async throws {
+  func `an update edited again while it is uploaded stays dirty`() async throws {
     try await withDevice { device, interruption in
       let id = try await device.org.create("Account", ["Name": "a"])
       _ = try await device.syncDown().finished()
@@ -95,7 +95,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-70"))
-  func `a create edited while it goes up takes its id and stays dirty`() async throws {
+  func `a create edited while it is uploaded takes its id and stays dirty`() async throws {
     try await withDevice { device, interruption in
       let local = try await device.create(["Name": "first"])
       interruption.once(at: "composite/sobjects") {
@@ -111,7 +111,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-70"))
-  func `a create deleted while it goes up is deleted on the server next`()
+  func `a create deleted while it is uploaded is deleted on the server next`()
     async throws
   {
     try await withDevice { device, interruption in
@@ -125,7 +125,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-70"))
-  func `an update deleted while it goes up is deleted on the server next`()
+  func `an update deleted while it is uploaded is deleted on the server next`()
     async throws
   {
     try await withDevice { device, interruption in
@@ -139,7 +139,7 @@ import TestSupport
     }
   }
 
-  @Test func `a record made while others go up waits for the next run`() async throws {
+  @Test func `a record made while others are uploaded waits for the next run`() async throws {
     try await withDevice { device, interruption in
       try await device.create(["Name": "a"])
       interruption.once(at: "composite/sobjects") { try await device.create(["Name": "b"]) }
@@ -190,7 +190,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-92"))
-  func `a record edited while ghosts are looked for is no ghost`() async throws {
+  func `a record edited while ghosts are searched is no ghost`() async throws {
     try await withDevice { device, interruption in
       let id = try await device.org.create("Account", ["Name": "a"])
       _ = try await device.syncDown().finished()
@@ -198,7 +198,7 @@ import TestSupport
       interruption.once(at: "query") { try await device.edit(id, ["Name": "edited"]) }
       #expect(try await device.manager.cleanResyncGhosts(forName: FieldDevice.downName) == 0)
       #expect(try await device.dirtyRows().map { $0["Name"] } == ["edited"])
-      // Sent again, it is made anew.
+      // Sent again, it is created again.
       let up = try await device.syncUp(.overwrite).finished()
       #expect(try await device.manager.outcomeCounts(forId: up.id).succeeded == 1)
       #expect(try await device.serverNames() == ["edited"])

@@ -25,7 +25,7 @@ struct FieldDevice: Sendable {
   let folder: URL
   let accounts: UserAccountManager
   let stores: SmartStoreManager
-  let managers: SyncManagers
+  let managers: SyncManagerRegistry
   let account: UserAccount
   let client: RestClient
   let store: SmartStore
@@ -80,7 +80,7 @@ struct FieldDevice: Sendable {
       encryption: .encrypted(SecretStoreKeyProvider(secrets)), accounts: accounts)
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
-    managers = SyncManagers(registry: registry)
+    managers = SyncManagerRegistry(registry: registry)
     if let known = await accounts.current {
       account = known
     } else {

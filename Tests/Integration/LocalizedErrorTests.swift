@@ -70,7 +70,7 @@ import Testing
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     var types: Set<String> = []
-    for folder in ["Modules", "Plugins", "Tools/MockOrg", "Tests/MobileSyncSupport"] {
+    for folder in ["Modules", "Plugins", "Testing/MockOrg", "Testing/MobileSyncTestSupport"] {
       let paths = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
       while let path = paths?.nextObject() as? String {
         guard path.hasSuffix(".swift") else { continue }

@@ -34,7 +34,7 @@ import TestSupport
   }
 
   @Test(.covers("SS-20"))
-  func `a forced logout removes the account's stores and nobody else's`()
+  func `a forced logout removes the account's stores and no others`()
     async throws
   {
     try await FieldDevice.with { device in
@@ -80,7 +80,7 @@ import TestSupport
       #expect(try await kept.query("SELECT {notes:x} FROM {notes}").count == 1)
       try await others.close()
 
-      // The next start knows nobody, and a new login begins with an empty store.
+      // The next start knows no user, and a new login begins with an empty store.
       try await device.close()
       let server = try await MockOrgServer.start(device.org)
       let restarted = try await FieldDevice(

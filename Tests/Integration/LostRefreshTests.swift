@@ -5,10 +5,10 @@ import SalesforceSDKCore
 import Testing
 import TestSupport
 
-/// CO-31, CO-32, BX-4: the server has rotated a refresh token, and its answer never arrives.
+/// CO-31, CO-32, BX-4: the server has rotated a refresh token, and its response never arrives.
 struct LostRefreshTests {
   @Test(.covers("CO-31", "BX-4"), arguments: [true, false])
-  func `a lost answer costs a login only where the server shows no mercy`(forgives: Bool)
+  func `a lost response costs a login only where the server shows no mercy`(forgives: Bool)
     async throws
   {
     try await FieldDevice.with({

@@ -6,7 +6,7 @@ import SmartStore
 import Testing
 import TestSupport
 
-/// Somebody works without a network, others change the same records, and in the end both sides agree.
+/// A user works without a network, others change the same records, and in the end both sides agree.
 @Suite struct RoundTripTests {
   @Test(.covers("MS-197"))
   func `edits made offline meet changes on the server and both sides agree again`()
@@ -32,7 +32,7 @@ import TestSupport
       try await device.delete(ids[2])
       #expect(org.requestLog.isEmpty)
 
-      // Meanwhile, at the office.
+      // At the same time, at the office.
       device.later()
       try await org.update("Account", id: ids[1], ["Name": "Edited on both sides, there"])
       try await org.delete("Account", id: ids[3])
@@ -55,7 +55,7 @@ import TestSupport
       // The new record has the server's id now.
       #expect(try await device.row(localId) == nil)
 
-      // Settled for the field.
+      // Resolved for the field.
       device.later()
       let settled = try await device.syncUp(.overwrite).finished()
       counts = try await device.manager.outcomeCounts(forId: settled.id)
@@ -94,7 +94,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-71"))
-  func `a record that the server refuses stays dirty and says why, the others go up`()
+  func `a record that the server refuses stays dirty and says why, the others are uploaded`()
     async throws
   {
     try await FieldDevice.with { device in
@@ -113,7 +113,7 @@ import TestSupport
       #expect(row[SyncKeys.lastError]?.string?.contains("STRING_TOO_LONG") == true)
       #expect(try await device.serverNames() == ["a", "good"])
 
-      // Corrected, it goes up, and the words of the server are gone.
+      // Corrected, it is uploaded, and the words of the server are gone.
       try await device.edit(bad, ["Phone": "3"])
       _ = try await device.syncUp().finished()
       #expect(try await device.dirtyRows().isEmpty)

@@ -96,7 +96,7 @@ import TestSupport
       #expect(await device.accounts.current?.identity == device.account.identity)
       #expect(await device.accounts.current?.loginState == .notLoggedIn)
 
-      // Asked again, nobody is bothered: there is no session to ask with.
+      // A second call sends no request: there is no session to send it with.
       device.org.clearRequestLog()
       let second = try #require(try await failure(of: try await device.syncUp()))
       #expect(second.reason.code == .noRestClient)

@@ -118,7 +118,7 @@ struct SignInSamples {
       // end of sample
 
       // sample: login-hosts
-      let hosts = try LoginHosts(LoginHostList(), in: nil)
+      let hosts = try LoginHostStorage(LoginHostList(), in: nil)
       try hosts.update { list in
         list.select(.sandbox)
       }

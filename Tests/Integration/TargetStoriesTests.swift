@@ -36,7 +36,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-181", "MS-222"), arguments: [true, false])
-  func `edits go up one by one, or 25 at a time`(isBatch: Bool) async throws {
+  func `edits are uploaded one by one, or 25 at a time`(isBatch: Bool) async throws {
     try await FieldDevice.with { device in
       let ids = try await accounts(device, "a", "b", "c")
       _ = try await device.syncDown().finished()
@@ -67,13 +67,13 @@ import TestSupport
   }
 
   @Test(.covers("MS-204"))
-  func `the server itself refuses an update of what changed meanwhile`() async throws {
+  func `the server itself refuses an update of what changed in the meantime`() async throws {
     try await FieldDevice.with { device in
       let ids = try await accounts(device, "a")
       _ = try await device.syncDown().finished()
       try await device.edit(ids[0], ["Name": "here"])
       device.later()
-      // The date is asked for before somebody else writes, so only the update's condition can tell.
+      // The date is requested before another user writes, so only the update's condition can tell.
       device.org.add(
         MockOrgFault(
           method: "GET", path: "/sobjects/Account/",
@@ -117,7 +117,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-122", "MS-118"))
-  func `recent records and found records come down`() async throws {
+  func `recent records and found records are downloaded`() async throws {
     try await FieldDevice.with { device in
       let ids = try await accounts(device, "Acme one", "Acme two", "Other")
       // What the user opens is what is recent.
@@ -188,7 +188,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-319", "MS-332"))
-  func `a tree made in the field goes up, comes down and agrees`() async throws {
+  func `a tree made in the field is uploaded, is downloaded and agrees`() async throws {
     try await FieldDevice.with { device in
       try await makeContacts(device)
       let parent = ParentInfo(sobjectType: "Account", soupName: FieldDevice.soup)
@@ -222,7 +222,7 @@ import TestSupport
         try await device.org.query("SELECT Id FROM Contact WHERE AccountId = '\(account)'").count
           == 30)
 
-      // Somebody at the office deletes a worker and renames the account.
+      // A user at the office deletes a worker and renames the account.
       device.later()
       let worker = try #require(
         try await device.org.query("SELECT Id FROM Contact ORDER BY Name LIMIT 1").first?["Id"]?

@@ -8,7 +8,7 @@ import TestSupport
 
 @Suite struct LayoutSyncTests {
   @Test(.covers("MS-298", "MS-143", "BX-69"))
-  func `what is given is asked for and the record is kept under all of it`()
+  func `the given values are requested and the record is kept under all of them`()
     async throws
   {
     let org = InMemoryOrg()

@@ -30,7 +30,7 @@ import TestSupport
   func `the redirect's page hands over what only the browser sees`()
     async throws
   {
-    let attempt = AuthorizationAttempt(
+    let attempt = AuthorizationSession(
       app: ConnectedApp(clientId: "c", redirectURI: "http://127.0.0.1:0/callback"),
       server: .production, flow: .userAgent)
     let statuses = Mutex<[Int]>([])
@@ -56,7 +56,7 @@ import TestSupport
           uri, method: .post, headers: [.origin: sender], body: body)
         statuses.withLock { $0.append(answer.status) }
       }
-      // The login ends with this one, and may not wait for its answer to be read.
+      // The login ends with this one, and may not wait for its response to be read.
       _ = try await send(uri, method: .post, headers: [.origin: origin], body: fragment)
     }
     let redirect = try await presenter.redirect(of: attempt)
@@ -76,7 +76,7 @@ import TestSupport
 
   @Test(.covers("CO-44.2"))
   func `the web-server flow takes nothing that a page sends`() async throws {
-    let attempt = AuthorizationAttempt(
+    let attempt = AuthorizationSession(
       app: ConnectedApp(clientId: "c", redirectURI: "http://127.0.0.1:0/callback"),
       server: .production)
     let statuses = Mutex<[Int]>([])
@@ -92,9 +92,9 @@ import TestSupport
   }
 
   @Test(.covers("CO-44.1"))
-  func `a redirect to localhost is heard on both of its addresses`() async throws {
+  func `a redirect to localhost is received on both of its addresses`() async throws {
     for address in ["127.0.0.1", "::1"] {
-      let attempt = AuthorizationAttempt(
+      let attempt = AuthorizationSession(
         app: ConnectedApp(clientId: "c", redirectURI: "http://localhost:0/callback"),
         server: .production)
       let presenter = LoopbackLoginPresenter { page in

@@ -12,8 +12,8 @@ import TestSupport
   private let app = ConnectedApp(clientId: "c", redirectURI: "http://127.0.0.1:0/callback?x")
   private let transport = URLSessionTransport()
 
-  private func attempt(_ app: ConnectedApp? = nil) -> AuthorizationAttempt {
-    AuthorizationAttempt(app: app ?? self.app, server: .production)
+  private func attempt(_ app: ConnectedApp? = nil) -> AuthorizationSession {
+    AuthorizationSession(app: app ?? self.app, server: .production)
   }
 
   /// What the login page was given.
@@ -87,7 +87,7 @@ import TestSupport
       let url = try #require(URL(string: "\(uri)?code=x&state=\(attempt.state)"))
       let post = try await transport.send(TransportRequest(method: .post, url: url))
       let host = try #require(HTTPField.Name("Host"))
-      // A name of a stranger's that points here.
+      // A third party's name that points here.
       let rebound = try await transport.send(
         TransportRequest(method: .get, url: url, headers: [host: "evil.example.com"]))
       statuses.withLock { $0 += [post.status, rebound.status] }
@@ -99,7 +99,7 @@ import TestSupport
   }
 
   @Test(.covers("CO-30.1"))
-  func `a refusal ends the login and is told`() async throws {
+  func `a refusal ends the login and is reported`() async throws {
     let attempt = attempt()
     let presenter = LoopbackLoginPresenter { page in
       _ = try await get(
@@ -121,7 +121,7 @@ import TestSupport
     let attempt = attempt()
     let callback = Callback(attempt)
     let uri = "http://127.0.0.1:1/callback"
-    func judge(_ query: String) -> Callback.Answer {
+    func judge(_ query: String) -> Callback.Reply {
       callback.judge(
         isGet: true, path: "/callback", query: query, redirectURI: uri, expected: "/callback")
     }
@@ -182,7 +182,7 @@ import TestSupport
   }
 
   @Test(.covers("CO-44.3"))
-  func `a login that nobody finishes times out with 667`() async throws {
+  func `a login that is not finished times out with 667`() async throws {
     let (opened, sink) = AsyncStream<Void>.makeStream()
     let clock = HandClock()
     let presenter = LoopbackLoginPresenter(timeLimit: .seconds(300), clock: clock) { _ in
@@ -231,7 +231,7 @@ import TestSupport
   }
 
   @Test(.covers("CO-44.3"))
-  func `a port that is taken is told`() async throws {
+  func `a port that is taken is reported`() async throws {
     let first = attempt()
     let code = Mutex<OAuthError.Code?>(nil)
     let presenter = LoopbackLoginPresenter { page in
@@ -285,7 +285,7 @@ import TestSupport
   func `where the redirect is awaited`(
     uri: String, addresses: [String], port: Int, withPort: String
   ) throws {
-    let place = try RedirectPlace(uri)
+    let place = try RedirectEndpoint(uri)
     #expect(place.bindAddresses == addresses)
     #expect(place.port == port)
     #expect(place.redirectURI(port: 99) == withPort)

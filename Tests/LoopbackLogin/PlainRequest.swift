@@ -3,7 +3,7 @@ import Foundation
 /// One GET over a socket of its own, to an address that is not looked up: Foundation's client on
 /// Linux loses the brackets of an IPv6 address.
 ///
-/// - Returns: The first line of the answer; nil if nobody listens there.
+/// - Returns: The first line of the response; nil if no process listens there.
 func plainGet(_ path: String, address: String, port: Int, host: String) -> String? {
   var hints = addrinfo()
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV

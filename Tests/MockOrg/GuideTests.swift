@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// The samples of Docs/Guides/Mock-org.md, as somebody writes them who has the public API alone. They
+/// The samples of Docs/Guides/Mock-org.md, as a user of the public API writes them. They
 /// stand here word for word, and the last test looks that they do.
 @Suite struct GuideTests {
   @Test func `data come from descriptions, a project, a plan and a seed`() async throws {
@@ -44,7 +44,7 @@ import Testing
     #expect(try await org.count("Account") == 205)
   }
 
-  @Test func `a test does what somebody else does on the server`() async throws {
+  @Test func `a test acts as another user of the server`() async throws {
     let org = try MockOrg()
     let id = try await org.create("Account", ["Name": "Harbor Repair"])
     try await org.update("Account", id: id, ["Phone": "555-0100"])
@@ -145,7 +145,7 @@ import Testing
       try await org.load(plan: MockOrg.samplePlan)
       org.setApexEndpoint("Visits") { request, org in
         let found = try await org.query("SELECT Id, Name FROM Service_Visit__c")
-        return MockOrgApexAnswer(json: .array(found.map(\.value)))
+        return MockOrgApexResponse(json: .array(found.map(\.value)))
       }
       // GET /services/apexrest/Visits
       let app = App(instance: server.info.instanceUrl, token: server.info.accessToken)
@@ -228,7 +228,7 @@ import Testing
   }
 }
 
-/// What somebody tests with the mock org: an app with a client of its own.
+/// What a user tests with the mock org: an app with a client of its own.
 private struct App {
   let instance: String
   let token: String

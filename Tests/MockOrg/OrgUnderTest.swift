@@ -30,7 +30,7 @@ struct OrgUnderTest {
     let contentType: String
     let json: JSONSlice?
 
-    init(_ answer: OrgAnswer) {
+    init(_ answer: OrgResponse) {
       contentType = answer.contentType
       status = answer.status
       headers = answer.headers
@@ -60,8 +60,8 @@ struct OrgUnderTest {
     _ method: String, _ target: String, _ body: String? = nil, headers: [String: String] = [:]
   ) async -> Reply {
     Reply(
-      await org.answer(
-        OrgRequest(
+      await org.respond(
+        to: OrgRequest(
           method: method, target: target, headers: headers, body: Array((body ?? "").utf8)),
         baseURL: "http://127.0.0.1:1"))
   }

@@ -19,7 +19,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-123", "MS-125"))
-  func `the recent ids are asked for, then their records with id and date`()
+  func `the recent ids are requested, then their records with id and date`()
     async throws
   {
     let (org, ids) = org(3, recent: 2)

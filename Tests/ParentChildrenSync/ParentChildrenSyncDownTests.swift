@@ -103,7 +103,7 @@ import TestSupport
       try await tree.device.edit(
         a.children[0], ["LastName": "here"], in: TreeDevice.contacts)
     } else {
-      // A child that was made here.
+      // A child that was created locally.
       try await tree.device.create(
         [["LastName": "here", "AccountId": .string(a.parent)]], type: "Contact",
         in: TreeDevice.contacts)

@@ -12,7 +12,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-332"))
-  func `five trees made here are five requests, and children get their parents' ids`()
+  func `five trees created locally are five requests, and children get their parents' ids`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -122,7 +122,7 @@ import TestSupport
       #expect(row[SyncKeys.lastError]?.string?.contains("PARENT_NOT_HERE") == true)
       try await tree.device.delete(row["Id"]?.string ?? "", in: TreeDevice.contacts)
     }
-    // Made and deleted here: nobody needs to know.
+    // Created and deleted locally: no request is needed.
     try await tree.syncUp()
     #expect(try await tree.device.rows(in: TreeDevice.contacts).isEmpty)
   }
@@ -150,7 +150,7 @@ import TestSupport
     let child = tree.serverTree("old", children: 1).children[0]
     try await tree.syncDown()
     let local = try await tree.localTree("", children: 0)
-    // Moved by somebody who sets no flags.
+    // Moved by code that sets no flags.
     var moved = try #require(try await tree.device.row(child, in: TreeDevice.contacts))
     moved["AccountId"] = .string(local)
     try await tree.device.store.upsert(entries: [moved], forSoupNamed: TreeDevice.contacts)
@@ -200,7 +200,7 @@ import TestSupport
   // MARK: Lost on the server
 
   @Test(.covers("MS-248"))
-  func `a lost master is made anew with all its children`() async throws {
+  func `a lost master is created again with all its children`() async throws {
     let tree = try await TreeDevice(.masterDetail)
     let a = tree.serverTree("a", children: 2)
     try await tree.syncDown()
@@ -217,13 +217,13 @@ import TestSupport
   }
 
   @Test(.covers("MS-248"))
-  func `a lost look-up parent is made anew and its children follow it`() async throws {
+  func `a lost look-up parent is created again and its children follow it`() async throws {
     let tree = try await TreeDevice(.lookup)
     let a = tree.serverTree("a", children: 2)
     try await tree.syncDown()
     try await tree.device.edit(a.parent, ["Name": "edited"])
     tree.org.delete("Account", a.parent)
-    // Somebody else has changed a clean child: its fields are not touched.
+    // Another user has changed a clean child: its fields are not touched.
     tree.org.update("Contact", a.children[0], ["LastName": "there"])
     tree.org.forgetRequests()
     try await tree.syncUp()
@@ -252,7 +252,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-249", "MS-250"))
-  func `a lost child alone is made anew, the others are not sent again`()
+  func `a lost child alone is created again, the others are not sent again`()
     async throws
   {
     let tree = try await TreeDevice(.masterDetail)
@@ -301,7 +301,7 @@ import TestSupport
   // MARK: Conflicts
 
   @Test(.covers("MS-242", "MS-243"))
-  func `a tree goes up only if nobody changed any record of it`() async throws {
+  func `a tree is uploaded only if none of its records was changed`() async throws {
     let tree = try await TreeDevice()
     tree.org.setChildPageSize(1)
     let a = tree.serverTree("a", children: 3)
@@ -309,7 +309,7 @@ import TestSupport
     try await tree.syncDown()
     try await tree.device.edit(a.parent, ["Name": "a edited"])
     try await tree.device.edit(b.parent, ["Name": "b edited"])
-    // A clean child of b has changed on the server; it comes on the last page of the answer.
+    // A clean child of b has changed on the server; it comes on the last page of the response.
     tree.org.update("Contact", b.children[2], ["LastName": "there"])
     tree.org.forgetRequests()
     let state = try await tree.syncUp(.leaveIfChanged)
@@ -328,7 +328,7 @@ import TestSupport
     let a = tree.serverTree("a", children: 1)
     try await tree.syncDown()
     try await tree.device.delete(a.parent)
-    tree.org.intervene { _, _ in .answer(status: 400, body: "[]") }
+    tree.org.intervene { _, _ in .response(status: 400, body: "[]") }
     try await tree.syncUp(.leaveIfChanged)
     #expect(tree.org.records("Account").count == 1)
     #expect(try await tree.dirtyCount() == 1)
@@ -338,7 +338,7 @@ import TestSupport
 
   /// The matrix of MS-332: parent a with children c and o, each side of a and c changed in every way.
   @Test(.covers("MS-332"), arguments: Change.allCases, Change.allCases)
-  func `a tree goes up if the server changed nothing, else overwriting settles it`(
+  func `a tree is uploaded if the server changed nothing, else overwriting decides`(
     parentHere: Change, childHere: Change
   ) async throws {
     for parentThere in Change.allCases {
@@ -439,7 +439,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-197", "MS-242"))
-  func `a tree whose edits arrived without an answer is no conflict`()
+  func `a tree whose edits arrived without a response is no conflict`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -448,7 +448,7 @@ import TestSupport
     try await tree.device.edit(parent, ["Name": "mine"])
     try await tree.device.edit(children[0], ["LastName": "mine"], in: TreeDevice.contacts)
     tree.org.intervene { _, request in
-      request.line == "POST /{v}/composite" ? .dropAnswer : .none
+      request.line == "POST /{v}/composite" ? .dropResponse : .none
     }
     #expect(await syncErrorCode { try await tree.syncUp(.leaveIfChanged) } == .failed)
     tree.org.intervene(nil)
@@ -460,12 +460,12 @@ import TestSupport
   }
 
   @Test(.covers("MS-195"))
-  func `a tree whose answer was lost is found and not made twice`() async throws {
+  func `a tree whose response was lost is found and not made twice`() async throws {
     let tree = try await TreeDevice()
     tree.org.setClock(SalesforceDateNow.milliseconds)
     try await tree.localTree("a", children: 2)
     try await tree.localTree("b", children: 1)
-    tree.org.intervene { number, _ in number == 1 ? .dropAnswer : .none }
+    tree.org.intervene { number, _ in number == 1 ? .dropResponse : .none }
     await #expect(throws: SyncError.self) { try await tree.syncUp() }
     #expect(tree.org.records("Account").count == 1)
     try await tree.syncUp()

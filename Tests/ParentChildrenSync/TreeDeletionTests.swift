@@ -4,11 +4,11 @@ import ParentChildrenSync
 import SalesforceSDKCommon
 import Testing
 
-/// What becomes of trees that are deleted here while somebody works on them?
+/// What becomes of trees that are deleted locally while another user works on them?
 @Suite struct TreeDeletionTests {
   private static let contacts = TreeDevice.contacts
 
-  @Test func `a child whose deletion is taken back before its row goes stays, and goes up`()
+  @Test func `a child whose deletion is taken back before its row goes stays, and is uploaded`()
     async throws
   {
     let tree = try await TreeDevice()
@@ -20,7 +20,7 @@ import Testing
       in: Self.contacts)
     try await tree.device.delete("local_1", in: Self.contacts)
     tree.org.forgetRequests()
-    // While the dates are asked for, it is decided already that the row goes.
+    // While the dates are requested, it is decided already that the row goes.
     tree.org.intervene { _, request in
       if request.line.hasPrefix("GET /{v}/query") {
         try? await tree.device.edit(
@@ -61,7 +61,7 @@ import Testing
     try await tree.device.edit(child, ["AccountId": .string(new)], in: Self.contacts)
     try await tree.device.delete(new)
     tree.org.forgetRequests()
-    tree.org.intervene { number, _ in number == 1 ? .dropAnswer : .none }
+    tree.org.intervene { number, _ in number == 1 ? .dropResponse : .none }
     #expect(await syncErrorCode { try await tree.syncUp() } == .failed)
     tree.org.intervene(nil)
     #expect(try await tree.device.row(new) != nil)

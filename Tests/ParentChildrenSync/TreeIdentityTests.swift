@@ -40,7 +40,7 @@ import Testing
       ).finished()
     }
     tree.org.intervene { _, request in
-      request.line.hasPrefix("POST /{v}/composite") ? .dropAnswer : .none
+      request.line.hasPrefix("POST /{v}/composite") ? .dropResponse : .none
     }
     for _ in 1...2 { _ = await syncErrorCode { try await up() } }
     tree.org.intervene(nil)
@@ -64,7 +64,7 @@ import Testing
     let tree = try await TreeDevice(.lookup)
     tree.org.setClock(SalesforceDateNow.milliseconds)
     try await tree.localTree("a", children: 2)
-    tree.org.intervene { _, _ in .dropAnswer }
+    tree.org.intervene { _, _ in .dropResponse }
     _ = await syncErrorCode { try await tree.syncUp(mode) }
     tree.org.intervene(nil)
     let parent = try #require(tree.org.records("Account").first?["Id"]?.string)

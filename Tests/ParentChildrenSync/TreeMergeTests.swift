@@ -133,7 +133,7 @@ import TestSupport
     #expect(try await tree.dirtyCount() == 0)
   }
 
-  @Test func `a child that somebody moved to another parent is not moved back`() async throws {
+  @Test func `a child that another user moved to another parent is not moved back`() async throws {
     let (tree, _, children) = try await synced()
     let other = tree.serverTree("other", children: 0).parent
     try await tree.device.edit(children[0], ["LastName": "mine"], in: TreeDevice.contacts)
@@ -142,7 +142,7 @@ import TestSupport
     #expect(tree.serverTrees() == ["acme": ["acme 1"], "other": ["mine"]])
   }
 
-  @Test func `records made here merge like others afterwards`() async throws {
+  @Test func `records created locally merge like others afterwards`() async throws {
     let (tree, _, _) = try await synced()
     try await tree.localTree("new", children: 1)
     try await run(tree, "up")

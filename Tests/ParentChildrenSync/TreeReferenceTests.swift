@@ -4,7 +4,7 @@ import ParentChildrenSync
 import SalesforceSDKCommon
 import Testing
 
-/// Do trees that refer to records of other trees and soups, made here as well, reach the server whole?
+/// Do trees that refer to records of other trees and soups, created locally as well, reach the server whole?
 @Suite struct TreeReferenceTests {
   private static let contacts = TreeDevice.contacts
   private static let projects = "projects"
@@ -102,7 +102,7 @@ import Testing
     #expect(tree.org.records("Project").count == 2)
   }
 
-  @Test func `trees go up in the order of what they refer to`() async throws {
+  @Test func `trees are uploaded in the order of what they refer to`() async throws {
     let tree = try await makeTree()
     try await make("local_a", ["ParentId": "local_b"], tree)
     try await make("local_b", ["ParentId": "local_c"], tree)

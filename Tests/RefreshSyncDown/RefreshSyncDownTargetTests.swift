@@ -52,7 +52,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-134"))
-  func `records that were made here are not asked for`() async throws {
+  func `records that were created locally are not requested`() async throws {
     let (device, org, ids) = try await device(2)
     try await device.create([
       ["Name": "x"], ["Id": "zzz", "Name": "after"], ["Id": "local", "Name": "no local id"],
@@ -131,7 +131,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-138"))
-  func `ghosts are looked for in slices, without a date`() async throws {
+  func `ghosts are searched in slices, without a date`() async throws {
     let (device, org, ids) = try await device(5)
     let run = try await device.manager.syncDown(
       target: try target(2), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)

@@ -55,7 +55,7 @@ import Testing
       // sample: store-query
       let soon = try QuerySpec.buildRangeQuerySpec(
         soupName: "visits", path: "day", beginKey: 3, endKey: 6, orderPath: "day", pageSize: 20)
-      let visits = try await store.queryElements(using: soon)
+      let visits = try await store.queryEntries(using: soon)
       let ladders = try await store.count(
         using: .buildMatchQuerySpec(
           soupName: "visits", path: "note", matchKey: "ladder", pageSize: 20))
@@ -70,13 +70,13 @@ import Testing
 
       // sample: store-read
       let (total, first) = try await store.read { reader in
-        (try reader.count(using: soon), try reader.queryElements(using: soon).first)
+        (try reader.count(using: soon), try reader.queryEntries(using: soon).first)
       }
       // end of sample
       #expect(total == 3 && first?["day"]?.int64 == 3)
 
       // sample: store-observe
-      for try await visits in store.observeElements(soon) {
+      for try await visits in store.observeEntries(soon) {
         print("\(visits.count) visits")
         break
       }

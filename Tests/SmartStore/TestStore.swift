@@ -9,7 +9,7 @@ import Testing
 
 @testable import SmartStore
 
-/// A clock that only moves when it is told to.
+/// A clock that only the test moves.
 final class TestClock: Sendable {
   private let milliseconds = Mutex<Int64>(1_700_000_000_000)
 

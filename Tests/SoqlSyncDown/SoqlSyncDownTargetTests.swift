@@ -92,7 +92,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-114", "MS-115"))
-  func `ghosts are looked for by id alone, in order only with a limit`() throws {
+  func `ghosts are searched by id alone, in order only with a limit`() throws {
     #expect(
       try SoqlSyncDownTarget(query: "SELECT Name FROM Account WHERE Name = 'James Bond'")
         .remoteIdsQuery == "select Id from Account where Name = 'James Bond'")
@@ -133,7 +133,7 @@ import TestSupport
       (2_000, nil), (5_000, nil), (200, "batchSize=200"), (50, "batchSize=200"),
       (500, "batchSize=500"),
     ] as [(Int, String?)])
-  func `the page size is asked for only if it is not the server's own`(
+  func `the page size is requested only if it is not the server's own`(
     size: Int, header: String?
   ) async throws {
     let org = InMemoryOrg()
@@ -176,7 +176,7 @@ import TestSupport
     let device = try await Device.open(org)
     try await device.download([id])
     org.intervene { number, _ in
-      .answer(
+      .response(
         status: 200,
         body: number == 1
           ? #"{"totalSize":2,"records":[],"nextRecordsUrl":"/services/data/v66.0/query/01g-1"}"#
@@ -194,7 +194,7 @@ import TestSupport
   @Test func `a page that says that it is the last one is it`() async throws {
     let org = InMemoryOrg()
     org.intervene { _, _ in
-      .answer(status: 200, body: #"{"done":true,"records":[],"nextRecordsUrl":"/elsewhere"}"#)
+      .response(status: 200, body: #"{"done":true,"records":[],"nextRecordsUrl":"/elsewhere"}"#)
     }
     let device = try await Device.open(org)
     _ = try await device.manager.syncDown(
@@ -210,7 +210,7 @@ import TestSupport
     let record =
       #"{"Id":"001","LastModifiedDate":"2015-02-05T21:12:03.956+0000","Contacts":{"totalSize":1,"done":true,"records":[{"Id":"003"}]}}"#
     org.intervene { _, _ in
-      .answer(status: 200, body: #"{"totalSize":1,"done":true,"records":[\#(record)]}"#)
+      .response(status: 200, body: #"{"totalSize":1,"done":true,"records":[\#(record)]}"#)
     }
     let device = try await Device.open(org)
     let run = try await device.manager.syncDown(

@@ -31,7 +31,7 @@ import TestSupport
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     org.intervene { number, _ in
-      .answer(status: 200, body: number == 1 ? #"[{"Id":"001","Name":"a"}]"# : #"{"records":[]}"#)
+      .response(status: 200, body: number == 1 ? #"[{"Id":"001","Name":"a"}]"# : #"{"records":[]}"#)
     }
     let first = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)

@@ -4,7 +4,7 @@ package import SalesforceSDKCommon
 package import SmartStore
 
 /// The work of a process that is going to be killed: a sequence of steps, each a function of the
-/// seed and its number alone, so that somebody else can tell what the store must hold.
+/// seed and its number alone, so that another process can compute what the store must hold.
 package struct CrashScript: Sendable {
   package let seed: UInt64
 
@@ -22,7 +22,7 @@ package struct CrashScript: Sendable {
     case checkpoint
     /// Wraps the data key with the other of the two keys.
     case changeKey
-    /// Seals every page anew, wrapped with the other of the two keys.
+    /// Seals every page again, wrapped with the other of the two keys.
     case reencrypt
     /// Makes a plaintext store of an encrypted one, or the other way round.
     case convert

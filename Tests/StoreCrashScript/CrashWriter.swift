@@ -11,12 +11,12 @@ package struct CrashWriter {
   package var key: Int
   package private(set) var store: SmartStore?
   /// The file system below the cipher.
-  package var vfs: SealedVFS? = .standard
+  package var vfs: EncryptedVFS? = .standard
   /// Whether the soup is used whose elements lie in files.
   package var usesFiles = true
   /// Pages in the log after which they are folded into the database.
   package var checkpointPages = 60
-  /// Bytes written between two checkpoints beside the writer.
+  /// Bytes written between two background checkpoints.
   package var checkpointInterval = StoreDatabaseOptions().checkpointInterval
 
   /// So short that every few steps one begins.

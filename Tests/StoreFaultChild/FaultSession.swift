@@ -12,7 +12,7 @@ import StoreCrashScript
   ///
   /// - `done STEP`: the step's call has returned;
   /// - `failed STEP CODE`: it threw, as it may once the disk failed;
-  /// - `met STEP`: its call has returned, although the disk failed meanwhile;
+  /// - `met STEP`: its call has returned, although the disk failed in the meantime;
   /// - `opened KEY`: the store was opened again, with this of the keys, and with none else;
   /// - `read KEY:STEP,…|KEY:STEP,…|KEY:STEP,…`: the elements of the three soups;
   /// - `wrong TEXT`: what must not happen.
@@ -69,7 +69,7 @@ import StoreCrashScript
       } catch let error as SmartStoreError {
         try tell(error, step)
         if action.isMaintenance { try await reopen(Set([writer.key, after])) }
-        // What was told is what is there, in the same open store.
+        // What was reported is what is there, in the same open store.
         try await read()
       }
     }
@@ -135,7 +135,7 @@ import StoreCrashScript
       StoreFaultChild.say("read \(soups.joined(separator: "|"))")
     }
 
-    /// One failure of the disk is told twice at most: by the call that met it, and by the next one on
+    /// One failure of the disk is reported twice at most: by the call that met it, and by the next one on
     /// a store that has to be opened again.
     private mutating func tell(_ error: SmartStoreError, _ step: Int) throws {
       StoreFaultChild.say("failed \(step) \(error.code) \(error.message)")

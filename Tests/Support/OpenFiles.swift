@@ -8,7 +8,7 @@ import Foundation
   import Darwin
 #endif
 
-/// How many files this process has open under a name: to see that somebody waits for a lock on it.
+/// The number of files that this process has open under a name: to see that a task waits for a lock on it.
 public func openFiles(at path: String) -> Int {
   var named = stat()
   guard stat(path, &named) == 0 else { return 0 }

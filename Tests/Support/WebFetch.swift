@@ -4,7 +4,7 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// What a web server answered.
+/// The response of a web server.
 public struct WebPage: Sendable {
   public let response: HTTPURLResponse
   public let body: Data
@@ -14,7 +14,7 @@ public struct WebPage: Sendable {
   /// Loads a page on a connection of its own, following redirects, as a browser does.
   ///
   /// It runs to its end even if the task is cancelled: on Linux, `URLSession.data(for:)` may lock the
-  /// whole process when it is cancelled at the instant at which its answer comes.
+  /// whole process when it is cancelled at the instant at which its response comes.
   public static func load(_ request: URLRequest) async throws -> WebPage {
     let session = URLSession(configuration: .ephemeral)
     defer { session.finishTasksAndInvalidate() }

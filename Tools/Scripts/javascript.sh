@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests of the JavaScript that the package serves, with Node's own test runner: what pages of hybrid apps load
-# (Plugins/HybridServer/JavaScript), and the inspector's page (Plugins/Inspector).
+# (Plugins/Servers/HybridServer/JavaScript), and the inspector's page (Plugins/Servers/Inspector).
 #
 #   Tools/Scripts/javascript.sh             all tests
 #   Tools/Scripts/javascript.sh force       the test files whose name begins so, such as force.test.mjs
@@ -29,7 +29,7 @@ if [ "${major%%.*}" -lt 18 ]; then
 fi
 
 shopt -s nullglob
-files=(Plugins/HybridServer/JavaScript/tests/"$filter"*.test.mjs Plugins/Inspector/tests/"$filter"*.test.mjs)
+files=(Plugins/Servers/HybridServer/JavaScript/tests/"$filter"*.test.mjs Plugins/Servers/Inspector/tests/"$filter"*.test.mjs)
 if [ ${#files[@]} -eq 0 ]; then
   echo "error: the name of no test file begins with '$filter'." >&2
   exit 1

@@ -32,19 +32,21 @@ SESSIONS = (
     r"^CoreTests\.[^/]*(Account|Refresh|Rotation|Logout|Revocation|Login|Grant|Profile|Picture|Community|"
     "Configuration|OAuth|UserAgentFlow|ServerNumber)"
 )
-SENDING = r"^CoreTests\.[^/]*(Refresh|Sending|Redirect|Request|RestError|TokenConnection|Factory|BadAnswer)"
+SENDING = r"^CoreTests\.[^/]*(Refresh|Sending|Redirect|Request|RestError|TokenConnection|Factory|BadResponse)"
 FILES = r"^(CoreTests|CommonTests)\.[^/]*(Secret|KeyFile|File|Preferences|Folder|Lock|Download|AccountWrite)"
 # What is changed, and the tests that run first. A fault that they do not notice gets a second run with TESTS.
 SUBJECTS = {
     "Modules/Core/Accounts": SESSIONS,
+    "Modules/Core/LoginHosts": SESSIONS,
     "Modules/Core/OAuth": SESSIONS,
+    "Modules/Core/Sessions": SESSIONS,
     "Modules/Core/Rest/RestClient.swift": SENDING,
     "Modules/Core/Rest/RestClient+Sending.swift": SENDING,
     "Modules/Common/Secrets": FILES,
     "Modules/Common/Files": FILES,
 }
 TESTS = r"^(CoreTests|CommonTests)\."
-COPIED = ["Modules", "Plugins", "Tests", "Tools", "Package.swift"]
+COPIED = ["Modules", "Plugins", "Testing", "Tests", "Tools", "Package.swift"]
 
 SWITCH = """import Foundation
 

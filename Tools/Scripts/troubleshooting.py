@@ -16,7 +16,7 @@ import sys
 
 root = pathlib.Path(__file__).resolve().parents[2]
 page = root / "Docs/Guides/Troubleshooting.md"
-folders = ["Modules", "Plugins", "Targets", "Testing", "Tools", "Tests/MobileSyncSupport"]
+folders = ["Modules", "Plugins", "Testing", "Tools"]
 
 error_type = re.compile(r"^(?:public|package) struct (\w+): [^{\n]*Error\b[^{\n]*\{", re.M)
 code_type = re.compile(r"^ +public struct Code: [^{\n]*\{", re.M)

@@ -54,7 +54,7 @@ private struct JSONEncodingRules {
       }
       return .number(number)
     default:
-      let place = JSONPlace()
+      let place = JSONSlot()
       try value.encode(to: JSONValueEncoder(place: place, codingPath: path, rules: self))
       // A value that encodes nothing is an empty object, as elsewhere in Swift.
       return place.finished ?? .object([:])
@@ -86,12 +86,12 @@ private struct JSONEncodingRules {
 }
 
 /// Where a value is put while its containers may still be written to, in any order.
-private final class JSONPlace {
+private final class JSONSlot {
   enum Content {
     case nothing
     case value(JSONValue)
-    case array([JSONPlace])
-    case object(keys: [String], places: [String: JSONPlace])
+    case array([JSONSlot])
+    case object(keys: [String], places: [String: JSONSlot])
   }
 
   var content = Content.nothing
@@ -127,20 +127,20 @@ private final class JSONPlace {
   }
 
   /// The place of a member.
-  func member(_ key: String) -> JSONPlace {
+  func member(_ key: String) -> JSONSlot {
     guard case .object(var keys, var places) = content else { return self }
     content = .nothing  // keeps the collections unshared while they change
-    let place = places[key] ?? JSONPlace()
+    let place = places[key] ?? JSONSlot()
     if places.updateValue(place, forKey: key) == nil { keys.append(key) }
     content = .object(keys: keys, places: places)
     return place
   }
 
   /// The place of a further element.
-  func element() -> JSONPlace {
+  func element() -> JSONSlot {
     guard case .array(var places) = content else { return self }
     content = .nothing
-    let place = JSONPlace()
+    let place = JSONSlot()
     places.append(place)
     content = .array(places)
     return place
@@ -153,7 +153,7 @@ private final class JSONPlace {
 
 /// The `Encoder` of one place.
 private struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
-  let place: JSONPlace
+  let place: JSONSlot
   let codingPath: [any CodingKey]
   let rules: JSONEncodingRules
 
@@ -198,7 +198,7 @@ private struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
 
 /// Members by key. Every kind of value goes the generic way, which ends in a single value.
 private struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let place: JSONPlace
+  let place: JSONSlot
   let codingPath: [any CodingKey]
   let rules: JSONEncodingRules
 
@@ -233,7 +233,7 @@ private struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
 /// Elements in order.
 private struct JSONUnkeyedWriter: UnkeyedEncodingContainer {
-  let place: JSONPlace
+  let place: JSONSlot
   let codingPath: [any CodingKey]
   let rules: JSONEncodingRules
 

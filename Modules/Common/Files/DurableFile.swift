@@ -156,7 +156,7 @@ package struct DurableFile: Sendable {
     try syncFolder()
   }
 
-  /// Gives a file that cannot be read another name beside its place, and returns that.
+  /// Gives a file that cannot be read another name in the same folder, and returns that name.
   @discardableResult
   package func setAside() throws(FileFailure) -> URL {
     let aside = URL(fileURLWithPath: "\(path).unreadable-\(UUID().uuidString.prefix(8))")

@@ -7,7 +7,7 @@
 #endif
 
 /// The right to change something, held by at most one holder among the threads of this process and
-/// all others, or shared by several who rely on nobody having it. It is the system's lock on a file
+/// all others, or shared by several holders, each of which keeps an exclusive holder out. It is the system's lock on a file
 /// of its own, and ends with the value or the process, whichever way that ends.
 package struct FileLock: ~Copyable, Sendable {
   private let file: Int32

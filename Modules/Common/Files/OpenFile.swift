@@ -174,7 +174,7 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Cuts the file off behind so many bytes.
+  /// Truncates the file to a number of bytes.
   package func truncate(to size: Int64) throws(FileFailure) {
     guard ftruncate(descriptor, off_t(size)) == 0 else {
       throw FileFailure("written", path, errno: errno)

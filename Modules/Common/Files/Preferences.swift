@@ -86,7 +86,7 @@ public final class Preferences: Sendable {
     }
     guard let lock else {
       throw PreferencesError(
-        .busy, "\(file.path) has been changed by another process for \(Self.patience); try again")
+        .busy, "\(file.path) has been changed by another process for \(Self.patience). Try again.")
     }
     let result = try body()
     // Held until here.
@@ -110,7 +110,7 @@ public final class Preferences: Sendable {
     do {
       try DurableFile(file).replace(with: try JSONValue.object(object).serialized())
     } catch let error as JSONError {
-      throw PreferencesError(.invalidValue, "a setting is no JSON: \(error.message)", cause: error)
+      throw PreferencesError(.invalidValue, "A setting is not JSON: \(error.message)", cause: error)
     } catch {
       throw PreferencesError(.inputOutput, "\(error)", cause: error)
     }

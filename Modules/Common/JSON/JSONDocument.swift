@@ -23,7 +23,7 @@ final class JSONDocument: @unchecked Sendable {
     isIndexed = Atomic(true)
   }
 
-  /// A text that is checked and indexed when somebody looks into it.
+  /// A text that is checked and indexed on first access.
   init(trusting bytes: [UInt8]) {
     self.bytes = bytes
     tape = JSONDocument.unread

@@ -3,7 +3,7 @@
 /// No message holds text of the document: it may be a record or a token. ``byteOffset`` and
 /// ``path`` lead to the place.
 public struct JSONError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure. None is mended by calling again with the same input.
+  /// The kind of failure. Calling again with the same input does not help.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case malformed, notUTF8, tooDeep, tooLarge, typeMismatch, missing, notRepresentable, rejected
@@ -17,9 +17,9 @@ public struct JSONError: Error, Sendable, CustomStringConvertible {
     public static let tooDeep = Code(kind: .tooDeep)
     /// The text is longer than ``JSONLimits/maxBytes``.
     public static let tooLarge = Code(kind: .tooLarge)
-    /// A value is of another kind than was asked for, or a number does not fit the type.
+    /// A value is of another kind than the caller requested, or a number does not fit the type.
     public static let typeMismatch = Code(kind: .typeMismatch)
-    /// A member or element that was asked for is absent, or null where null is not allowed.
+    /// A requested member or element is absent, or null where null is not allowed.
     public static let missing = Code(kind: .missing)
     /// A value has no JSON form: not a finite number, or a key that is no string.
     public static let notRepresentable = Code(kind: .notRepresentable)

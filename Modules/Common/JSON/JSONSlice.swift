@@ -1,10 +1,10 @@
 /// A place in a checked JSON text: lazily read, never copied.
 ///
 /// Making one from a text checks all of it against RFC 8259 in a single pass: structure, UTF-8,
-/// escapes, numbers. After that nothing is parsed until it is asked for. A slice of a slice
+/// escapes, numbers. After that nothing is parsed until the caller reads it. A slice of a slice
 /// shares the text and keeps the whole of it in memory; copying one is cheap.
 ///
-/// What the standard leaves open is settled so:
+/// What the standard leaves open is decided so:
 /// - A key that stands twice in an object is accepted. Look-ups see the last one; ``members`` and
 ///   ``count`` see both.
 /// - An escaped surrogate without its other half (`"\ud800"`) is accepted and kept as written;
@@ -29,8 +29,8 @@ public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
     self.word = index
   }
 
-  /// A text that is known to have been checked before, and unchanged since: it is indexed when
-  /// somebody first looks into it. Should it be no JSON nevertheless, it is null.
+  /// A text that is known to have been checked before, and unchanged since: it is indexed on
+  /// first access. If it is not JSON nevertheless, it is null.
   ///
   /// - Parameter text: Without blanks around it.
   package init(trusting text: [UInt8]) {

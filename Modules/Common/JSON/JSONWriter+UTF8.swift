@@ -1,5 +1,5 @@
 /// Ways to write what is UTF-8 already without making a `String` of it: a row of a database goes from
-/// its columns into an answer.
+/// its columns into a response.
 extension JSONWriter {
   /// Writes a string whose UTF-8 the caller vouches for.
   package mutating func string(utf8: UnsafeBufferPointer<UInt8>) {

@@ -11,11 +11,11 @@ import Synchronization
 /// full (CA-15).
 ///
 /// The file is `<component>_log` in its folder, UTF-8, a line for a record:
-/// `TIME: 11-21 09:58:34.120, LEVEL: ERROR, TAG: Sync, MESSAGE: no answer, EXCEPTION: timed out`. The
+/// `TIME: 11-21 09:58:34.120, LEVEL: ERROR, TAG: Sync, MESSAGE: no response, EXCEPTION: timed out`. The
 /// time is local; without a tag the component stands there; the exception only if there is an error.
 ///
 /// Lines are written in the order of ``SalesforceLogger/log(_:tag:error:_:file:function:line:)`` on a
-/// queue of the file's own, so that nobody who logs waits for a disk. A line that cannot be written is
+/// queue of the file's own, so that no caller that logs waits for a disk. A line that cannot be written is
 /// lost, and nothing is thrown. The calls that read or change the file wait for the lines before them.
 /// One process at a time may use a folder.
 public final class LogFile: Sendable {

@@ -14,7 +14,7 @@
 /// The lines of a log file, of which only the last ones count.
 ///
 /// A line that is too old stays in the file until enough of them can go in one step, so that a full
-/// file is not written anew for every line.
+/// file is not rewritten for every line.
 ///
 /// `@unchecked Sendable` because it is used on the queue of its ``LogFile`` alone.
 final class LogLines: @unchecked Sendable {

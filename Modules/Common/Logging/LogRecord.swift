@@ -39,7 +39,7 @@ public protocol LogImplementation: AnyObject, Sendable {
   func log(_ record: LogRecord)
 }
 
-/// Hears the records of one component besides whoever writes them (CA-14).
+/// Receives the records of one component, in addition to the implementation that writes them (CA-14).
 ///
 /// Called from any thread, and to return soon. What it logs itself, in its call or in tasks that it
 /// starts there, is written and not delivered to receivers, so it cannot go round in circles.

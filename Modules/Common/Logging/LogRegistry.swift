@@ -157,7 +157,7 @@ final class LogRegistry: Sendable {
       } catch {
         throw LogError(
           .damaged,
-          "\(file.path) is no JSON object of components and their levels. Correct or remove it.",
+          "\(file.path) is not a JSON object of components and their levels. Correct or remove it.",
           cause: error)
       }
     }

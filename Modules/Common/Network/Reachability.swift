@@ -39,7 +39,7 @@ public struct Reachability: Sendable {
   /// How it is now.
   public var status: NetworkStatus { look() }
 
-  /// How it is now, and then each time that it is something else. The system is asked every
+  /// The current status, and then each status that differs from the one before. The system is queried every
   /// `interval`, by default each two seconds; only the newest status waits for a slow reader. Ends when its reader's task is
   /// cancelled or lets go of it.
   public func statuses(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The system's routes, from which a way out can be told.
+/// The system's routes, which show whether there is a way out of this machine.
 enum RouteTable {
   /// Looks for a default route.
   static func status() -> NetworkStatus {

@@ -32,7 +32,7 @@ public struct FileSecretStore: SecretStore {
   /// Names the folder; nothing is read or made yet.
   ///
   /// - Parameters:
-  ///   - masterKey: Brings the key, when it is needed. It is asked to make one only while no
+  ///   - masterKey: Provides the key when it is needed. It is called to create one only while no
   ///     secret exists.
   ///   - patience: How long a change waits for other processes before it throws `locked`.
   ///     Default: 5 seconds.
@@ -98,7 +98,7 @@ public struct FileSecretStore: SecretStore {
       guard (secret?.count ?? 0) <= Self.maxSecretBytes else {
         throw SecretStoreError(
           .tooLarge,
-          "A secret may have \(Self.maxSecretBytes) bytes; keep larger data elsewhere.")
+          "A secret may have \(Self.maxSecretBytes) bytes. Keep larger data elsewhere.")
       }
       if old == nil, secret == nil { return (nil, false) }
       var file: SecretFile
@@ -126,7 +126,7 @@ public struct FileSecretStore: SecretStore {
     }
     guard let lock else {
       throw SecretStoreError(
-        .locked, "Another process holds \(path); try again when it has finished.")
+        .locked, "Another process holds \(path). Try again when it has finished.")
     }
     return try lock.whileHeld(body)
   }

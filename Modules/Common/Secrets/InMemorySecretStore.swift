@@ -55,7 +55,7 @@ public final class InMemorySecretStore: SecretStore {
   ) throws(SecretStoreError) -> R {
     try state.withLock { state throws(SecretStoreError) in
       guard !state.isLocked else {
-        throw SecretStoreError(.locked, "The secret store is locked; unlock it and try again.")
+        throw SecretStoreError(.locked, "The secret store is locked. Unlock it and try again.")
       }
       return try body(&state)
     }

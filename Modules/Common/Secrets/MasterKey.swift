@@ -83,7 +83,7 @@ public struct KeyFile: MasterKeyProvider {
       throw SecretStoreError(
         .missingMasterKey,
         "The key file \(url.path) is gone, and without it the secrets cannot be opened. "
-          + "Restore it from a backup; it is never made anew while secrets exist.")
+          + "Restore it from a backup. No new key is created while secrets exist.")
     }
     let key = MasterKey.random()
     guard try create(Array("\(Hex.encode(key.bytes))\n".utf8)) else {

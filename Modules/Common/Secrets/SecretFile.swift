@@ -44,7 +44,7 @@ struct SecretFile {
   private let recordKey: SymmetricKey
   private let nameKey: SymmetricKey
   private(set) var records: [Record] = []
-  /// Bytes that are no record. While there are any, nobody knows which secrets they held.
+  /// Bytes that are not a record. While there are any, the secrets in them are unknown.
   private(set) var debris: [UInt8] = []
 
   /// An empty file under a new salt.
@@ -142,7 +142,7 @@ struct SecretFile {
         throw SecretStoreError(
           .corrupt,
           "\(path) is damaged and '\(name)' may be among what was lost. Restore the file from a "
-            + "backup, or write the secret anew.")
+            + "backup, or write the secret again.")
       }
       return nil
     }
@@ -150,7 +150,7 @@ struct SecretFile {
       throw SecretStoreError(
         .corrupt,
         "The record of '\(name)' in \(path) is damaged. Restore the file from a backup, or write "
-          + "the secret anew.")
+          + "the secret again.")
     }
     return secret
   }

@@ -4,7 +4,7 @@
 public struct SecretName: Sendable, Hashable, CustomStringConvertible {
   /// What the secret is for, such as `com.salesforce.smartstore.key`.
   public let service: String
-  /// Whose it is; nil for one that belongs to nobody in particular.
+  /// The owner; nil for a secret without an owner.
   public let account: String?
   /// The collection it belongs to, for programs that share a store (CA-5). Default: none.
   public let group: String?
@@ -30,7 +30,7 @@ public struct SecretProtection: Sendable, Hashable, CustomStringConvertible {
   public static let memory = SecretProtection(kind: .memory)
   /// Sealed with a key that the caller brings and keeps.
   public static let callerKey = SecretProtection(kind: .callerKey)
-  /// Sealed with a key in a file beside: whoever may read the files of this user can open it.
+  /// Encrypted with a key in a file in the same folder: a process that can read this user's files can decrypt it.
   public static let keyFile = SecretProtection(kind: .keyFile)
 
   /// The name of the level.

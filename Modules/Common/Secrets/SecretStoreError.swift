@@ -1,7 +1,7 @@
 /// Why a secret could not be read or kept.
 ///
-/// None of them means that the secret is absent: that is a nil, never an error. So whoever makes
-/// a new key only after a nil never replaces one that still protects data.
+/// None of them means that the secret is absent: that is a nil, never an error. A caller that creates
+/// a new key only after a nil therefore never replaces one that still protects data.
 public struct SecretStoreError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -18,9 +18,9 @@ public enum Digests: Sendable {
   }
 }
 
-/// Bytes that nobody can foresee.
+/// Cryptographically secure random bytes.
 public enum RandomBytes: Sendable {
-  /// So many bytes from the system's generator for cryptography.
+  /// `count` bytes from the system's cryptographic generator.
   public static func make(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: .min ... .max) }
   }

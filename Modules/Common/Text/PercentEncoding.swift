@@ -19,7 +19,7 @@ public enum PercentEncoding: Sendable {
 
   /// The text that `encoded` stands for; an escape that is not one stays as it is.
   ///
-  /// - Parameter plusIsSpace: As in forms and in the answers of the authorization endpoint.
+  /// - Parameter plusIsSpace: As in forms and in the responses of the authorization endpoint.
   package static func decode(_ encoded: some StringProtocol, plusIsSpace: Bool = false) -> String {
     let source = Array(encoded.utf8)
     var bytes: [UInt8] = []

@@ -33,8 +33,8 @@ enum AccountDisk {
     }
   }
 
-  /// The folders inside a folder; none if it does not exist. What another process removes meanwhile is
-  /// not there.
+  /// The folders inside a folder; none if it does not exist. The list leaves out what another process
+  /// removes in the meantime.
   ///
   /// - Throws: ``AccountError`` `readFailed`.
   static func folders(in url: URL) throws(AccountError) -> [URL] {
@@ -44,7 +44,7 @@ enum AccountDisk {
       names = try FileManager.default.contentsOfDirectory(atPath: url.path)
     } catch {
       guard DurableFile(url).exists else { return [] }
-      throw AccountError(.readFailed, "the folder \(url.path) cannot be read", cause: error)
+      throw AccountError(.readFailed, "The folder \(url.path) cannot be read.", cause: error)
     }
     do throws(FileFailure) {
       var folders: [URL] = []
@@ -58,7 +58,7 @@ enum AccountDisk {
     }
   }
 
-  /// Gives a file that cannot be read another name beside its place, and returns that.
+  /// Gives a file that cannot be read another name in the same folder, and returns that name.
   ///
   /// - Throws: ``AccountError`` `writeFailed`.
   @discardableResult

@@ -18,13 +18,13 @@ public struct AccountEvent: Sendable {
     case didLogOut(LogoutReason)
     /// No account of that org is left.
     case didLogOutOrganization
-    /// Its profile was fetched anew, or what the program keeps with it was changed.
+    /// Its profile was fetched again, or what the program keeps with it was changed.
     case didChangeProfile
     /// It is about to become the current user: the program asked for that, or its user logged in.
     case willBecomeCurrent(previous: UserAccountIdentity?)
     /// It became the current user.
     case didBecomeCurrent(previous: UserAccountIdentity?)
-    /// Nobody is the current user any more.
+    /// There is no current user any more.
     case didResignCurrent
   }
 
@@ -51,7 +51,7 @@ public struct AccountChanges: OptionSet, Sendable, Hashable {
 
   /// Another community.
   public static let communityId = AccountChanges(rawValue: 2)
-  /// Another answer of the identity service.
+  /// Another response of the identity service.
   public static let profile = AccountChanges(rawValue: 4)
   /// Another server for its data.
   public static let instanceURL = AccountChanges(rawValue: 8)

@@ -5,8 +5,8 @@ import SalesforceSDKCommon
 /// The form of an account file: a short header, then the account's JSON text sealed with
 /// AES-256-GCM (CO-94).
 ///
-/// The header names the format and the key, so that a wrong key and a damaged file can be told
-/// apart. Header and identity are authenticated: a file put in another user's place is refused.
+/// The header names the format and the key, so that a wrong key differs from a damaged
+/// file. Header and identity are authenticated: a file put in another user's place is refused.
 /// Tokens are not part of it; the secret store keeps those.
 enum AccountFile {
   private static let magic = Array("FFAC".utf8)
@@ -24,11 +24,11 @@ enum AccountFile {
       let box = try AES.GCM.seal(
         Data(text), using: key, authenticating: Data(header) + Data(place.utf8))
       guard let combined = box.combined else {
-        throw AccountError(.writeFailed, "\(account) cannot be sealed")
+        throw AccountError(.writeFailed, "\(account) cannot be sealed.")
       }
       return header + Array(combined)
     } catch {
-      throw AccountError(.writeFailed, "\(account) cannot be sealed", cause: error)
+      throw AccountError(.writeFailed, "\(account) cannot be sealed.", cause: error)
     }
   }
 
@@ -39,19 +39,19 @@ enum AccountFile {
     _ bytes: [UInt8], at place: String, with key: SymmetricKey
   ) throws(AccountError) -> (account: UserAccount, secrets: Set<String>?) {
     guard bytes.count > headerLength, bytes.starts(with: magic) else {
-      throw AccountError(.damagedFile, "the file of account \(place) is no account file")
+      throw AccountError(.damagedFile, "The file of account \(place) is not an account file.")
     }
     guard bytes[magic.count] == version else {
       throw AccountError(
         .readFailed,
-        "the file of account \(place) has format \(bytes[magic.count]), which is newer than this "
-          + "program; update the program")
+        "The file of account \(place) has format \(bytes[magic.count]), which is newer than this "
+          + "program. Update the program.")
     }
     let header = bytes[..<headerLength]
     guard header.suffix(keyIdLength) == keyId(of: key)[...] else {
       throw AccountError(
         .wrongKey,
-        "the file of account \(place) was written with another key; restore the key or log in again"
+        "The file of account \(place) was written with another key. Restore the key or log in again."
       )
     }
     do {
@@ -61,7 +61,7 @@ enum AccountFile {
       return try AccountDocument.account(in: Array(text))
     } catch {
       throw AccountError(
-        .damagedFile, "the file of account \(place) is damaged; log in again", cause: error)
+        .damagedFile, "The file of account \(place) is damaged. Log in again.", cause: error)
     }
   }
 
@@ -129,7 +129,7 @@ enum AccountDocument {
     let json = try JSONSlice(parsing: text)
     func string(_ key: String) throws(AccountError) -> String {
       guard let value = json[key]?.string else {
-        throw AccountError(.damagedFile, "the account file lacks \(key)")
+        throw AccountError(.damagedFile, "The account file lacks \(key).")
       }
       return value
     }

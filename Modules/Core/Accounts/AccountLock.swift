@@ -47,7 +47,7 @@ enum AccountLock {
   private static func busy(_ path: String, _ patience: Duration) -> AccountError {
     AccountError(
       .busy,
-      "another process has held \(path) for \(patience); if it was stopped, let it go on or end it, "
-        + "then try again")
+      "Another process has held \(path) for \(patience). If it was stopped, let it go on or end it, "
+        + "then try again.")
   }
 }

@@ -29,10 +29,10 @@ public protocol AccountPersister: Sendable {
   /// - Throws: ``AccountError`` `writeFailed`.
   func delete(_ account: UserAccount) async throws(AccountError)
 
-  /// Changes who the current user is, as one step that nobody else gets between, in this process or
-  /// another.
+  /// Changes the current user in one step that excludes other changes, in this process and in
+  /// others.
   ///
-  /// - Parameter change: Is told who it is, and says who it is to be; `nil` for nobody. Called once.
+  /// - Parameter change: Receives the current user and returns the new one; `nil` for none. Called once.
   /// - Returns: What `change` said.
   /// - Throws: ``AccountError`` `readFailed`, `writeFailed`, `busy`; then nothing is changed.
   @discardableResult
@@ -40,7 +40,7 @@ public protocol AccountPersister: Sendable {
     _ change: @escaping @Sendable (UserAccountIdentity?) -> UserAccountIdentity?
   ) async throws(AccountError) -> UserAccountIdentity?
 
-  /// Runs `body` while nobody else does the same for this account, in this process or another; waits
+  /// Runs `body` with exclusive access to this account, across threads and processes; waits
   /// for its turn (CO-98). It is never called for an account inside of `body` for the same one.
   ///
   /// - Throws: What `body` throws; ``AccountError`` `writeFailed` if the lock cannot be made, `busy` if
@@ -88,7 +88,7 @@ public struct UnreadableAccount: Sendable {
 /// A persister without files, for tests and for programs that must leave nothing behind.
 public final class InMemoryAccountPersister: AccountPersister {
   private let stored = Mutex(StoredAccounts())
-  /// The accounts that somebody has exclusive access to; the outcome comes when that ends.
+  /// The accounts under exclusive access; the outcome is delivered when that access ends.
   private let turns = Mutex<[UserAccountIdentity: SharedOutcome<Void>]>([:])
 
   /// Makes an empty one.
@@ -123,7 +123,7 @@ public final class InMemoryAccountPersister: AccountPersister {
     }
   }
 
-  /// Runs `body` after whoever has the account now; no other process sees these accounts.
+  /// Runs `body` after the current holder of the account; no other process sees these accounts.
   public func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
   ) async throws -> Result {

@@ -18,8 +18,8 @@ struct AccountSecrets: Sendable {
     guard bytes.count == Self.keyLength else {
       throw AccountError(
         .keyUnavailable,
-        "the key of the account files has \(bytes.count) bytes and not \(Self.keyLength); "
-          + "restore the secret store")
+        "The key of the account files has \(bytes.count) bytes and not \(Self.keyLength). "
+          + "Restore the secret store.")
     }
     return SymmetricKey(data: bytes)
   }
@@ -45,8 +45,8 @@ struct AccountSecrets: Sendable {
   /// Gives `account` the secrets of its login. One that is missing stays `nil`, and so does one that
   /// cannot be read (CO-63). Without any token left, the account has no session.
   ///
-  /// - Parameter noted: Those that there are; `nil` if nobody noted them. No other is looked for: in a
-  ///   damaged store nobody knows whether it was there.
+  /// - Parameter noted: Those that there are; `nil` if they were not noted. No other is searched: in a
+  ///   damaged store it is unknown whether it was there.
   /// - Returns: Why no new session can be had, if that is for damage.
   func fill(
     _ account: inout UserAccount, noted: Set<String>?
@@ -65,12 +65,12 @@ struct AccountSecrets: Sendable {
     guard let damage, account.credentials.refreshToken == nil else { return nil }
     if account.credentials.accessToken == nil { account.loginState = .notLoggedIn }
     return AccountError(
-      .readFailed, "\(account) has lost its tokens, log in again: \(damage.message)", cause: damage)
+      .readFailed, "\(account) has lost its tokens: \(damage.message) Log in again.", cause: damage)
   }
 
   /// Keeps the secrets of a login.
   ///
-  /// - Parameter noted: Those that were there before; `nil` if nobody noted them.
+  /// - Parameter noted: Those that were there before; `nil` if they were not noted.
   /// - Returns: Those that there are now. One that cannot be read and has no other value stays: its
   ///   store may be restored.
   func write(
@@ -127,7 +127,7 @@ struct AccountSecrets: Sendable {
       }
     } catch {
       throw AccountError(
-        .writeFailed, "a secret cannot be written to the secret store: \(error.message)",
+        .writeFailed, "A secret cannot be written to the secret store: \(error.message)",
         cause: error)
     }
   }
@@ -147,13 +147,13 @@ struct AccountSecrets: Sendable {
     switch error.code {
     case .corrupt:
       AccountError(
-        .readFailed, "a secret of the account cannot be read: \(error.message)", cause: error)
+        .readFailed, "A secret of the account cannot be read: \(error.message)", cause: error)
     case .missingMasterKey:
       AccountError(
-        .keyMissing, "the secret store gives no secrets: \(error.message)", cause: error)
+        .keyMissing, "The secret store gives no secrets: \(error.message)", cause: error)
     default:
       AccountError(
-        .keyUnavailable, "the secret store gives no secrets now: \(error.message)", cause: error)
+        .keyUnavailable, "The secret store gives no secrets now: \(error.message)", cause: error)
     }
   }
 }

@@ -74,7 +74,7 @@ extension UserAccountManager {
     else { return }
     throw AccountError(
       .foreignServer,
-      "\(server.origin) claims to be the server of \(former), which logged in elsewhere; the account is "
+      "\(server.origin) claims to be the server of \(former), which logged in elsewhere. The account is "
         + "as it was. If the org has moved there, confirm it with confirmMove(of:to:) and log in again."
     )
   }

@@ -10,7 +10,7 @@ public import SalesforceSDKCommon
 /// Several processes may use the same folder.
 ///
 /// A file that cannot be read is never deleted. If its key may come back it stays where it is; if
-/// it is damaged it gets another name beside its place. Both are reported.
+/// it is damaged it gets another name in the same folder. Both are reported.
 public struct EncryptedAccountDirectory: AccountPersister {
   /// Where the files of each user lie.
   public let folders: UserFolders
@@ -19,8 +19,8 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   /// Keeps accounts below `root`.
   ///
-  /// - Parameter patience: How long to wait for another process that works on the same account. It asks
-  ///   the server for tokens meanwhile, which may take 120 seconds. Default: 150 seconds.
+  /// - Parameter patience: How long to wait for another process that works on the same account. It requests
+  ///   tokens from the server in that time, which may take 120 seconds. Default: 150 seconds.
   public init(root: URL, secrets: any SecretStore, patience: Duration = .seconds(150)) {
     self.folders = UserFolders(root: root)
     self.secrets = AccountSecrets(store: secrets)
@@ -40,7 +40,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
       result.current = try readCurrent()
     } catch {
       guard error.code == .damagedFile else { throw error }
-      // Somebody may have written it anew since.
+      // Another process may have written it again since.
       result.current = try whileCurrentIsLocked { () throws(AccountError) in
         try currentOrSetAside { result.unreadable.append($0) }
       }
@@ -191,7 +191,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
     else {
       throw AccountError(
         .damagedFile,
-        "the file that says who the current user is is damaged, so it is nobody; switch to an account"
+        "The current-user file is corrupt, so no account is selected. Switch to an account."
       )
     }
     return UserAccountIdentity(userId: user, organizationId: org)
@@ -208,7 +208,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
   }
 
   /// As ``readCurrent()``; a damaged note gets another name and counts as none. To be called under the
-  /// lock, or what somebody just wrote would be moved.
+  /// lock, or a note that was just written would be moved.
   private func currentOrSetAside(
     _ report: (UnreadableAccount) -> Void
   ) throws(AccountError) -> UserAccountIdentity? {
@@ -221,7 +221,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
     }
   }
 
-  /// Runs `body` while nobody else changes the note of the current user, which is a matter of
+  /// Runs `body` with exclusive access to the note of the current user, which is a matter of
   /// milliseconds.
   private func whileCurrentIsLocked<Result>(
     _ body: () throws(AccountError) -> Result
@@ -244,13 +244,13 @@ public struct EncryptedAccountDirectory: AccountPersister {
     guard let key = try secrets.accountKey() else {
       throw AccountError(
         .keyMissing,
-        "there are account files below \(folders.root.path), but the "
-          + "secret store has no key for them; restore the secret store, or move the files away")
+        "There are account files below \(folders.root.path), but the "
+          + "secret store has no key for them. Restore the secret store, or move the files away.")
     }
     return key
   }
 
-  /// The key; made if there is neither key nor file. A new key beside old files would make them
+  /// The key; created if there is neither key nor file. A new key with old files would make them
   /// unreadable for good.
   private func key() throws(AccountError) -> SymmetricKey {
     if let key = try secrets.accountKey() { return key }

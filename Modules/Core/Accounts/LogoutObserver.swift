@@ -8,7 +8,7 @@ public protocol LogoutObserver: Sendable {
   /// - Throws: If they cannot be counted; then the logout is refused unless the caller forces it.
   func unsyncedRecords(of account: UserAccount) async throws -> Int
 
-  /// Closes and erases what is kept for `account`, and for nobody else. The account's tokens are
+  /// Closes and erases what is kept for `account`, and for no other account. The account's tokens are
   /// still valid. On return the data is gone.
   ///
   /// - Throws: If something could not be erased; the logout goes on and reports it.

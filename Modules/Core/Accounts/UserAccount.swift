@@ -3,7 +3,7 @@ public import SalesforceSDKCommon
 
 /// One user of one org, with the credentials to act for them.
 ///
-/// A plain value: it shows the account as it was when it was asked for. Clients and stores made for
+/// A plain value: it shows the account as it was when it was read. Clients and stores made for
 /// it go on belonging to the same ``identity`` whatever happens to the current user.
 public struct UserAccount: Sendable, Equatable, Identifiable {
   /// Whether the account can be used.

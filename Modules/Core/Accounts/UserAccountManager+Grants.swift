@@ -63,7 +63,7 @@ extension UserAccountManager {
     _ identity: UserAccountIdentity, with grant: ServerGrant?
   ) throws(AccountError) {
     guard held[identity] != nil else {
-      throw AccountError(.unknownAccount, "there is no account \(identity); log in")
+      throw AccountError(.unknownAccount, "There is no account \(identity). Log in.")
     }
     grants[identity] = grant
   }
@@ -108,10 +108,10 @@ extension UserAccountManager {
         CoreLogger.log.info("the login server was not reached", error: error)
       } catch let error as OAuthError where error.code.isTransient {
         // Or while the server is slow, busy or down for a moment.
-        CoreLogger.log.info("the login server has no answer now", error: error)
+        CoreLogger.log.info("the login server does not respond now", error: error)
       }
     }
     throw OAuthError(
-      .timedOut, "nobody entered the code within \(code.lifetime); start the login again")
+      .timedOut, "The code was not entered within \(code.lifetime). Start the login again.")
   }
 }

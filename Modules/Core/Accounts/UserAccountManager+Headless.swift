@@ -13,7 +13,7 @@ extension UserAccountManager {
     username: String, password: String, to server: LoginServer, app: ConnectedApp,
     makesCurrent: Bool = true
   ) async throws -> UserAccount {
-    let proof = OAuthService.HeadlessProof(
+    let proof = OAuthService.HeadlessCredentials(
       type: "Named-User",
       pair: (try HeadlessRules.username(username), try HeadlessRules.password(password)))
     return try await logIn(proof, server, app, makesCurrent)
@@ -24,7 +24,7 @@ extension UserAccountManager {
   /// - Throws: ``OAuthError`` `invalidUsername`; what the server refused; ``TransportError``.
   public func requestOneTimeCode(
     for username: String, by method: VerificationMethod, at server: LoginServer,
-    captcha: CaptchaProof? = nil
+    captcha: CaptchaResponse? = nil
   ) async throws -> PendingVerification {
     let what = "the request for a one-time code"
     let json = try await service.headless(
@@ -42,7 +42,7 @@ extension UserAccountManager {
   ///   sent; what the server refused; ``TransportError``.
   public func register(
     _ person: UserRegistration, by method: VerificationMethod, at server: LoginServer,
-    captcha: CaptchaProof? = nil
+    captcha: CaptchaResponse? = nil
   ) async throws -> PendingVerification {
     let what = "the registration"
     var data = person.additionalData
@@ -68,7 +68,7 @@ extension UserAccountManager {
     oneTimeCode: String, for verification: PendingVerification, to server: LoginServer,
     app: ConnectedApp, makesCurrent: Bool = true
   ) async throws -> UserAccount {
-    let proof = OAuthService.HeadlessProof(
+    let proof = OAuthService.HeadlessCredentials(
       type: verification.purpose.rawValue, method: verification.method,
       pair: (verification.identifier, oneTimeCode.trimmed))
     return try await logIn(proof, server, app, makesCurrent)
@@ -78,7 +78,7 @@ extension UserAccountManager {
   ///
   /// - Throws: ``OAuthError`` `invalidUsername`; what the server refused; ``TransportError``.
   public func requestPasswordReset(
-    for username: String, at server: LoginServer, captcha: CaptchaProof? = nil
+    for username: String, at server: LoginServer, captcha: CaptchaResponse? = nil
   ) async throws {
     try await service.headless(
       "/forgot_password", ["username": .string(try HeadlessRules.username(username))],
@@ -102,12 +102,12 @@ extension UserAccountManager {
   }
 
   private func logIn(
-    _ proof: OAuthService.HeadlessProof, _ server: LoginServer, _ app: ConnectedApp,
+    _ proof: OAuthService.HeadlessCredentials, _ server: LoginServer, _ app: ConnectedApp,
     _ makesCurrent: Bool
   ) async throws -> UserAccount {
     try await asLogin(.native, at: server) {
       let service = try await self.service
-      let attempt = AuthorizationAttempt(app: app, server: server, deviceId: service.deviceId)
+      let attempt = AuthorizationSession(app: app, server: server, deviceId: service.deviceId)
       let response = try await self.granted {
         try await service.tokens(with: proof, attempt: attempt)
       }
@@ -121,7 +121,7 @@ extension UserAccountManager {
     _ what: String
   ) throws(OAuthError) -> PendingVerification {
     guard let identifier = json?["identifier"]?.string, !identifier.isEmpty else {
-      throw OAuthError(.malformedResponse, "the answer to \(what) holds no identifier")
+      throw OAuthError(.malformedResponse, "The response to \(what) holds no identifier.")
     }
     return PendingVerification(identifier: identifier, purpose: purpose, method: method)
   }

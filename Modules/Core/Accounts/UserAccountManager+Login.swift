@@ -64,7 +64,7 @@ extension UserAccountManager {
     _ body: @escaping @Sendable () async throws -> UserAccount
   ) async throws -> UserAccount {
     guard login == nil else {
-      throw AccountError(.illegalState, "a login is already at work; finish or cancel it first")
+      throw AccountError(.illegalState, "A login is already at work. Finish or cancel it first.")
     }
     let task = Task { try await body() }
     login = task
@@ -97,8 +97,8 @@ extension UserAccountManager {
       guard let presenter = presenter as? any DiscoveryPresenter else {
         throw OAuthError(
           .invalidRequest,
-          "\(server) finds the login server in a page that this presenter cannot show; give the "
-            + "org's own address")
+          "\(server) finds the login server in a page that this presenter cannot show. Give the "
+            + "org's own address.")
       }
       let found = try await presenter.discover(
         MyDomainDiscovery(server: server, clientId: app.clientId))
@@ -106,7 +106,7 @@ extension UserAccountManager {
     }
     var shares = options.sharesBrowserSession
     if shares == nil { shares = try await service.configuration(of: server)?.sharesBrowserSession }
-    let attempt = AuthorizationAttempt(
+    let attempt = AuthorizationSession(
       app: app, server: server, flow: options.flow, deviceId: oauth.deviceId,
       loginHint: loginHint, brand: options.brand, sharesBrowserSession: shares ?? false)
     return try await complete(
@@ -117,7 +117,7 @@ extension UserAccountManager {
   ///
   /// - Parameter expected: Who has to log in; `nil` for anybody.
   func complete(
-    _ attempt: AuthorizationAttempt, _ presenter: any LoginPresenter, type: LoginType,
+    _ attempt: AuthorizationSession, _ presenter: any LoginPresenter, type: LoginType,
     makesCurrent: Bool, expected: UserAccountIdentity? = nil
   ) async throws -> UserAccount {
     loginSource.send(LoginEvent(kind: .willShowPage, server: attempt.server, type: type))
@@ -139,12 +139,12 @@ extension UserAccountManager {
       response, app: app, server: attempt.server, makesCurrent: makesCurrent, expected: expected)
   }
 
-  /// Makes a call that the server may answer with tokens. A login that is cancelled meanwhile still waits
-  /// for them, to end them.
+  /// Makes a call whose response may hold tokens. A login that is cancelled during the call still waits
+  /// for them, to revoke them.
   func granted(
     _ call: @escaping @Sendable () async throws -> TokenResponse
   ) async throws -> TokenResponse {
-    try await SharedFlight(call).value(grace: options.exchangeTimeLimit, by: clock)
+    try await CoalescedTask(call).value(grace: options.exchangeTimeLimit, by: clock)
   }
 
   /// Keeps the account that tokens belong to, in the order of CO-79. If it cannot be kept, the tokens are
@@ -178,7 +178,7 @@ extension UserAccountManager {
   ) async throws -> UserAccount {
     try Task.checkCancellation()
     guard credentials.instanceURL != nil else {
-      throw OAuthError(.malformedResponse, "the token response names no instance")
+      throw OAuthError(.malformedResponse, "The token response names no instance.")
     }
     if credentials.refreshToken == nil, !isRenewed {
       CoreLogger.log.warning(
@@ -187,17 +187,17 @@ extension UserAccountManager {
     }
     if options.refusesIntegrationUsers, try await service.isIntegrationUser(credentials) {
       throw OAuthError(
-        .accessDenied, "the user is for integrations alone; log in as another user")
+        .accessDenied, "The user is for integrations alone. Log in as another user.")
     }
     let (identity, profile) = try await identify(&credentials)
     if let expected, identity != expected {
       throw OAuthError(
-        .accessDenied, "account \(identity) logged in instead of \(expected); start again")
+        .accessDenied, "Account \(identity) logged in instead of \(expected). Start again.")
     }
     guard options.isManagedApp || !profile.mustBeManaged else {
       throw OAuthError(
         .managedAppRequired,
-        "the org lets this user log in on managed devices alone; manage the device")
+        "The org lets this user log in on managed devices alone. Manage the device.")
     }
     return UserAccount(identity: identity, credentials: credentials, profile: profile)
   }
@@ -279,7 +279,7 @@ extension UserAccountManager {
     let known = held[identity]
     let knownChange = unsaved[identity]
     guard known?.loginState != .loggingOut, former?.loginState != .loggingOut else {
-      throw AccountError(.illegalState, "\(entering) is being logged out; log in after that")
+      throw AccountError(.illegalState, "\(entering) is being logged out. Log in after that.")
     }
     if let former { try checkServers(of: entering, replacing: former) }
     var account = entering

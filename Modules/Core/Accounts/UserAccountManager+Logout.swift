@@ -54,7 +54,7 @@ extension UserAccountManager {
     _ identity: UserAccountIdentity, reason: LogoutReason = .unknown, force: Bool = false
   ) async throws -> LogoutReport {
     guard let account = held[identity] else {
-      throw AccountError(.unknownAccount, "there is no account \(identity) to log out")
+      throw AccountError(.unknownAccount, "There is no account \(identity) to log out.")
     }
     let isInterrupted = isLogoutInterrupted(identity)
     var unsynced: Int?
@@ -66,10 +66,10 @@ extension UserAccountManager {
     }
     // The state is read again: others may have acted during the counting.
     guard var account = held[identity] else {
-      throw AccountError(.unknownAccount, "there is no account \(identity) to log out")
+      throw AccountError(.unknownAccount, "There is no account \(identity) to log out.")
     }
     guard isInterrupted || account.loginState.allows(.loggingOut) else {
-      throw AccountError(.illegalState, "\(account) is being logged out already")
+      throw AccountError(.illegalState, "\(account) is being logged out already.")
     }
     let former = account.loginState
     leaving.insert(identity)
@@ -318,8 +318,8 @@ extension UserAccountManager {
   private func limited<Result: Sendable>(
     to limit: Duration, _ what: String, _ work: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
-    guard let result = try await SharedFlight(work).value(within: limit, by: clock) else {
-      throw AccountError(.observerTimedOut, "\(what) took longer than \(limit)")
+    guard let result = try await CoalescedTask(work).value(within: limit, by: clock) else {
+      throw AccountError(.observerTimedOut, "\(what) took longer than \(limit).")
     }
     return result
   }

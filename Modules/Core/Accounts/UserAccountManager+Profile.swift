@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// What is known and kept about an account besides its tokens.
 extension UserAccountManager {
-  /// Asks the server again who the user is, and keeps the answer (CO-73). A login does so by itself,
+  /// Fetches the user's profile from the server again, and keeps it (CO-73). A login does so by itself,
   /// a refresh of tokens does not.
   ///
   /// - Throws: ``OAuthError`` `identityUnavailable`, `malformedResponse`, `serverUnavailable`, or what a
@@ -27,7 +27,7 @@ extension UserAccountManager {
     try await change(identity) { $0.customData[key] = value }
   }
 
-  /// Sets an attribute of the connected app in the kept profile, until it is fetched anew (CO-74).
+  /// Sets an attribute of the connected app in the kept profile, until the next fetch (CO-74).
   ///
   /// - Throws: ``AccountError``; `CancellationError` while another process changes the account.
   @discardableResult
@@ -41,7 +41,7 @@ extension UserAccountManager {
     }
   }
 
-  /// Sets a permission of the connected app in the kept profile, until it is fetched anew (CO-74).
+  /// Sets a permission of the connected app in the kept profile, until the next fetch (CO-74).
   ///
   /// - Throws: ``AccountError``; `CancellationError` while another process changes the account.
   @discardableResult
@@ -57,8 +57,8 @@ extension UserAccountManager {
 
   /// The OpenID token of an account, from a refresh whose new tokens are kept as well (CO-55).
   ///
-  /// - Returns: `nil` if the connected app has not the scope `openid`. The token is kept nowhere, and
-  ///   nobody has checked its signature.
+  /// - Returns: `nil` if the connected app has not the scope `openid`. The token is not kept, and
+  ///   its signature is not checked.
   /// - Throws: What a refresh throws.
   public func openIDToken(of identity: UserAccountIdentity) async throws -> String? {
     let account = try active(identity)
@@ -77,7 +77,7 @@ extension UserAccountManager {
     _ apply: @escaping @Sendable (inout UserAccount) -> Void
   ) async throws -> UserAccount {
     guard held[identity] != nil else {
-      throw AccountError(.unknownAccount, "there is no account \(identity); log in")
+      throw AccountError(.unknownAccount, "There is no account \(identity). Log in.")
     }
     return try await persister.withExclusiveAccess(to: identity) {
       try await self.applyChange(identity, announces, apply)
@@ -89,9 +89,9 @@ extension UserAccountManager {
     _ apply: @Sendable (inout UserAccount) -> Void
   ) async throws(AccountError) -> UserAccount {
     try await saveUnsaved(identity)
-    // Another process may have refreshed or logged out meanwhile.
+    // Another process may have refreshed or logged out since.
     guard let now = try await takeOver(identity), now.loginState != .loggingOut else {
-      throw AccountError(.unknownAccount, "account \(identity) was logged out; log in")
+      throw AccountError(.unknownAccount, "Account \(identity) was logged out. Log in.")
     }
     let change = unsaved[identity]
     var account = now

@@ -18,7 +18,7 @@ public actor UserAccountManager {
     public var observerTimeLimit: Duration
     /// How long a logout waits for the server to end the refresh token. Default: 10 seconds.
     public var revocationTimeLimit: Duration
-    /// How long a call that the server may answer with new tokens goes on after a logout, another login
+    /// How long a call whose response may hold new tokens goes on after a logout, another login
     /// or ``UserAccountManager/close()`` gave it up: those tokens are the only ones that are still good.
     /// Default: 10 seconds.
     public var exchangeTimeLimit: Duration = .seconds(10)
@@ -55,7 +55,7 @@ public actor UserAccountManager {
   let clock: any Clock<Duration>
   let eventSource = EventSource<AccountEvent>()
   let loginSource = EventSource<LoginEvent>()
-  let loginHosts: LoginHosts?
+  let loginHosts: LoginHostStorage?
   var held: [UserAccountIdentity: UserAccount] = [:] {
     didSet {
       let states = held.mapValues(\.loginState)
@@ -68,7 +68,7 @@ public actor UserAccountManager {
   var unsaved: [UserAccountIdentity: Int] = [:]
   /// Counts what happens to accounts and the current user here.
   private var changes = 0
-  var refreshes: [UserAccountIdentity: SharedFlight<UserAccount>] = [:]
+  var refreshes: [UserAccountIdentity: CoalescedTask<UserAccount>] = [:]
   var observers: [any LogoutObserver] = []
   /// What keeps data of accounts, by ``AccountDataKeeper/keeperId``.
   nonisolated let keepers = Mutex<[(id: String, keeper: any AccountDataKeeper)]>([])
@@ -99,7 +99,7 @@ public actor UserAccountManager {
   public init(
     persister: any AccountPersister, transport: any HTTPTransport,
     userAgent: UserAgent = UserAgent(), options: Options = Options(),
-    loginHosts: LoginHosts? = nil, clock: any Clock<Duration> = ContinuousClock()
+    loginHosts: LoginHostStorage? = nil, clock: any Clock<Duration> = ContinuousClock()
   ) async throws(AccountError) {
     self.persister = persister
     self.oauth = OAuthService(
@@ -118,7 +118,7 @@ public actor UserAccountManager {
     while true {
       let before = changes
       let stored = try await persister.fetchAll()
-      // What changed here meanwhile may be newer than what was read.
+      // What changed here since may be newer than what was read.
       if changes == before { return adopt(stored) }
     }
   }
@@ -136,8 +136,8 @@ public actor UserAccountManager {
     for refresh in running { refresh.giveUp() }
     for refresh in running { await refresh.cancel() }
     if let login {
-      // A presenter may not heed its cancellation.
-      _ = try? await SharedFlight { try await login.value }.value(
+      // A presenter may ignore its cancellation.
+      _ = try? await CoalescedTask { try await login.value }.value(
         within: options.exchangeTimeLimit + options.revocationTimeLimit, by: clock)
     }
     eventSource.finish()
@@ -185,13 +185,13 @@ public actor UserAccountManager {
   /// The current user's account; `nil` if there is none.
   public var current: UserAccount? { currentIdentity.flatMap { held[$0] } }
 
-  /// Makes an account the current user, or nobody. It is remembered over restarts, also if another
+  /// Makes an account the current user, or none. The choice is remembered over restarts, also if another
   /// process switched since the accounts were read.
   ///
   /// - Throws: ``AccountError`` `unknownAccount`, `writeFailed`, `busy`.
   public func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {
     if let identity, held[identity] == nil {
-      throw AccountError(.unknownAccount, "there is no account \(identity) to switch to; log in")
+      throw AccountError(.unknownAccount, "There is no account \(identity) to switch to. Log in.")
     }
     willSetCurrent(identity)
     try await persister.updateCurrent { _ in identity }
@@ -244,10 +244,10 @@ public actor UserAccountManager {
   func active(_ identity: UserAccountIdentity) throws(AccountError) -> UserAccount {
     try checkOpen()
     guard let account = held[identity] else {
-      throw AccountError(.unknownAccount, "there is no account \(identity); log in")
+      throw AccountError(.unknownAccount, "There is no account \(identity). Log in.")
     }
     guard account.loginState == .loggedIn else {
-      throw AccountError(.notLoggedIn, "\(account) has no session; log in again")
+      throw AccountError(.notLoggedIn, "\(account) has no session. Log in again.")
     }
     return account
   }
@@ -261,7 +261,7 @@ public actor UserAccountManager {
   }
 
   private func checkOpen() throws(AccountError) {
-    guard !isClosed else { throw AccountError(.closed, "the account manager was closed") }
+    guard !isClosed else { throw AccountError(.closed, "The account manager was closed.") }
   }
 
   /// Keeps an account, on disk first.
@@ -279,14 +279,14 @@ public actor UserAccountManager {
     try await write(account)
   }
 
-  /// Writes what could not be written when it came, unless somebody logged in or out elsewhere since. To
+  /// Writes what could not be written when it came, unless another process logged in or out since. To
   /// be called with exclusive access to the account.
   func saveUnsaved(_ identity: UserAccountIdentity) async throws(AccountError) {
     let stored = try await persister.fetch(identity)
     guard unsaved[identity] != nil, var account = held[identity] else { return }
     guard let stored else {
       drop(identity)
-      // Whoever logged the user out knew an older one.
+      // The process that logged the user out knew an older one.
       _ = await revoke(account.credentials, reason: .refreshTokenRotated)
       return
     }
@@ -320,7 +320,7 @@ public actor UserAccountManager {
   func takeOver(_ identity: UserAccountIdentity) async throws(AccountError) -> UserAccount? {
     while let before = held[identity] {
       let stored = try await persister.fetch(identity)
-      // What changed here meanwhile may be newer than what was read.
+      // What changed here since may be newer than what was read.
       guard held[identity] == before else { continue }
       if unsaved[identity] != nil { return before }
       guard let stored else { return nil }

@@ -42,7 +42,7 @@ public struct UserFolders: Sendable, Hashable {
   public struct Scope: Sendable, Hashable {
     fileprivate let parts: [String]
 
-    /// Of nobody in particular.
+    /// Without an owner.
     public static let global = Scope(parts: [])
 
     /// Of one org.

@@ -57,22 +57,22 @@ public struct UserPictures: Sendable {
     if RedirectRule.isPlatform(url) { redirects.trustedOrigins = [url.origin] }
     let client = RestClient(
       account: account, accounts: accounts, transport: transport, redirects: redirects)
-    let answer = try await client.send(
+    let response = try await client.send(
       RestRequest(
         path: url.absoluteString, host: .base(url), endpoint: "", maxResponseBytes: Self.maxBytes))
-    try store(of: try await self.account(identity)).saveData(answer.body, forKey: Self.key)
+    try store(of: try await self.account(identity)).saveData(response.body, forKey: Self.key)
     do {
       _ = try await self.account(identity)
     } catch {
-      // A logout that began meanwhile may have removed the stores before this one was made anew.
+      // A logout that began since may have removed the stores before this one was created again.
       try stores.removeStore(named: Self.storeName, for: account)
       throw error
     }
-    return answer.body
+    return response.body
   }
 
-  /// Fetches the picture of whoever logs in, whose token is refreshed, or whose profile is fetched anew,
-  /// from now on. A picture that cannot be had is logged and left as it is.
+  /// From now on, fetches a user's picture after a login, a token refresh, or a fetch of the
+  /// profile. A picture that cannot be had is logged and left as it is.
   ///
   /// Returns when the manager is closed, or the task is cancelled.
   public func follow() async {
@@ -99,10 +99,10 @@ public struct UserPictures: Sendable {
 
   private func account(_ identity: UserAccountIdentity) async throws -> UserAccount {
     guard let account = await accounts.account(for: identity) else {
-      throw AccountError(.unknownAccount, "there is no account \(identity); log in")
+      throw AccountError(.unknownAccount, "There is no account \(identity). Log in.")
     }
     guard account.loginState != .loggingOut else {
-      throw AccountError(.illegalState, "\(account) is being logged out")
+      throw AccountError(.illegalState, "\(account) is being logged out.")
     }
     return account
   }

@@ -3,7 +3,7 @@ public import SalesforceSDKCommon
 
 /// What the identity service says about a user (CO-72).
 ///
-/// The whole answer is in ``raw``; the properties read from it and take a missing member, `null` and
+/// The whole response is in ``raw``; the properties read from it and take a missing member, `null` and
 /// a member of another kind alike.
 public struct UserProfile: Sendable, Equatable {
   /// The user name.
@@ -12,7 +12,7 @@ public struct UserProfile: Sendable, Equatable {
   public var displayName: String?
   /// The mail address.
   public var email: String?
-  /// The whole answer; an empty object if there was none.
+  /// The whole response; an empty object if there was none.
   public var raw: JSONObject
 
   /// Makes a profile.
@@ -25,9 +25,9 @@ public struct UserProfile: Sendable, Equatable {
     self.raw = raw
   }
 
-  /// Reads an answer of the identity service or of the userinfo endpoint, which name some members
+  /// Reads a response of the identity service or of the userinfo endpoint, which name some members
   /// differently.
-  init(answer json: JSONSlice) {
+  init(response json: JSONSlice) {
     var raw = JSONObject()
     for (key, value) in json.members { raw[key] = value.value }
     self.init(
@@ -40,7 +40,7 @@ public struct UserProfile: Sendable, Equatable {
   private func flag(_ key: String) -> Bool { raw[key]?.bool ?? false }
   private func url(_ value: JSONValue?) -> URL? { value?.string.flatMap { URL(string: $0) } }
 
-  /// Whether the identity was asked about with the user's own token. Default: false.
+  /// Whether the identity was requested with the user's own token. Default: false.
   public var isAssertedUser: Bool { flag("asserted_user") }
   /// Whether the mail address was confirmed.
   public var isEmailVerified: Bool { flag("email_verified") }

@@ -25,7 +25,7 @@ public struct BootConfiguration: Sendable, Equatable {
   /// - Throws: ``BootConfigurationError`` `unreadable` if it is no JSON object; as ``init(_:)``.
   public init(parsing document: [UInt8]) throws(BootConfigurationError) {
     guard let json = try? JSONSlice(parsing: document), let object = json.value.object else {
-      throw BootConfigurationError(.unreadable, "the boot configuration is no JSON object")
+      throw BootConfigurationError(.unreadable, "The boot configuration is not a JSON object.")
     }
     try self.init(object)
   }
@@ -41,10 +41,10 @@ public struct BootConfiguration: Sendable, Equatable {
     }
     guard let key = text("remoteAccessConsumerKey") else {
       throw BootConfigurationError(
-        .noConsumerKey, "the boot configuration lacks remoteAccessConsumerKey")
+        .noConsumerKey, "The boot configuration lacks remoteAccessConsumerKey.")
     }
     guard let redirectURI = text("oauthRedirectURI") else {
-      throw BootConfigurationError(.noRedirectURI, "the boot configuration lacks oauthRedirectURI")
+      throw BootConfigurationError(.noRedirectURI, "The boot configuration lacks oauthRedirectURI.")
     }
     let scopes = members["oauthScopes"]?.array?.compactMap { $0.string?.trimmed } ?? []
     app = ConnectedApp(
@@ -70,13 +70,13 @@ public struct BootConfiguration: Sendable, Equatable {
     }
     if isAbsolute(startPage) {
       throw BootConfigurationError(
-        .invalidStartPage, "startPage is an absolute address; give a path")
+        .invalidStartPage, "startPage is an absolute address. Give a path.")
     }
     if let page = unauthenticatedStartPage {
       guard isAbsolute(page) else {
         throw BootConfigurationError(
           .invalidUnauthenticatedStartPage,
-          "unauthenticatedStartPage is no absolute address; give one that begins with https")
+          "unauthenticatedStartPage is not an absolute address. Give one that begins with https.")
       }
       if isLocal || shouldAuthenticate {
         CoreLogger.log.warning(
@@ -86,7 +86,7 @@ public struct BootConfiguration: Sendable, Equatable {
     } else if !isLocal, !shouldAuthenticate {
       throw BootConfigurationError(
         .invalidUnauthenticatedStartPage,
-        "a remote app that does not log in at its start needs unauthenticatedStartPage")
+        "A remote app that does not log in at its start needs unauthenticatedStartPage.")
     }
   }
 }

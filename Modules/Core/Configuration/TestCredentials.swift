@@ -39,8 +39,8 @@
       else {
         throw OAuthError(
           .invalidCredentials,
-          "the test credentials lack one of test_client_id, test_login_domain, instance_url, "
-            + "refresh_token, user_id and organization_id")
+          "The test credentials lack one of test_client_id, test_login_domain, instance_url, "
+            + "refresh_token, user_id and organization_id.")
       }
       app = ConnectedApp(
         clientId: client, redirectURI: text("test_redirect_uri") ?? "",
@@ -72,7 +72,7 @@
       }
       guard let path = environment[variable], !path.isEmpty else { return nil }
       guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
-        throw OAuthError(.invalidCredentials, "\(path) cannot be read; \(variable) names it")
+        throw OAuthError(.invalidCredentials, "\(path), which \(variable) names, cannot be read.")
       }
       return try TestCredentials(parsing: Array(bytes))
     }

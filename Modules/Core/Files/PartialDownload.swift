@@ -2,10 +2,10 @@ import Foundation
 import HTTPTypes
 import SalesforceSDKCommon
 
-/// The part of a download that is here already, beside the place it is meant for: the bytes in
+/// The part of a download that is here already, in the folder of its destination: the bytes in
 /// `NAME.part`, and in `NAME.part.json` what they are a part of.
 ///
-/// A part is gone on with only if the server names the same version of the same resource.
+/// A part is resumed only if the server names the same version of the same resource.
 final class PartialDownload: Sendable {
   /// What the bytes are a part of.
   struct Origin: Equatable {
@@ -18,7 +18,7 @@ final class PartialDownload: Sendable {
   let destination: URL
   private let part: URL
   private let note: DurableFile
-  /// Held for as long as the download, so that nobody else writes the same file.
+  /// Held for as long as the download, so that no other download writes the same file.
   private let lock: FileLock
 
   /// Takes the place of a download.
@@ -42,7 +42,7 @@ final class PartialDownload: Sendable {
   }
 
   /// How many bytes of `resource` are here, and which version they belong to; `nil` if there are none
-  /// that can be gone on with.
+  /// that can be resumed.
   func state(of resource: String) throws(RestError) -> (bytes: Int64, validator: String)? {
     do throws(FileFailure) {
       guard let text = try note.read(limit: 65_536), let json = try? JSONSlice(parsing: text),
@@ -55,7 +55,7 @@ final class PartialDownload: Sendable {
     }
   }
 
-  /// Begins anew: an empty part of `origin`, or of something that cannot be gone on with later.
+  /// Starts over: an empty part of `origin`, or of a resource that cannot be resumed later.
   func restart(as origin: Origin?) throws(RestError) -> OpenFile {
     do throws(FileFailure) {
       // The note goes first and comes last: it never speaks of bytes that are not its own.
@@ -96,7 +96,7 @@ final class PartialDownload: Sendable {
     }
   }
 
-  /// Removes a part that nobody can go on with.
+  /// Removes a part that cannot be resumed.
   func drop() {
     try? note.remove()
     try? DurableFile(part).remove()

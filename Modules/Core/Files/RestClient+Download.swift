@@ -19,17 +19,17 @@ extension RestClient {
   /// 16 GB: more than any file of the platform.
   public static let defaultMaxDownloadBytes: Int64 = 16 << 30
 
-  /// Downloads the answer to `request` into a file. The file appears, or is replaced, when it is
+  /// Downloads the response to `request` into a file. The file appears, or is replaced, when it is
   /// complete; memory holds a small part of it at a time.
   ///
-  /// A download that breaks off leaves `NAME.part` and `NAME.part.json` beside the place. The next
+  /// A download that breaks off leaves `NAME.part` and `NAME.part.json` in the same folder. The next
   /// one into the same place goes on from there if the server can (it does `Range`) and still has the
-  /// same version; else it begins anew. Within one call the policy of the client does the same. A server
-  /// that sends less of the rest than it was asked for is asked again. The file is not encrypted.
+  /// same version; else it starts over. Within one call the policy of the client does the same. If a server
+  /// sends less of the rest than was requested, the request is repeated. The file is not encrypted.
   ///
-  /// - Parameter resumes: Whether to go on with what is there. Default: true.
-  /// - Parameter maxBytes: A longer answer is refused as soon as that is known. Default: 16 GB.
-  /// - Parameter progress: Is told how much of the file is here.
+  /// - Parameter resumes: Whether to resume what is there. Default: true.
+  /// - Parameter maxBytes: A longer response is refused as soon as that is known. Default: 16 GB.
+  /// - Parameter progress: Receives how much of the file is here.
   /// - Throws: As ``send(_:)``; ``RestError`` `busyFile`, `unwritableFile`, `tooLarge`, and
   ///   `invalidRequest` if the request names a range of its own.
   @discardableResult
@@ -39,7 +39,7 @@ extension RestClient {
   ) async throws -> RestDownload {
     guard request.headers[.range] == nil else {
       throw RestError(
-        .invalidRequest, "\(request) asks for a range; a download chooses its ranges itself")
+        .invalidRequest, "\(request) asks for a range. A download chooses its ranges itself.")
     }
     defer { progress?.finish() }
     return try await inFlight.run(request) {
@@ -89,7 +89,7 @@ extension RestClient {
 }
 
 extension RestError.Code {
-  /// Whether a connection ended inside an answer.
+  /// Whether a connection ended inside a response.
   fileprivate var isInterruption: Bool { self == .truncated || self == .timedOut }
 }
 
@@ -115,7 +115,7 @@ private struct DownloadStep: Sendable {
     return request
   }
 
-  /// What one answer brought.
+  /// What one response brought.
   enum Arrival: Sendable {
     case whole(RestDownload)
     /// Some of what was missing.
@@ -129,10 +129,11 @@ private struct DownloadStep: Sendable {
     if stream.status == 206 {
       guard start > 0 else {
         throw RestError(
-          .malformedResponse, "the server sent a part of the file when it was asked for all of it")
+          .malformedResponse,
+          "The server sent a part of the file in response to a request for all of it.")
       }
       range = stream.range
-      // Of a file whose length is not told, nobody knows when it is complete.
+      // Without a length, nothing shows when the file is complete.
       guard let range, range.first == start, range.last >= start, range.last < range.total else {
         return .other
       }
@@ -166,7 +167,7 @@ private struct DownloadStep: Sendable {
       guard bytes > offset, bytes <= range.last + 1 else {
         partial.drop()
         throw RestError(
-          .malformedResponse, "the server sent another part of the file than it says")
+          .malformedResponse, "The server sent another part of the file than it says.")
       }
       return .part
     }
@@ -178,11 +179,11 @@ private struct DownloadStep: Sendable {
   }
 
   private var tooLarge: RestError {
-    RestError(.tooLarge, "the file has more than \(maxBytes) bytes; allow more, or leave it")
+    RestError(.tooLarge, "The file has more than \(maxBytes) bytes. Allow more, or leave it.")
   }
 }
 
-/// Which bytes a partial answer holds, and of how many.
+/// Which bytes a partial response holds, and of how many.
 private struct ContentRange {
   let first: Int64
   let last: Int64
@@ -200,10 +201,10 @@ private struct ContentRange {
 }
 
 extension RestStream {
-  /// Which bytes a partial answer holds.
+  /// Which bytes a partial response holds.
   fileprivate var range: ContentRange? { headers[.contentRange].flatMap { ContentRange($0) } }
 
-  /// What the bytes are a part of; `nil` if the server cannot go on with them later.
+  /// What the bytes are a part of; `nil` if the server cannot resume them later.
   fileprivate func origin(of resource: String) -> PartialDownload.Origin? {
     guard headers[.acceptRanges]?.lowercased() == "bytes",
       (headers[.contentEncoding] ?? "identity").lowercased() == "identity"

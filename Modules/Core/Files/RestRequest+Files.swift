@@ -23,7 +23,7 @@ public struct FileRendition: Sendable, Hashable {
   public static let thumbnail720x480 = FileRendition(rawValue: "THUMB720BY480")
 }
 
-/// What somebody may do with a file that is shared with them.
+/// What a user may do with a file that is shared with them.
 public struct FileShareType: Sendable, Hashable {
   /// The letter that is sent.
   public let rawValue: String
@@ -33,11 +33,11 @@ public struct FileShareType: Sendable, Hashable {
   public static let collaborator = FileShareType(rawValue: "C")
 }
 
-// The factories of CO-136: files of the platform. Lists come in pages of 25; `nextPageUrl` of an answer is
+// The factories of CO-136: files of the platform. Lists come in pages of 25; `nextPageUrl` of a response is
 // the path of the next one. `nil` as a user is the user of the token, `nil` as a version the newest one,
 // page 0 the first. A community's id puts the request into that community.
 //
-// What is downloaded is kept nowhere by this package, and encrypted by nobody.
+// This package neither keeps nor encrypts what is downloaded.
 extension RestRequest {
   /// The files that a user owns.
   ///
@@ -83,7 +83,7 @@ extension RestRequest {
   public static func batchFileDetails(
     ids: [String], communityId: String? = nil, apiVersion: String? = nil
   ) throws(RestError) -> RestRequest {
-    guard !ids.isEmpty else { throw RestError(.invalidRequest, "the list of file ids is empty") }
+    guard !ids.isEmpty else { throw RestError(.invalidRequest, "The list of file ids is empty.") }
     var parts: [String] = []
     for id in ids { parts.append(try segment(id, "file id")) }
     return connect("/files/batch/\(parts.joined(separator: ","))", communityId, apiVersion)
@@ -99,7 +99,7 @@ extension RestRequest {
     communityId: String? = nil, apiVersion: String? = nil
   ) throws(RestError) -> RestRequest {
     guard !rendition.rawValue.isEmpty else {
-      throw RestError(.invalidRequest, "the rendition of a file has no name")
+      throw RestError(.invalidRequest, "The rendition of a file has no name.")
     }
     return connect(
       "/files/\(try segment(id, "file id"))/rendition",
@@ -156,7 +156,7 @@ extension RestRequest {
     return .delete(object: "ContentDocumentLink", id: shareId, apiVersion: apiVersion)
   }
 
-  /// Makes a new file of the token's user. The answer, 201, describes it.
+  /// Makes a new file of the token's user. The response, 201, describes it.
   ///
   /// - Parameter title: Default: the name.
   /// - Parameter mimeType: Default: `application/octet-stream`.
@@ -241,18 +241,18 @@ extension RestRequest {
   }
 
   private static func segment(_ id: String, _ what: String) throws(RestError) -> String {
-    guard !id.isEmpty else { throw RestError(.invalidRequest, "the \(what) is empty") }
+    guard !id.isEmpty else { throw RestError(.invalidRequest, "The \(what) is empty.") }
     return PercentEncoding.encode(id)
   }
 
   private static func pageItem(_ page: Int) throws(RestError) -> RestQueryItem? {
-    guard page >= 0 else { throw RestError(.invalidRequest, "page \(page) is below 0") }
+    guard page >= 0 else { throw RestError(.invalidRequest, "Page \(page) is below 0.") }
     return page == 0 ? nil : RestQueryItem("page", page)
   }
 
   private static func versionItem(_ version: Int?) throws(RestError) -> RestQueryItem? {
     guard let version else { return nil }
-    guard version >= 1 else { throw RestError(.invalidRequest, "version \(version) is below 1") }
+    guard version >= 1 else { throw RestError(.invalidRequest, "Version \(version) is below 1.") }
     return RestQueryItem("versionNumber", version)
   }
 }

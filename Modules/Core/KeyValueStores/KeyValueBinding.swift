@@ -47,7 +47,7 @@ struct KeyValueBinding: Sendable {
   func mark(salt: [UInt8]) -> [UInt8] {
     Array(
       Digests.sha256(Array("fieldforce key-value binding".utf8) + salt + context)
-        .prefix(KeyValueForm.markLength))
+        .prefix(KeyValueFormat.markLength))
   }
 
   private var recordName: String { parts.joined(separator: "/") }
@@ -65,7 +65,7 @@ struct KeyValueBinding: Sendable {
   func remember(_ id: [UInt8]) {
     do throws(SecretStoreError) {
       try records?.remember(
-        .init(id: id, format: Int(KeyValueForm.currentFormat)), of: recordName)
+        .init(id: id, format: Int(KeyValueFormat.currentFormat)), of: recordName)
     } catch {
       CoreLogger.log.error(
         "A key-value store could not be noted in the secret store.", error: error)

@@ -24,7 +24,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
   /// How the store is laid out: 2, or 1 for one that does not list its keys.
   public var storeVersion: Int { form.withLock { $0.version } }
 
-  private let form: Mutex<KeyValueForm>
+  private let form: Mutex<KeyValueFormat>
   private let folder: KeyValueFolder
   private let binding: KeyValueBinding
 
@@ -54,14 +54,14 @@ public final class KeyValueEncryptedFileStore: Sendable {
 
   private static func form(
     in folder: KeyValueFolder, _ binding: KeyValueBinding
-  ) throws(EncryptionError) -> KeyValueForm {
+  ) throws(EncryptionError) -> KeyValueFormat {
     let known = try binding.known()
     let found = try folder.mapping { () throws(FileFailure) in
       try folder.versionFile.read(limit: 4096)
     }
     if let found { return try form(found, in: folder, binding, known: known) }
     let names = try folder.names()
-    if names.contains(where: { $0.hasSuffix(KeyValueForm.valueEnd) }) {
+    if names.contains(where: { $0.hasSuffix(KeyValueFormat.valueEnd) }) {
       throw EncryptionError(
         .keyMissing,
         "The key-value store at \(folder.url.path) has values, and its version file, which holds their "
@@ -69,9 +69,9 @@ public final class KeyValueEncryptedFileStore: Sendable {
     }
     if names.contains(where: { Hex.decode($0)?.count == 32 }) {
       guard known.isEmpty else { throw binding.foreign(folder.url.path) }
-      return KeyValueForm(firstVersion: try binding.formerKey())
+      return KeyValueFormat(firstVersion: try binding.formerKey())
     }
-    let (form, bytes) = try KeyValueForm.make(binding)
+    let (form, bytes) = try KeyValueFormat.make(binding)
     let isOurs = try folder.mapping { () throws(FileFailure) in
       try DurableFile.makeFolder(folder.url.path)
       return try folder.versionFile.create(bytes)
@@ -88,16 +88,16 @@ public final class KeyValueEncryptedFileStore: Sendable {
   private static func form(
     _ bytes: [UInt8], in folder: KeyValueFolder, _ binding: KeyValueBinding,
     known: [StoreRecords.Record]
-  ) throws(EncryptionError) -> KeyValueForm {
-    let format = KeyValueForm.format(of: bytes)
-    guard KeyValueForm.isBound(bytes, to: binding),
-      known.isEmpty || format == 0 || format == KeyValueForm.currentFormat
+  ) throws(EncryptionError) -> KeyValueFormat {
+    let format = KeyValueFormat.format(of: bytes)
+    guard KeyValueFormat.isBound(bytes, to: binding),
+      known.isEmpty || format == 0 || format == KeyValueFormat.currentFormat
     else { throw binding.foreign(folder.url.path) }
-    let form = try KeyValueForm(bytes, binding)
+    let form = try KeyValueFormat(bytes, binding)
     guard known.isEmpty || known.contains(where: { $0.id == form.id }) else {
       throw binding.foreign(folder.url.path)
     }
-    if format < KeyValueForm.currentFormat {
+    if format < KeyValueFormat.currentFormat {
       do throws(EncryptionError) {
         try move(folder, binding)
       } catch {
@@ -120,8 +120,10 @@ public final class KeyValueEncryptedFileStore: Sendable {
       let file = folder.versionFile
       let bytes = try folder.mapping { () throws(FileFailure) in try file.read(limit: 4096) }
       // Another process may have been faster.
-      guard let bytes, KeyValueForm.format(of: bytes) < KeyValueForm.currentFormat else { return }
-      let moved = try KeyValueForm.moved(bytes, binding)
+      guard let bytes, KeyValueFormat.format(of: bytes) < KeyValueFormat.currentFormat else {
+        return
+      }
+      let moved = try KeyValueFormat.moved(bytes, binding)
       try folder.mapping { () throws(FileFailure) in try file.replace(with: moved) }
     }
   }
@@ -196,7 +198,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
   public func readValue(forKey key: String) throws(EncryptionError) -> String? {
     guard let bytes = try readData(forKey: key) else { return nil }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw EncryptionError(.notText, "The value is no text; read it as data.")
+      throw EncryptionError(.notText, "The value is no text. Read it as data.")
     }
     return text
   }
@@ -214,7 +216,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
     while let piece = try reader.next() {
       guard bytes.count + piece.count <= maxBytes else {
         throw EncryptionError(
-          .tooLarge, "The value has more than \(maxBytes) bytes; read it as a stream.")
+          .tooLarge, "The value has more than \(maxBytes) bytes. Read it as a stream.")
       }
       bytes += piece
     }
@@ -222,7 +224,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
   }
 
   /// A value as a stream; `nil` if there is none. It shows the value as it is now, whatever is saved
-  /// meanwhile.
+  /// later.
   ///
   /// - Throws: ``EncryptionError`` `emptyKey` or `inputOutput`.
   public func readStream(forKey key: String) throws(EncryptionError) -> StoredValue? {
@@ -250,7 +252,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
   // MARK: - Listing
 
   /// All keys, in no particular order. One whose file cannot be read is left out and logged; its value can
-  /// still be read by whoever knows its key.
+  /// still be read with its key.
   ///
   /// - Throws: ``EncryptionError`` `notListed` for a store of version 1; `inputOutput`.
   public func allKeys() throws(EncryptionError) -> [String] {
@@ -287,13 +289,13 @@ public final class KeyValueEncryptedFileStore: Sendable {
     let names = try folder.names()
     guard storeVersion > 1 else { return names.filter { Hex.decode($0)?.count == 32 } }
     return names.compactMap { name in
-      name.hasSuffix(KeyValueForm.valueEnd)
-        ? String(name.dropLast(KeyValueForm.valueEnd.count)) : nil
+      name.hasSuffix(KeyValueFormat.valueEnd)
+        ? String(name.dropLast(KeyValueFormat.valueEnd.count)) : nil
     }
   }
 
-  private func key(of name: String, _ form: KeyValueForm) throws(EncryptionError) -> String? {
-    let file = name + KeyValueForm.keyEnd
+  private func key(of name: String, _ form: KeyValueFormat) throws(EncryptionError) -> String? {
+    let file = name + KeyValueFormat.keyEnd
     let sealed = try folder.mapping { () throws(FileFailure) in try folder.file(file).read() }
     guard let sealed else { return nil }
     var stream = DecryptStream(key: form.contentKey, context: form.context(file))
@@ -328,20 +330,20 @@ public final class KeyValueEncryptedFileStore: Sendable {
     try folder.whileLocked { () throws(EncryptionError) in
       for name in try valueNames() { try remove(name, form) }
       // Keys whose value never came.
-      for name in try folder.names() where name.hasSuffix(KeyValueForm.keyEnd) {
+      for name in try folder.names() where name.hasSuffix(KeyValueFormat.keyEnd) {
         try folder.mapping { () throws(FileFailure) in try folder.file(name).remove() }
       }
     }
   }
 
   @discardableResult
-  private func remove(_ name: String, _ form: KeyValueForm) throws(EncryptionError) -> Bool {
+  private func remove(_ name: String, _ form: KeyValueFormat) throws(EncryptionError) -> Bool {
     let value = folder.file(form.valueFile(name))
     let existed = value.exists
     // The value is what counts: without it the key is nothing.
     try folder.mapping { () throws(FileFailure) in
       try value.remove()
-      try folder.file(name + KeyValueForm.keyEnd).remove()
+      try folder.file(name + KeyValueFormat.keyEnd).remove()
     }
     return existed
   }
@@ -358,16 +360,16 @@ public final class KeyValueEncryptedFileStore: Sendable {
   ) throws(EncryptionError) {
     guard storeVersion > 1 else {
       throw EncryptionError(
-        .notListed, "A key-value store of version 1 cannot change its key; copy its values.")
+        .notListed, "A key-value store of version 1 cannot change its key. Copy its values.")
     }
     let file = folder.versionFile
     try folder.whileLocked { () throws(EncryptionError) in
       let bytes = try folder.mapping { () throws(FileFailure) in try file.read(limit: 4096) }
       guard let bytes else {
         throw EncryptionError(
-          .removed, "The key-value store at \(url.path) was removed; open it anew.")
+          .removed, "The key-value store at \(url.path) was removed. Open it again.")
       }
-      let rewrapped = try KeyValueForm.rewrap(bytes, from: old, to: new, binding)
+      let rewrapped = try KeyValueFormat.rewrap(bytes, from: old, to: new, binding)
       try folder.mapping { () throws(FileFailure) in try file.replace(with: rewrapped) }
     }
   }
@@ -380,7 +382,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
   /// Writes one value: the key first, which alone is nothing, then the value.
   private final class ValueWriter {
     private let store: KeyValueEncryptedFileStore
-    private let form: KeyValueForm
+    private let form: KeyValueFormat
     private let key: String
     private let name: String
     private let draft: KeyValueFolder.Draft
@@ -409,7 +411,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
     func drop() { draft.drop() }
 
     private func writeKey() throws(EncryptionError) {
-      let file = name + KeyValueForm.keyEnd
+      let file = name + KeyValueFormat.keyEnd
       guard !store.folder.file(file).exists else { return }
       let draft = try store.folder.draft(of: file)
       do throws(EncryptionError) {

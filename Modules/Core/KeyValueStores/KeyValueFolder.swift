@@ -15,7 +15,7 @@ struct KeyValueFolder: Sendable {
 
   func file(_ name: String) -> DurableFile { DurableFile(url.appending(path: name)) }
 
-  var versionFile: DurableFile { file(KeyValueForm.versionFile) }
+  var versionFile: DurableFile { file(KeyValueFormat.versionFile) }
 
   /// The names of the files; none if the folder is gone.
   func names() throws(EncryptionError) -> [String] {
@@ -69,7 +69,7 @@ struct KeyValueFolder: Sendable {
   /// Whether the store has a version file, so that one that is missing means that it is gone.
   let isListed: Bool
 
-  /// Runs `body` while nobody else, here or in another process, changes which values there are.
+  /// Runs `body` while no other task or process adds or removes values.
   func whileLocked<Result>(
     _ body: () throws(EncryptionError) -> Result
   ) throws(EncryptionError) -> Result {
@@ -83,7 +83,7 @@ struct KeyValueFolder: Sendable {
     guard let lock else {
       throw EncryptionError(
         .inputOutput,
-        "Another process changes the key-value store at \(url.path) for long; try again.")
+        "Another process changes the key-value store at \(url.path) for long. Try again.")
     }
     return try lock.whileHeld(body)
   }
@@ -100,7 +100,7 @@ struct KeyValueFolder: Sendable {
   }
 
   private var removed: EncryptionError {
-    EncryptionError(.removed, "The key-value store at \(url.path) was removed; open it anew.")
+    EncryptionError(.removed, "The key-value store at \(url.path) was removed. Open it again.")
   }
 
   private static let draftEnd = ".new"

@@ -122,7 +122,7 @@ public final class KeyValueStores: Sendable {
 
   // MARK: - Stores of the app
 
-  /// A store that belongs to nobody in particular; it is made if there is none.
+  /// A store without an owner; it is created if there is none.
   ///
   /// - Throws: As ``store(named:for:)``.
   public func globalStore(

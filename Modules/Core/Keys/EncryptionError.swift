@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// A key that could not be had, or data that could not be sealed, opened, kept or found.
 ///
-/// Nothing is ever deleted or made anew because it cannot be read: each cause has its code, and the data
+/// Nothing is ever deleted or replaced because it cannot be read: each cause has its code, and the data
 /// stays as it is.
 public struct EncryptionError: Error, Sendable, CustomStringConvertible {
   /// What went wrong, in a form to switch on.
@@ -39,13 +39,13 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
     public static let emptyKey = Code(kind: .emptyKey)
     /// The store is of a version that does not keep the names of its values.
     public static let notListed = Code(kind: .notListed)
-    /// A value that was asked for as text is none.
+    /// A value that was requested as text is not text.
     public static let notText = Code(kind: .notText)
     /// A value is larger than the caller allows.
     public static let tooLarge = Code(kind: .tooLarge)
-    /// The store was removed. Open it anew.
+    /// The store was removed. Open it again.
     public static let removed = Code(kind: .removed)
-    /// A user's store was asked of an object that knows no accounts. Make it with accounts.
+    /// A user's store was requested from an object that has no accounts. Create it with accounts.
     public static let accountsMissing = Code(kind: .accountsMissing)
     /// The disk, or this user's share of it, is full. Make room, then try again.
     public static let diskFull = Code(kind: .diskFull)

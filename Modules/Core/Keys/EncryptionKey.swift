@@ -87,7 +87,7 @@ public struct KeyLabel: Sendable, Hashable, CustomStringConvertible {
   public static let eventStore = KeyLabel("com.salesforce.eventStore.encryptionKey")
   /// Key-value stores.
   public static let keyValueStores = KeyLabel("com.salesforce.keyValueStores.encryptionKey")
-  /// Cached answers.
+  /// Cached responses.
   public static let urlCache = KeyLabel("com.salesforce.URLCache.encryptionKey")
 
   public var description: String { rawValue }

@@ -29,27 +29,27 @@ public struct BridgeLogin: Sendable {
       let json = try? JSONSlice(parsing: text),
       let bridge = json["frontdoor_bridge_url"]?.string, let page = URL(string: bridge),
       page.isAllowedForTransport
-    else { throw Self.malformed("the scanned address holds no login") }
+    else { throw Self.malformed("The scanned address holds no login") }
     let host = page.host()?.lowercased() ?? ""
     guard RedirectRule.isPlatform(page) || hosts.contains(where: { $0.lowercased() == host }) else {
-      throw Self.malformed("the scanned login leads to \(page.site), which is not trusted")
+      throw Self.malformed("The scanned login leads to \(page.site), which is not trusted")
     }
     let start = QueryParameters(ofAddress: bridge).dictionary["startURL"] ?? ""
     let request = QueryParameters(ofAddress: start).dictionary
     guard let clientId = request["client_id"], !clientId.isEmpty else {
-      throw Self.malformed("the scanned login names no app")
+      throw Self.malformed("The scanned login names no app")
     }
     self.page = page
     self.clientId = clientId
     verifier = json["pkce_code_verifier"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     state = request["state"] ?? ""
     guard verifier != nil || !state.isEmpty else {
-      throw Self.malformed("the scanned login has neither verifier nor state")
+      throw Self.malformed("The scanned login has neither verifier nor state")
     }
   }
 
   private static func malformed(_ message: String) -> OAuthError {
-    OAuthError(.malformedResponse, "\(message); scan it again, or log in in another way")
+    OAuthError(.malformedResponse, "\(message). Scan it again, or log in in another way.")
   }
 }
 
@@ -61,7 +61,7 @@ extension BridgeLogin: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension UserAccountManager {
-  /// Goes on with a login whose address was scanned. Nothing of it is used again.
+  /// Continues a login whose address was scanned. Nothing of it is used again.
   ///
   /// - Throws: ``OAuthError`` `invalidClientId` if it was begun for another app; as
   ///   ``logIn(to:app:presenter:options:)``.
@@ -72,14 +72,15 @@ extension UserAccountManager {
   ) async throws -> UserAccount {
     guard bridge.clientId == app.clientId else {
       throw OAuthError(
-        .invalidClientId, "the scanned login was begun for app \(bridge.clientId), not for this one"
+        .invalidClientId,
+        "The scanned login was begun for app \(bridge.clientId), not for this one."
       )
     }
     let server = try LoginServer(bridge.page.site)
     let flow: AuthorizationFlow = bridge.verifier == nil ? .userAgent : .webServer
     let deviceId = oauth.deviceId
     return try await asLogin(flow == .userAgent ? .userAgent : .webServer, at: server) {
-      var attempt = AuthorizationAttempt(
+      var attempt = AuthorizationSession(
         app: app, server: server, flow: flow, deviceId: deviceId, loginHint: nil, brand: nil,
         sharesBrowserSession: true, pkce: bridge.verifier.map { PKCE(verifier: $0) } ?? PKCE(),
         state: bridge.state)

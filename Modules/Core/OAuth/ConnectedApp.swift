@@ -10,7 +10,7 @@ public struct ConnectedApp: Sendable, Hashable {
   public var redirectURI: String
   /// What the token shall be good for; empty leaves it to the connected app.
   public var scopes: Set<String>
-  /// Whether tokens for web content are asked for too (CO-33). The connected app must allow it.
+  /// Whether tokens for web content are requested too (CO-33). The connected app must allow it.
   public var usesHybridGrants: Bool
 
   /// Describes a connected app.
@@ -23,8 +23,8 @@ public struct ConnectedApp: Sendable, Hashable {
     self.usesHybridGrants = usesHybridGrants
   }
 
-  /// The `scope` parameter: the trimmed scopes and `refresh_token`, sorted; `nil` if none is asked
-  /// for (CO-39).
+  /// The `scope` parameter: the trimmed scopes and `refresh_token`, sorted; `nil` if none is
+  /// requested (CO-39).
   public var scopeParameter: String? {
     let asked = Set(
       scopes.map { $0.trimmed }.filter { !$0.isEmpty && $0 != Scope.refreshToken })

@@ -12,7 +12,7 @@ public final class ConnectedAppSelector: Sendable {
   private let choose: Choice
   private let override = Mutex<ConnectedApp?>(nil)
 
-  /// Makes a selector; `choose` is asked at the start of each login and kept as long as this.
+  /// Makes a selector; `choose` is called at the start of each login and kept as long as this.
   public init(_ usual: ConnectedApp, choose: @escaping Choice = { _ in nil }) {
     self.usual = usual
     self.choose = choose

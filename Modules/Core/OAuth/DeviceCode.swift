@@ -26,7 +26,8 @@ public struct DeviceCode: Sendable {
       url.isAllowedForTransport
     else {
       throw OAuthError(
-        .malformedResponse, "the answer to the request for a device code lacks a code or an address"
+        .malformedResponse,
+        "The response to the request for a device code lacks a code or an address."
       )
     }
     deviceCode = device

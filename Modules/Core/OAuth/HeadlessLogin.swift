@@ -1,17 +1,19 @@
 public import SalesforceSDKCommon
 
 /// Proves to the server that no robot asks: what the app got from the reCAPTCHA service (CO-50).
-public struct CaptchaProof: Sendable {
+public struct CaptchaResponse: Sendable {
   let member: (name: String, value: JSONValue)
 
   /// The token of the plain service.
-  public static func token(_ token: String) -> CaptchaProof {
-    CaptchaProof(member: ("recaptcha", .string(token)))
+  public static func token(_ token: String) -> CaptchaResponse {
+    CaptchaResponse(member: ("recaptcha", .string(token)))
   }
 
   /// The token of the enterprise service.
-  public static func enterprise(token: String, siteKey: String, projectId: String) -> CaptchaProof {
-    CaptchaProof(
+  public static func enterprise(token: String, siteKey: String, projectId: String)
+    -> CaptchaResponse
+  {
+    CaptchaResponse(
       member: (
         "recaptchaevent",
         [
@@ -83,7 +85,7 @@ enum HeadlessRules {
     guard name.count <= maxUsername, isMailAddress(name) else {
       throw OAuthError(
         .invalidUsername,
-        "a user name has at most \(maxUsername) characters and looks like a mail address")
+        "A user name has at most \(maxUsername) characters and looks like a mail address.")
     }
     return name
   }
@@ -91,7 +93,8 @@ enum HeadlessRules {
   static func email(_ text: String) throws(OAuthError) -> String {
     let address = text.trimmed
     guard isMailAddress(address) else {
-      throw OAuthError(.invalidEmail, "the mail address is not one; give one like name@example.com")
+      throw OAuthError(
+        .invalidEmail, "The mail address is not one. Give one like name@example.com.")
     }
     return address
   }
@@ -103,8 +106,8 @@ enum HeadlessRules {
     else {
       throw OAuthError(
         .invalidPassword,
-        "a password has at least \(minPassword) characters with a letter and a digit, and at most "
-          + "\(maxPasswordBytes) bytes")
+        "A password has at least \(minPassword) characters with a letter and a digit, and at most "
+          + "\(maxPasswordBytes) bytes.")
     }
     return password
   }
@@ -129,7 +132,8 @@ extension UserRegistration: CustomStringConvertible, CustomDebugStringConvertibl
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension CaptchaProof: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CaptchaResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+{
   /// The kind of proof, never its token.
   public var description: String { member.name }
   public var debugDescription: String { description }

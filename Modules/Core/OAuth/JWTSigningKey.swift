@@ -20,8 +20,8 @@ public struct JWTSigningKey: Sendable {
       // The cause is left out: it might quote the key.
       throw OAuthError(
         .jwtLaunchFailed,
-        "the signing key is no RSA key of at least 2048 bits in PEM form; give the private key that "
-          + "belongs to the connected app's certificate")
+        "The signing key is not an RSA key of at least 2048 bits in PEM form. Give the private key that "
+          + "belongs to the connected app's certificate.")
     }
   }
 
@@ -49,7 +49,7 @@ public struct JWTSigningKey: Sendable {
         for: SHA256.hash(data: Data(text.utf8)), padding: .insecurePKCS1v1_5)
       return text + "." + Base64URL.encode(signature.rawRepresentation)
     } catch {
-      throw OAuthError(.jwtLaunchFailed, "the signing key cannot sign", cause: error)
+      throw OAuthError(.jwtLaunchFailed, "The signing key cannot sign.", cause: error)
     }
   }
 }

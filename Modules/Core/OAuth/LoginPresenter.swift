@@ -6,13 +6,13 @@
 public protocol LoginPresenter: Sendable {
   /// Shows the page of `attempt` and waits for its redirect.
   ///
-  /// An implementation decides on the redirect URI, opens ``AuthorizationAttempt/loginPage(redirectURI:)``
+  /// An implementation decides on the redirect URI, opens ``AuthorizationSession/loginPage(redirectURI:)``
   /// and returns the first address that the attempt does not call foreign. Cancelling the task
   /// closes whatever was opened.
   ///
   /// - Throws: ``OAuthError`` `cancelled` if the user gives up, `timedOut` after the time allowed,
   ///   `browserLaunchFailed` if nothing could be shown. `CancellationError`.
-  func redirect(of attempt: AuthorizationAttempt) async throws -> LoginRedirect
+  func redirect(of attempt: AuthorizationSession) async throws -> LoginRedirect
 }
 
 /// The redirect that ended a login.
@@ -31,14 +31,14 @@ public struct LoginRedirect: Sendable {
 
 /// A presenter without a user, for tests: a closure plays browser and person.
 public struct ScriptedLoginPresenter: LoginPresenter {
-  private let script: @Sendable (AuthorizationAttempt) async throws -> String
+  private let script: @Sendable (AuthorizationSession) async throws -> String
 
-  /// Answers with the address that `script` makes; the redirect URI is the app's.
-  public init(_ script: @escaping @Sendable (AuthorizationAttempt) async throws -> String) {
+  /// Returns the address that `script` makes; the redirect URI is the app's.
+  public init(_ script: @escaping @Sendable (AuthorizationSession) async throws -> String) {
     self.script = script
   }
 
-  public func redirect(of attempt: AuthorizationAttempt) async throws -> LoginRedirect {
+  public func redirect(of attempt: AuthorizationSession) async throws -> LoginRedirect {
     LoginRedirect(address: try await script(attempt), redirectURI: attempt.app.redirectURI)
   }
 }

@@ -19,8 +19,8 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
     else {
       throw OAuthError(
         .invalidLoginURL,
-        "the login server's address must be an https address without user, query and fragment; plain "
-          + "http is accepted for this machine alone (127.0.0.1, ::1, localhost)")
+        "The login server's address must be an https address without user, query and fragment. Plain "
+          + "http is accepted for this machine alone (127.0.0.1, ::1, localhost).")
     }
     self.url = url
   }

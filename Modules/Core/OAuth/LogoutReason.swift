@@ -13,7 +13,7 @@ public struct LogoutReason: Sendable, Hashable, CustomStringConvertible {
   /// The app's settings contradict the account.
   public static let corruptStateAppConfigurationSettings = LogoutReason(
     rawValue: "corrupt_state_app_configuration_settings")
-  /// The app was asked for a user that does not exist.
+  /// The app requested a user that does not exist.
   public static let corruptStateAppProviderErrorInvalidUser = LogoutReason(
     rawValue: "corrupt_state_app_provider_error_invalid_user")
   /// The app has no client for the user.
@@ -31,7 +31,7 @@ public struct LogoutReason: Sendable, Hashable, CustomStringConvertible {
   public static let timeout = LogoutReason(rawValue: "timeout")
   /// Something happened that should not.
   public static let unexpected = LogoutReason(rawValue: "unexpected")
-  /// The server answered with something unknown.
+  /// The server's response is unknown.
   public static let unexpectedResponse = LogoutReason(rawValue: "unexpected_response")
   /// No reason was given.
   public static let unknown = LogoutReason(rawValue: "unknown")

@@ -36,10 +36,10 @@ public struct MyDomainDiscovery: Sendable {
     self.url = url
   }
 
-  /// What the page found, if `address` is its callback with both parts of the answer; `nil` for
+  /// What the page found, if `address` is its callback with both parts of the response; `nil` for
   /// anything else, which is to be ignored.
   public func result(of address: String) -> Result? {
-    guard AuthorizationAttempt.isRedirect(address, to: Self.callbackURL),
+    guard AuthorizationSession.isRedirect(address, to: Self.callbackURL),
       let query = address.split(separator: "?", maxSplits: 1).dropFirst().first
     else { return nil }
     let pairs = PercentEncoding.pairs(ofForm: query.prefix { $0 != "#" })

@@ -20,9 +20,9 @@ public struct OAuthError: Error, Sendable {
 
     /// The server named an error that has no code here; ``OAuthError/serverError`` holds it.
     public static let unknown = Code(kind: .unknown)
-    /// The server or the user did not answer in time. Trying again may help.
+    /// The server or the user did not respond in time. Trying again may help.
     public static let timedOut = Code(kind: .timedOut)
-    /// The answer has not the form of one.
+    /// The response is malformed.
     public static let malformedResponse = Code(kind: .malformedResponse)
     /// The user, or the org's rules, refused. Start the login again.
     public static let accessDenied = Code(kind: .accessDenied)
@@ -182,14 +182,14 @@ public struct OAuthError: Error, Sendable {
     serverError: String, code: Code? = nil, description: String?, during what: String,
     fileID: String = #fileID, line: Int = #line
   ) {
-    let sentence = description.map { ": \($0)" } ?? ""
+    let sentence = description.map { ": \($0)" } ?? "."
     self.init(
       code ?? Code(serverError: serverError),
-      "the server refused \(what) with \(serverError)\(sentence)",
+      "The server refused \(what) with \(serverError)\(sentence)",
       serverError: serverError, serverDescription: description, fileID: fileID, line: line)
   }
 
-  /// The error of an answer that says nothing but that the server cannot do the work now; nil for
+  /// The error of a response that only says that the server cannot do the work now; nil for
   /// any other status.
   init?(
     unavailable status: Int, during what: String, fileID: String = #fileID, line: Int = #line
@@ -198,11 +198,11 @@ public struct OAuthError: Error, Sendable {
     case 429:
       self.init(
         .rateLimitExceeded,
-        "the server has had too many requests for \(what); wait, then try again",
+        "The server has had too many requests for \(what). Wait, then try again.",
         fileID: fileID, line: line)
     case 500...599:
       self.init(
-        .serverUnavailable, "the server failed during \(what) (\(status)); try again later",
+        .serverUnavailable, "The server failed during \(what) (\(status)). Try again later.",
         fileID: fileID, line: line)
     default: return nil
     }

@@ -7,14 +7,14 @@ import HTTPTypes
 enum OAuthRequests {
   /// How long an OAuth or identity call waits without hearing anything (CO-59).
   static let timeout: Duration = .seconds(120)
-  /// No answer of these endpoints is longer than a few kilobytes.
+  /// No response of these endpoints is longer than a few kilobytes.
   static let maxResponseBytes = 1024 * 1024
 
   /// Redeems a code for tokens (CO-30). `code` is sent as it came, encoded.
   ///
   /// - Parameter server: Default: where the user logged in.
   static func exchange(
-    code: String, attempt: AuthorizationAttempt, redirectURI: String, at server: LoginServer? = nil,
+    code: String, attempt: AuthorizationSession, redirectURI: String, at server: LoginServer? = nil,
     userAgent: String
   ) -> TransportRequest {
     var items = [(name: "format", value: "json"), ("redirect_uri", redirectURI)]
@@ -39,17 +39,17 @@ enum OAuthRequests {
   ) throws(OAuthError) -> TransportRequest {
     guard credentials.instanceURL != nil else {
       throw OAuthError(
-        .invalidCredentials, "the account has no instance, so it cannot refresh; log in again")
+        .invalidCredentials, "The account has no instance, so it cannot refresh. Log in again.")
     }
     let clientId = credentials.refreshClientId
     guard !clientId.isEmpty else {
       throw OAuthError(
-        .invalidCredentials, "the account has no consumer key, so it cannot refresh; log in again")
+        .invalidCredentials, "The account has no consumer key, so it cannot refresh. Log in again.")
     }
     guard let refreshToken = credentials.refreshToken, !refreshToken.isEmpty else {
       throw OAuthError(
         .invalidCredentials,
-        "the session ended and the account has no refresh token; log in again")
+        "The session ended and the account has no refresh token. Log in again.")
     }
     var items = [(name: "format", value: "json"), ("redirect_uri", credentials.redirectURI)]
     items.append(("client_id", clientId))

@@ -5,7 +5,7 @@ import SalesforceSDKCommon
 /// The calls of a login without any page (CO-50).
 extension OAuthService {
   /// What proves who asks for a code.
-  struct HeadlessProof: Sendable {
+  struct HeadlessCredentials: Sendable {
     /// `Auth-Request-Type`.
     let type: String
     /// `Auth-Verification-Type`, for one-time codes.
@@ -18,7 +18,7 @@ extension OAuthService {
   ///
   /// - Throws: ``OAuthError``; ``TransportError``.
   func tokens(
-    with proof: HeadlessProof, attempt: AuthorizationAttempt
+    with proof: HeadlessCredentials, attempt: AuthorizationSession
   ) async throws -> TokenResponse {
     let what = "the login"
     var request = OAuthRequests.post(
@@ -32,9 +32,9 @@ extension OAuthService {
     request.headers[.authVerificationType] = proof.method?.rawValue
     request.headers[.authorization] =
       "Basic " + Base64URL.encode("\(proof.pair.0):\(proof.pair.1)".utf8)
-    let json = try Self.object(try await answer(to: request, during: what), during: what)
+    let json = try Self.object(try await fetchResponse(to: request, during: what), during: what)
     guard let code = json["code"]?.string, !code.isEmpty else {
-      throw OAuthError(.malformedResponse, "the answer to \(what) holds no code")
+      throw OAuthError(.malformedResponse, "The response to \(what) holds no code.")
     }
     var server = attempt.server
     if let community = json["sfdc_community_url"]?.string, !community.isEmpty {
@@ -51,7 +51,7 @@ extension OAuthService {
   /// - Throws: ``OAuthError``; ``TransportError``.
   @discardableResult
   func headless(
-    _ path: String, _ members: JSONObject, captcha: CaptchaProof?, at server: LoginServer,
+    _ path: String, _ members: JSONObject, captcha: CaptchaResponse?, at server: LoginServer,
     during what: String
   ) async throws -> JSONSlice? {
     var members = members
@@ -64,12 +64,12 @@ extension OAuthService {
       ],
       body: try JSONValue.object(members).serialized(), timeout: OAuthRequests.timeout,
       maxResponseBytes: OAuthRequests.maxResponseBytes)
-    let response = try await answer(to: request, during: what)
+    let response = try await fetchResponse(to: request, during: what)
     if (200...299).contains(response.status), response.body.isEmpty { return nil }
     return try Self.object(response, during: what)
   }
 
-  /// The object of a successful answer.
+  /// The object of a successful response.
   ///
   /// - Throws: ``OAuthError``: what the server named, or what its status says.
   static func object(
@@ -90,10 +90,10 @@ extension OAuthService {
       }
       throw OAuthError(
         response.status == 401 || response.status == 403 ? .accessDenied : .malformedResponse,
-        "the server refused \(what) (status \(response.status)) without a reason")
+        "The server refused \(what) (status \(response.status)) without a reason.")
     }
     guard let json, json.kind == .object else {
-      throw OAuthError(.malformedResponse, "the answer to \(what) is no JSON object")
+      throw OAuthError(.malformedResponse, "The response to \(what) is not a JSON object.")
     }
     return json
   }

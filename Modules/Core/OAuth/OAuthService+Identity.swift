@@ -13,8 +13,8 @@ extension OAuthService {
 
   /// Asks the identity service who the user is.
   ///
-  /// The instance is asked first, since it knows the token for certain; the address as the server
-  /// gave it is asked if there is no such page there.
+  /// The request goes to the instance first, since it knows the token for certain; if there is no such
+  /// page, it goes to the address that the server returned.
   ///
   /// - Throws: ``OAuthError`` `identityUnavailable`, which names all that is missing; `accessDenied`
   ///   if the token is refused; ``TransportError``.
@@ -33,7 +33,7 @@ extension OAuthService {
     guard let token = credentials.accessToken, let url, let identity, missing.isEmpty else {
       throw OAuthError(
         .identityUnavailable,
-        "who the user is cannot be asked without \(missing.joined(separator: ", "))",
+        "The user's identity cannot be requested without \(missing.joined(separator: ", ")).",
         identityNumber: IdentityNumber.missingParameters)
     }
     let what = "the identity call"
@@ -43,12 +43,12 @@ extension OAuthService {
     }
     var response = TransportResponse(status: 404)
     for address in addresses where response.status == 404 {
-      response = try await answer(
+      response = try await fetchResponse(
         to: OAuthRequests.get(address, token: token, userAgent: userAgent.text()), during: what)
     }
     let json = try Self.identityAnswer(response, during: what)
     try Self.check(json, isAbout: identity, during: what)
-    return (identity, UserProfile(answer: json))
+    return (identity, UserProfile(response: json))
   }
 
   /// - Throws: ``OAuthError`` `identityMismatch` if an id in `json` is not the one of `identity`.
@@ -66,7 +66,7 @@ extension OAuthService {
     }
   }
 
-  /// The object of a successful answer; the server's cause, a word in plain text, is kept.
+  /// The object of a successful response; the server's cause, a word in plain text, is kept.
   static func identityAnswer(
     _ response: TransportResponse, during what: String
   ) throws(OAuthError) -> JSONSlice {
@@ -77,22 +77,23 @@ extension OAuthService {
     case 401, 403:
       throw OAuthError(
         .accessDenied,
-        "the server refused the access token in \(what) (\(response.status)); it has expired, was "
-          + "revoked or belongs to another server: log in through the browser, or with a new token",
+        "The server refused the access token in \(what) (\(response.status)). It has expired, was "
+          + "revoked or belongs to another server: log in through the browser, or with a new token.",
         serverError: cause, identityNumber: IdentityNumber.badStatus)
     default:
       throw OAuthError(
-        .identityUnavailable, "\(what) was answered with \(response.status)", serverError: cause,
+        .identityUnavailable, "The response to \(what) has status \(response.status).",
+        serverError: cause,
         identityNumber: IdentityNumber.badStatus)
     }
     guard !response.body.isEmpty else {
       throw OAuthError(
-        .identityUnavailable, "the answer to \(what) is empty",
+        .identityUnavailable, "The response to \(what) is empty.",
         identityNumber: IdentityNumber.noData)
     }
     guard let json = try? JSONSlice(parsing: response.body), json.kind == .object else {
       throw OAuthError(
-        .malformedResponse, "the answer to \(what) is no JSON object",
+        .malformedResponse, "The response to \(what) is not a JSON object.",
         identityNumber: IdentityNumber.malformed)
     }
     return json

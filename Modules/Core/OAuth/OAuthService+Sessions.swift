@@ -12,7 +12,7 @@ extension OAuthService {
   /// - Throws: ``OAuthError``; ``TransportError``.
   func tokens(by grant: ServerGrant, at server: LoginServer) async throws -> TokenResponse {
     let request = try await request(for: grant, at: server)
-    return try tokens(in: try await answer(to: request, during: grant.what), by: grant)
+    return try tokens(in: try await fetchResponse(to: request, during: grant.what), by: grant)
   }
 
   /// Gets new tokens by a program's own grant.
@@ -51,7 +51,7 @@ extension OAuthService {
     var items = [(name: "response_type", value: "device_code"), ("client_id", app.clientId)]
     items += deviceItems
     if let scope = app.scopeParameter { items.append(("scope", scope)) }
-    let response = try await answer(
+    let response = try await fetchResponse(
       to: OAuthRequests.post(
         server.url.appending(rawPath: OAuthPath.token), PercentEncoding.form(items),
         userAgent.text()), during: what)
@@ -70,7 +70,7 @@ extension OAuthService {
         (name: "grant_type", value: "device"), ("client_id", app.clientId),
         ("code", code.deviceCode),
       ] + deviceItems
-    let response = try await answer(
+    let response = try await fetchResponse(
       to: OAuthRequests.post(
         server.url.appending(rawPath: OAuthPath.token), PercentEncoding.form(items),
         userAgent.text()), during: what)
@@ -87,7 +87,7 @@ extension OAuthService {
       headers: [.accept: "application/json", .userAgent: userAgent.text()],
       timeout: Self.configurationTimeout, maxResponseBytes: OAuthRequests.maxResponseBytes)
     do {
-      let response = try await answer(to: request, during: "the org's configuration")
+      let response = try await fetchResponse(to: request, during: "the org's configuration")
       guard (200...299).contains(response.status) else { return nil }
       return try OrgAuthConfiguration(parsing: response.body)
     } catch {
@@ -100,19 +100,20 @@ extension OAuthService {
   /// A one-time address that opens `target` with the session of `credentials` (CO-42).
   ///
   /// - Throws: ``OAuthError``; ``TransportError``.
-  func frontDoor(to target: String, with credentials: OAuthCredentials) async throws -> URL {
+  func oneTimeLoginURL(to target: String, with credentials: OAuthCredentials) async throws -> URL {
     let what = "the request for a single access address"
     guard let base = credentials.apiURL, let token = credentials.accessToken else {
-      throw OAuthError(.invalidCredentials, "there is no session to open a page with; log in again")
+      throw OAuthError(
+        .invalidCredentials, "There is no session to open a page with. Log in again.")
     }
     var request = OAuthRequests.post(
       base.appending(rawPath: OAuthPath.singleAccess),
       PercentEncoding.form([(name: "redirect_uri", value: target)]), userAgent.text())
     request.headers[.authorization] = "Bearer \(token)"
-    let json = try Self.object(try await answer(to: request, during: what), during: what)
+    let json = try Self.object(try await fetchResponse(to: request, during: what), during: what)
     guard let url = json["frontdoor_uri"]?.string.flatMap({ URL(string: $0) }),
       url.isAllowedForTransport
-    else { throw OAuthError(.malformedResponse, "the answer to \(what) holds no address") }
+    else { throw OAuthError(.malformedResponse, "The response to \(what) holds no address.") }
     return url
   }
 
@@ -122,9 +123,9 @@ extension OAuthService {
   func isIntegrationUser(_ credentials: OAuthCredentials) async throws -> Bool {
     let what = "the userinfo call"
     guard let base = credentials.apiURL, let token = credentials.accessToken else {
-      throw OAuthError(.invalidCredentials, "there is no session to ask about")
+      throw OAuthError(.invalidCredentials, "There is no session to ask about.")
     }
-    let response = try await answer(
+    let response = try await fetchResponse(
       to: OAuthRequests.get(
         base.appending(rawPath: OAuthPath.userInfo), token: token, userAgent: userAgent.text()),
       during: what)

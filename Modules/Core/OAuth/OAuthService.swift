@@ -26,13 +26,13 @@ struct OAuthService: Sendable {
   /// - Parameter server: Default: where the user logged in.
   /// - Throws: ``OAuthError``; ``TransportError`` if the server was not reached.
   func redeem(
-    code: String, attempt: AuthorizationAttempt, redirectURI: String, at server: LoginServer? = nil
+    code: String, attempt: AuthorizationSession, redirectURI: String, at server: LoginServer? = nil
   ) async throws -> TokenResponse {
     let what = "the exchange of the code"
     let request = OAuthRequests.exchange(
       code: code, attempt: attempt, redirectURI: redirectURI, at: server,
       userAgent: userAgent.text())
-    return try TokenResponse(try await answer(to: request, during: what), during: what)
+    return try TokenResponse(try await fetchResponse(to: request, during: what), during: what)
   }
 
   /// Gets new tokens.
@@ -45,15 +45,15 @@ struct OAuthService: Sendable {
     return try TokenResponse(try await refreshAnswer(to: request, during: what), during: what)
   }
 
-  /// The answer to a refresh; a server that is not reached is told as the specification asks.
+  /// The response to a refresh; a server that is not reached is reported as the specification requires.
   func refreshAnswer(
     to request: TransportRequest, during what: String
   ) async throws -> TransportResponse {
     do {
-      return try await answer(to: request, during: what)
+      return try await fetchResponse(to: request, during: what)
     } catch let error as TransportError {
       throw OAuthError(
-        .refreshFailed, "the token could not be refreshed: \(error.message)", cause: error.cause)
+        .refreshFailed, "The token could not be refreshed: \(error.message)", cause: error.cause)
     }
   }
 
@@ -62,7 +62,7 @@ struct OAuthService: Sendable {
     guard
       let request = OAuthRequests.revoke(credentials, reason: reason, userAgent: userAgent.text())
     else { return false }
-    return try await answer(to: request, during: "the revocation").status == 200
+    return try await fetchResponse(to: request, during: "the revocation").status == 200
   }
 
   /// Asks the userinfo endpoint whose the tokens are.
@@ -76,16 +76,16 @@ struct OAuthService: Sendable {
     let what = "the userinfo call"
     let url = credentials.oauthBase.appending(rawPath: OAuthPath.userInfo)
     guard let token = credentials.accessToken, !token.isEmpty else {
-      throw OAuthError(.invalidCredentials, "there is no access token to log in with")
+      throw OAuthError(.invalidCredentials, "There is no access token to log in with.")
     }
-    let response = try await answer(
+    let response = try await fetchResponse(
       to: OAuthRequests.get(url, token: token, userAgent: userAgent.text()), during: what)
     let json = try Self.identityAnswer(response, during: what)
     guard let user = json["user_id"]?.string, let org = json["organization_id"]?.string,
       !user.isEmpty, !org.isEmpty
     else {
       throw OAuthError(
-        .identityUnavailable, "the answer to \(what) does not name user and organization")
+        .identityUnavailable, "The response to \(what) does not name user and organization.")
     }
     let identityURL = json["sub"]?.string.flatMap { URL(string: $0) }
     if let identityURL,
@@ -95,19 +95,19 @@ struct OAuthService: Sendable {
     }
     return (
       UserAccountIdentity(userId: user, organizationId: org),
-      identityURL.flatMap { $0.isAllowedForTransport ? $0 : nil }, UserProfile(answer: json)
+      identityURL.flatMap { $0.isAllowedForTransport ? $0 : nil }, UserProfile(response: json)
     )
   }
 
-  /// The answer, with a timeout told as the specification asks. A server that sends a byte now and then
+  /// The response; a timeout is reported as the specification requires. A server that sends a byte now and then
   /// has no more time than one that is silent: others wait for the tokens.
-  func answer(
+  func fetchResponse(
     to request: TransportRequest, during what: String
   ) async throws -> TransportResponse {
     guard request.url.isAllowedForTransport else {
       throw TransportError(
         .insecureURL,
-        "\(request.url.withoutQuery) is not https; plain http is for this machine alone")
+        "\(request.url.withoutQuery) is not https. Plain http is for this machine alone.")
     }
     let start = ContinuousClock.now
     var response: TransportResponse?
@@ -123,14 +123,14 @@ struct OAuthService: Sendable {
         }
         defer { group.cancelAll() }
         guard let first = try await group.next(), let response = first else {
-          throw TransportError(.timedOut, "the answer took longer than \(request.timeout)")
+          throw TransportError(.timedOut, "The response took longer than \(request.timeout).")
         }
         return response
       }
       response = received
       return received
     } catch let error as TransportError where error.code == .timedOut {
-      throw OAuthError(.timedOut, "\(what) got no answer in time", cause: error.cause)
+      throw OAuthError(.timedOut, "\(what) got no response in time.", cause: error.cause)
     }
   }
 

@@ -19,7 +19,7 @@ public struct OrgAuthConfiguration: Sendable, Equatable {
   public init(parsing document: [UInt8]) throws(OAuthError) {
     guard let json = try? JSONSlice(parsing: document), json.kind == .object else {
       throw OAuthError(
-        .malformedResponse, "the org's authentication configuration is no JSON object")
+        .malformedResponse, "The org's authentication configuration is not a JSON object.")
     }
     let mobile = json["MobileSDK"]
     func flag(_ names: String...) -> Bool { names.contains { mobile?[$0]?.bool == true } }

@@ -12,7 +12,7 @@ struct PKCE: Sendable, Equatable {
     self.verifier = Base64URL.encode(RandomBytes.make(128))
   }
 
-  /// Takes the proof of somebody who asked for the code on this program's behalf (CO-49).
+  /// Takes the verifier of the program that requested the code on this program's behalf (CO-49).
   init(verifier: String) {
     self.verifier = verifier
   }

@@ -7,7 +7,7 @@ public struct PastedLoginPresenter: DiscoveryPresenter {
   private let show: @concurrent @Sendable (URL) async throws -> Void
   private let read: @concurrent @Sendable () async throws -> String?
 
-  /// Makes a presenter. The closures run beside the account manager, which goes on serving others while
+  /// Makes a presenter. The closures run outside the account manager, which goes on serving others while
   /// a person types.
   ///
   /// - Parameter show: Shows an address to the person.
@@ -24,7 +24,7 @@ public struct PastedLoginPresenter: DiscoveryPresenter {
   /// Shows the page and reads until the address of this login is pasted.
   ///
   /// - Throws: ``OAuthError`` `cancelled` when the person gives up; what the closures throw.
-  public func redirect(of attempt: AuthorizationAttempt) async throws -> LoginRedirect {
+  public func redirect(of attempt: AuthorizationSession) async throws -> LoginRedirect {
     let redirectURI = attempt.app.redirectURI
     try await show(try await attempt.loginPage(redirectURI: redirectURI))
     while let line = try await read() {
@@ -32,7 +32,7 @@ public struct PastedLoginPresenter: DiscoveryPresenter {
       if case .foreign = attempt.verdict(on: address, redirectURI: redirectURI) { continue }
       return LoginRedirect(address: address, redirectURI: redirectURI)
     }
-    throw OAuthError(.cancelled, "nothing was pasted, so the login was given up")
+    throw OAuthError(.cancelled, "Nothing was pasted, so the login was cancelled.")
   }
 
   /// Shows the page and reads until its callback is pasted.
@@ -43,12 +43,12 @@ public struct PastedLoginPresenter: DiscoveryPresenter {
     while let line = try await read() {
       if let result = discovery.result(of: line.trimmed) { return result }
     }
-    throw OAuthError(.cancelled, "nothing was pasted, so the login was given up")
+    throw OAuthError(.cancelled, "Nothing was pasted, so the login was cancelled.")
   }
 
   /// The address, made from a code that was pasted alone. It needs no state: a code of another login
   /// is refused by the server, since the verifier of this one does not fit.
-  private static func address(of line: String, _ attempt: AuthorizationAttempt) -> String {
+  private static func address(of line: String, _ attempt: AuthorizationSession) -> String {
     guard attempt.flow == .webServer, !line.isEmpty, !line.contains("://"), !line.contains("=")
     else { return line }
     let separator = attempt.app.redirectURI.contains("?") ? "&" : "?"

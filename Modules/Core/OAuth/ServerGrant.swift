@@ -8,7 +8,7 @@ import SalesforceSDKCommon
 public struct ServerGrant: Sendable {
   /// The consumer key of the connected app.
   public let clientId: String
-  /// What is asked for, in words of an error message.
+  /// What is requested, in words of an error message.
   let what: String
   /// The kind of a login with this grant.
   let loginType: LoginType
@@ -27,7 +27,7 @@ public struct ServerGrant: Sendable {
     ) { server in
       let assertion = try await make(server)
       guard !assertion.isEmpty else {
-        throw OAuthError(.jwtLaunchFailed, "the signed token is empty; make one first")
+        throw OAuthError(.jwtLaunchFailed, "The signed token is empty. Make one first.")
       }
       return [
         ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), ("assertion", assertion),

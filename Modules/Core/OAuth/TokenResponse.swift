@@ -1,12 +1,12 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// What the token endpoint answered (CO-35): only the members that were present.
+/// The response of the token endpoint (CO-35): only the members that were present.
 struct TokenResponse: Sendable {
   /// The members with a text, by their name on the wire.
   let values: [String: String]
 
-  /// Reads an answer.
+  /// Reads a response.
   ///
   /// - Throws: ``OAuthError``: what the server named, whatever the status; `serverUnavailable` or
   ///   `rateLimitExceeded` if it named nothing and its status says that; `codeWithoutObject` if the
@@ -42,19 +42,19 @@ struct TokenResponse: Sendable {
     var values: [String: String] = [:]
     for (name, value) in members where values[name] == nil { values[name] = value }
     guard let token = values["access_token"], !token.isEmpty else {
-      throw OAuthError(.malformedResponse, "the answer to \(what) holds no access token")
+      throw OAuthError(.malformedResponse, "The response to \(what) holds no access token.")
     }
     for key in ["instance_url", "sfdc_community_url", "api_instance_url", "id"] {
       guard let text = values[key], !text.isEmpty else { continue }
       guard let url = URL(string: text), url.isAllowedForTransport else {
         throw OAuthError(
-          .malformedResponse, "the \(key) in the answer to \(what) is no https address")
+          .malformedResponse, "The \(key) in the response to \(what) is not an https address.")
       }
     }
     self.values = values
   }
 
-  /// The address under `key`, checked when the answer was read.
+  /// The address under `key`, checked when the response was read.
   func url(_ key: String) -> URL? {
     values[key].flatMap { $0.isEmpty ? nil : URL(string: $0) }
   }

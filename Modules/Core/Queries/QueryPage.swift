@@ -12,14 +12,14 @@ public struct QueryPage<Record: Decodable & Sendable>: Sendable {
   /// Brings the next page; `nil` on the last.
   public let nextRecordsURL: String?
 
-  /// Reads an answer.
+  /// Reads a response.
   ///
   /// - Throws: ``RestError`` `malformedResponse` if it is no page, or a record is no `Record`.
   public init(_ response: RestResponse) throws(RestError) {
     let json = try response.json()
     guard let list = json["records"] ?? json["searchRecords"], list.kind == .array else {
       throw RestError(
-        .malformedResponse, "the answer to a query has no records", body: response.body)
+        .malformedResponse, "The response to a query has no records.", body: response.body)
     }
     var records: [Record] = []
     records.reserveCapacity(list.count)
@@ -28,7 +28,7 @@ public struct QueryPage<Record: Decodable & Sendable>: Sendable {
         records.append(try item.decode(as: Record.self))
       } catch {
         throw RestError(
-          .malformedResponse, "record \(records.count) of a page is no \(Record.self)",
+          .malformedResponse, "Record \(records.count) of a page is no \(Record.self).",
           body: response.body, cause: error)
       }
     }
@@ -45,12 +45,12 @@ extension RestClient {
   /// - Parameter request: Such as ``RestRequest/query(_:batchSize:apiVersion:)`` or
   ///   ``RestRequest/search(_:apiVersion:)``.
   /// - Throws: As ``send(_:)``; ``RestError`` `invalidRequest` if `request` is something else,
-  ///   `malformedResponse` if the answer has another form.
+  ///   `malformedResponse` if the response has another form.
   public func fetchRecords<Record: Decodable & Sendable>(
     ofModelType type: Record.Type, for request: RestRequest
   ) async throws -> QueryPage<Record> {
     guard request.isQuery(apiVersion: apiVersion) else {
-      throw RestError(.invalidRequest, "\(request) is neither a query nor a search")
+      throw RestError(.invalidRequest, "\(request) is neither a query nor a search.")
     }
     return try QueryPage(try await send(request))
   }
@@ -101,7 +101,7 @@ public struct QueryPages<Record: Decodable & Sendable>: AsyncSequence, Sendable 
         self.request = nil
         throw RestError(
           .malformedResponse,
-          "the pages of the query lead in a circle: a later page led back to an earlier one")
+          "The pages of the query lead in a circle: a later page led back to an earlier one.")
       }
       let page = try await client.fetchRecords(ofModelType: Record.self, for: request)
       self.request = page.nextRecordsURL.map { .queryMore(nextRecordsURL: $0) }

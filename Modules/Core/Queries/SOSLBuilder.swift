@@ -16,9 +16,9 @@ public struct SOSLBuilder: Sendable, Hashable {
 
   /// Begins a search.
   ///
-  /// - Parameter searchTerm: What somebody typed; its special characters are escaped.
+  /// - Parameter searchTerm: What a user typed; its special characters are escaped.
   /// - Parameter keepsWildcards: Whether `*`, `?`, `|` and quotation marks in it keep their meaning, for a
-  ///   term that a program wrote (MS-294). Default: false, they are looked for (CO-135).
+  ///   term that a program wrote (MS-294). Default: false, they are searched (CO-135).
   public init(searchTerm: String, keepsWildcards: Bool = false) {
     term = SOSL.sanitized(searchTerm, keepsWildcards: keepsWildcards)
   }
@@ -151,7 +151,7 @@ public enum SOSL: Sendable {
 
   /// A search in the form of the platform's own libraries.
   ///
-  /// - Parameter term: What somebody typed; its special characters are escaped.
+  /// - Parameter term: What a user typed; its special characters are escaped.
   /// - Parameter scope: Default: `IN NAME FIELDS`.
   /// - Parameter objects: Each with its fields; both keep their order.
   /// - Parameter limit: 200 at most; 0 and less sets none.

@@ -5,28 +5,28 @@ public import SalesforceSDKCommon
 public struct CollectionResult: Sendable, Equatable {
   /// The record's id; absent if it was refused.
   public let id: String?
-  /// Whether the server did what was asked.
+  /// Whether the server carried out the step.
   public let success: Bool
   /// Whether an upsert created the record; absent for other operations.
   public let created: Bool?
   /// The reasons of a refusal.
   public let errors: [RestError.ServerError]
 
-  /// Reads the answer to a collection's create, update, upsert or delete, in input order.
+  /// Reads the response to a collection's create, update, upsert or delete, in input order.
   ///
   /// - Throws: ``RestError`` `malformedResponse` if it is no list of outcomes.
   public static func all(in response: RestResponse) throws(RestError) -> [CollectionResult] {
     let json = try response.json()
     guard json.kind == .array else {
       throw RestError(
-        .malformedResponse, "the answer to a collection is no list", body: response.body)
+        .malformedResponse, "The response to a collection is not a list.", body: response.body)
     }
     var results: [CollectionResult] = []
     results.reserveCapacity(json.count)
     for item in json.elements {
       guard item.kind == .object, let success = item["success"]?.bool else {
         throw RestError(
-          .malformedResponse, "outcome \(results.count) of a collection does not say success",
+          .malformedResponse, "Outcome \(results.count) of a collection does not say success.",
           body: response.body)
       }
       results.append(
@@ -69,9 +69,9 @@ public struct RetrievedCollection: Sendable, Equatable {
   }
 }
 
-/// The answer to a composite request (CO-132): one part per step, in order.
+/// The response to a composite request (CO-132): one part per step, in order.
 public struct CompositeResponse: Sendable, Equatable {
-  /// The answer to one step.
+  /// The response to one step.
   public struct Part: Sendable, Equatable {
     /// The step's name.
     public let referenceId: String
@@ -93,16 +93,16 @@ public struct CompositeResponse: Sendable, Equatable {
     }
   }
 
-  /// The steps' answers.
+  /// The steps' responses.
   public let parts: [Part]
 
-  /// Reads an answer.
+  /// Reads a response.
   ///
   /// - Throws: ``RestError`` `malformedResponse` if it has not the form of one.
   public init(_ response: RestResponse) throws(RestError) {
     guard let list = try response.json()["compositeResponse"], list.kind == .array else {
       throw RestError(
-        .malformedResponse, "the answer to a composite request has no compositeResponse",
+        .malformedResponse, "The response to a composite request has no compositeResponse.",
         body: response.body)
     }
     var parts: [Part] = []
@@ -111,7 +111,7 @@ public struct CompositeResponse: Sendable, Equatable {
         let status = item["httpStatusCode"]?.int64
       else {
         throw RestError(
-          .malformedResponse, "part \(parts.count) of a composite answer has no name or status",
+          .malformedResponse, "Part \(parts.count) of a composite response has no name or status.",
           body: response.body)
       }
       parts.append(
@@ -122,15 +122,15 @@ public struct CompositeResponse: Sendable, Equatable {
     self.parts = parts
   }
 
-  /// The answer to the step of that name.
+  /// The response to the step of that name.
   public subscript(referenceId: String) -> Part? {
     parts.first { $0.referenceId == referenceId }
   }
 }
 
-/// The answer to a batch (CO-132): one part per request, in order.
+/// The response to a batch (CO-132): one part per request, in order.
 public struct BatchResponse: Sendable, Equatable {
-  /// The answer to one request.
+  /// The response to one request.
   public struct Part: Sendable, Equatable {
     /// The request's HTTP status.
     public let status: Int
@@ -143,10 +143,10 @@ public struct BatchResponse: Sendable, Equatable {
 
   /// Whether any request failed.
   public let hasErrors: Bool
-  /// The requests' answers.
+  /// The requests' responses.
   public let parts: [Part]
 
-  /// Reads an answer.
+  /// Reads a response.
   ///
   /// - Throws: ``RestError`` `malformedResponse` if it has not the form of one.
   public init(_ response: RestResponse) throws(RestError) {
@@ -154,14 +154,14 @@ public struct BatchResponse: Sendable, Equatable {
     guard let hasErrors = json["hasErrors"]?.bool, let list = json["results"], list.kind == .array
     else {
       throw RestError(
-        .malformedResponse, "the answer to a batch has no hasErrors or no results",
+        .malformedResponse, "The response to a batch has no hasErrors or no results.",
         body: response.body)
     }
     var parts: [Part] = []
     for item in list.elements {
       guard let status = item["statusCode"]?.int64 else {
         throw RestError(
-          .malformedResponse, "part \(parts.count) of a batch's answer has no status",
+          .malformedResponse, "Part \(parts.count) of a batch's response has no status.",
           body: response.body)
       }
       parts.append(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The requests of a client that have no answer yet, each with a way to end it.
+/// The requests of a client that have no response yet, each with a way to end it.
 final class InFlightRequests: Sendable {
   private struct Entry {
     let request: RestRequest

@@ -4,14 +4,14 @@ import SalesforceSDKCommon
 
 /// What came of sending a request.
 enum Attempt<Result: Sendable>: Sendable {
-  /// An answer that the caller of the attempt has not seen.
-  case answered(RestResponse)
-  /// An answer that its receiver has dealt with.
+  /// A response that the caller of the attempt has not seen.
+  case response(RestResponse)
+  /// A response that its receiver has dealt with.
   case consumed(Result, status: Int)
 }
 
 extension RestClient {
-  /// Sends a request until there is an answer that counts: once more after a refresh of the token, and
+  /// Sends a request until there is a final response: once more after a refresh of the token, and
   /// again by the policy of the client after a failure that may pass.
   ///
   /// - Parameter attempt: Sends the request once.
@@ -64,7 +64,7 @@ extension RestClient {
       let outcome: RetryMachine.Outcome
       do {
         let result = try await attempt(wired, redirects)
-        guard case .answered(let response) = result else { return result }
+        guard case .response(let response) = result else { return result }
         log.status = response.status
         log.receivedBytes = Int64(response.body.count)
         if mayRefresh, response.asksForRefresh(of: request) {
@@ -72,7 +72,7 @@ extension RestClient {
           account = try await refreshedSession(for: request, replacing: account)
           continue
         }
-        outcome = .answer(
+        outcome = .response(
           status: response.status,
           retryAfter: response.headers.retryAfter(now: SalesforceDate(Date())))
         guard let wait = wait(after: outcome, &machine) else { return result }
@@ -83,12 +83,12 @@ extension RestClient {
         }
         try await pause(wait, request)
       }
-      // Somebody else may have refreshed the token meanwhile.
+      // Another request may have refreshed the token since.
       account = try await session(for: request)
     }
   }
 
-  /// Sends a request and lends a successful answer while it arrives.
+  /// Sends a request and lends a successful response while it arrives.
   func stream<Result: Sendable>(
     _ request: RestRequest, _ progress: TransferProgress?,
     _ body: @escaping @Sendable (RestStream) async throws -> Result
@@ -97,7 +97,7 @@ extension RestClient {
       do {
         return try await transport.withStream(to: wired, following: redirects) { stream in
           guard (200...299).contains(stream.status) else {
-            return .answered(try await RestResponse(refusal: stream))
+            return .response(try await RestResponse(refusal: stream))
           }
           do {
             let result = try await body(
@@ -109,12 +109,12 @@ extension RestClient {
           }
         }
       } catch let error as ReceiverFailure {
-        // It has seen a part of the answer, so the request is not sent again.
+        // It has seen a part of the response, so the request is not sent again.
         throw error.cause
       }
     }
     switch attempt {
-    case .answered(let response): throw RestError(answer: response, to: request)
+    case .response(let response): throw RestError(response: response, to: request)
     case .consumed(let result, _): return result
     }
   }
@@ -126,7 +126,7 @@ extension RestClient {
     guard let accounts, let identity else {
       guard !request.requiresAuthentication else {
         throw RestError(
-          .notAuthenticated, "\(request) needs an account and this client has none; log in first")
+          .notAuthenticated, "\(request) needs an account and this client has none. Log in first.")
       }
       return nil
     }
@@ -174,17 +174,17 @@ extension RestClient {
   }
 }
 
-/// What the receiver of a streamed answer threw, told from what the way to the server threw.
+/// What the receiver of a streamed response threw, as opposed to what the transport threw.
 private struct ReceiverFailure: Error {
   let cause: any Error
 }
 
-/// Notes what a call costs, for whoever wants to know.
+/// Notes what a call costs, for the observer and the log.
 private struct SendingLog {
   private var host = ""
   private var sentBytes: Int64 = 0
   private var attempts = 0
-  /// The status of the last answer.
+  /// The status of the last response.
   var status: Int?
   /// The size of its body.
   var receivedBytes: Int64 = 0
@@ -212,7 +212,7 @@ extension RestResponse {
     self.init(status: response.status, headers: response.headers, body: response.body)
   }
 
-  /// Reads an answer that nobody streams, since it is a refusal: as much of it as a refusal may have.
+  /// Reads a response that is not streamed, since it is a refusal: as much of it as a refusal may have.
   fileprivate init(refusal stream: TransportStream) async throws {
     self.init(
       status: stream.status, headers: stream.headers,

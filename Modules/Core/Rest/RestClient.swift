@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A client belongs to the account it was made for and never asks who the current user is. It may
 /// be used from any number of tasks at once. When the account's token has expired, one refresh
-/// serves all requests that noticed, and each of them is sent once more. A request that brought no answer,
+/// serves all requests that noticed, and each of them is sent once more. A request that brought no response,
 /// or one that says to come back later, is sent again as ``RetryPolicy`` says, if it may be repeated
 /// without harm; no other request is. After the account was logged out its requests fail with `notAuthenticated`.
 public final class RestClient: Sendable {
@@ -34,7 +34,7 @@ public final class RestClient: Sendable {
     public var clock: any Clock<Duration> & Sendable
     /// Draws the random part of a wait, 0..<1. Default: the system's generator.
     public var chance: @Sendable () -> Double
-    /// Is told what each call cost, when it has ended. It must return quickly. Default: nobody.
+    /// Called with the metrics of each finished call. It must return quickly. Default: none.
     public var observer: (@Sendable (TransferMetrics) -> Void)?
 
     /// Makes options; each default stands at its property.
@@ -58,7 +58,7 @@ public final class RestClient: Sendable {
   /// - Parameter userAgent: Default: what this process and its machine are called.
   /// - Parameter redirects: Which hosts may receive the token besides the account's own servers, in requests
   ///   with a whole address and in redirects. Default: none; five redirects in a row.
-  /// - Parameter options: Default: up to three attempts, nobody who watches.
+  /// - Parameter options: Default: up to three attempts, no observer.
   public init(
     account: UserAccount, accounts: UserAccountManager, transport: any HTTPTransport,
     apiVersion: String = RestRequest.defaultAPIVersion, userAgent: UserAgent = UserAgent(),
@@ -91,37 +91,37 @@ public final class RestClient: Sendable {
     self.budget = RetryBudget(options.retries.budget)
   }
 
-  /// Sends `request` and returns a successful answer.
+  /// Sends `request` and returns a successful response.
   ///
-  /// - Throws: ``RestError`` `server` with the status and what the server said, for an answer
+  /// - Throws: ``RestError`` `server` with the status and what the server said, for a response
   ///   outside 200...299; besides those what ``response(to:progress:)`` throws.
   public func send(_ request: RestRequest) async throws -> RestResponse {
     try await send(request, progress: nil)
   }
 
-  /// Sends `request` and returns a successful answer.
+  /// Sends `request` and returns a successful response.
   ///
-  /// - Parameter progress: Is told how far request and answer are.
+  /// - Parameter progress: Receives how far request and response are.
   /// - Throws: As ``send(_:)``.
   public func send(
     _ request: RestRequest, progress: TransferProgress?
   ) async throws -> RestResponse {
     let response = try await response(to: request, progress: progress)
-    guard response.isSuccess else { throw RestError(answer: response, to: request) }
+    guard response.isSuccess else { throw RestError(response: response, to: request) }
     return response
   }
 
-  /// Sends `request` and returns the answer, whatever its status.
+  /// Sends `request` and returns the response, whatever its status.
   ///
   /// - Throws: As ``response(to:progress:)``.
   public func response(to request: RestRequest) async throws -> RestResponse {
     try await response(to: request, progress: nil)
   }
 
-  /// Sends `request` and returns the answer, whatever its status.
+  /// Sends `request` and returns the response, whatever its status.
   ///
-  /// - Parameter progress: Is told how far request and answer are.
-  /// - Throws: ``RestError`` if there is no answer; ``OAuthError`` if the token had expired and
+  /// - Parameter progress: Receives how far request and response are.
+  /// - Throws: ``RestError`` if there is no response; ``OAuthError`` if the token had expired and
   ///   could not be refreshed; ``AccountError`` if new tokens could not be written;
   ///   `CancellationError` if the task was cancelled, which closes the request's connection and
   ///   leaves a refresh that others wait for running.
@@ -132,10 +132,10 @@ public final class RestClient: Sendable {
     return try await inFlight.run(request) {
       let attempt: Attempt<RestResponse> = try await self.perform(request, progress) {
         wired, redirects in
-        .answered(RestResponse(try await self.transport.send(wired, following: redirects)))
+        .response(RestResponse(try await self.transport.send(wired, following: redirects)))
       }
       switch attempt {
-      case .answered(let response), .consumed(let response, _):
+      case .response(let response), .consumed(let response, _):
         if response.isSuccess, let date = response.headers[.date] {
           self.lastDate.withLock { $0 = date }
         }
@@ -150,8 +150,8 @@ public final class RestClient: Sendable {
     lastDate.withLock { $0 }.flatMap(SalesforceDate.parseHTTP)
   }
 
-  /// Sends `request` and lends a successful answer to `body` as soon as its header fields are there; its
-  /// body is read while it arrives. The connection is given up if `body` ends before the answer does.
+  /// Sends `request` and lends a successful response to `body` as soon as its header fields are there; its
+  /// body is read while it arrives. The connection is closed if `body` ends before the response does.
   ///
   /// Once `body` was called the request is not sent again.
   ///
@@ -167,13 +167,13 @@ public final class RestClient: Sendable {
     }
   }
 
-  /// Ends all requests of this client that have no answer yet; their callers get `CancellationError`.
+  /// Ends all requests of this client that have no response yet; their callers get `CancellationError`.
   ///
   /// - Returns: How many there were.
   @discardableResult
   public func cancelAll() -> Int { cancel { _ in true } }
 
-  /// Ends the requests without an answer that `isChosen` accepts; their callers get
+  /// Ends the requests without a response that `isChosen` accepts; their callers get
   /// `CancellationError`. A token refresh that they wait for goes on.
   ///
   /// - Parameter isChosen: Called once for each request, before this returns.
@@ -194,18 +194,18 @@ public final class RestClient: Sendable {
     guard url.isAllowedForTransport else {
       throw RestError(
         .insecureURL,
-        "\(url.withoutQuery) is not https; plain http is for this machine alone")
+        "\(url.withoutQuery) is not https. Plain http is for this machine alone.")
     }
     var headers = request.headers
     if request.requiresAuthentication, headers[.authorization] == nil, let account {
       guard let token = account.credentials.accessToken else {
-        throw RestError(.notAuthenticated, "\(account) has no session; log in again")
+        throw RestError(.notAuthenticated, "\(account) has no session. Log in again.")
       }
       guard account.credentials.owns(url) || redirects.trusts(url) else {
         throw RestError(
           .invalidRequest,
-          "\(url.withoutQuery) is no server of \(account), so it must not see the token; "
-            + "send the request without authentication")
+          "\(url.withoutQuery) is no server of \(account), so it must not see the token. "
+            + "Send the request without authentication.")
       }
       headers[.authorization] = "Bearer \(token)"
     }
@@ -225,7 +225,7 @@ public final class RestClient: Sendable {
       let version = APIVersion(inPath: request.target(apiVersion: apiVersion)), version < needed
     else { return }
     throw RestError(
-      .invalidRequest, "\(request) needs version \(needed) of the API, and \(version) is used")
+      .invalidRequest, "\(request) needs version \(needed) of the API, and \(version) is used.")
   }
 }
 
@@ -237,7 +237,7 @@ extension RestRequest.Host {
 }
 
 extension RestResponse {
-  /// Whether the answer says that the token is not accepted (CO-120).
+  /// Whether the response says that the token is not accepted (CO-120).
   func asksForRefresh(of request: RestRequest) -> Bool {
     if status == 401 { return true }
     return status == 403 && request.isOfOAuth && body.elementsEqual("Bad_OAuth_Token".utf8)

@@ -1,9 +1,9 @@
 import SalesforceSDKCommon
 
 extension RestError {
-  /// The error for an answer whose status is outside 200...299, row by row.
+  /// The error for a response whose status is outside 200...299, row by row.
   package init(
-    answer response: RestResponse, to request: RestRequest, fileID: String = #fileID,
+    response: RestResponse, to request: RestRequest, fileID: String = #fileID,
     line: Int = #line
   ) {
     let faults = ServerError.all(in: response.body)
@@ -11,11 +11,11 @@ extension RestError {
     let named = codes.isEmpty ? "" : " (\(codes.joined(separator: ", ")))"
     self.init(
       .server(response.status),
-      "the server answered \(response.status)\(named) to \(request)\(Self.remedy(response.status))",
+      "The server responded with \(response.status)\(named) to \(request).\(Self.remedy(response.status))",
       body: response.body, serverErrors: faults, fileID: fileID, line: line)
   }
 
-  /// The error for a request that brought no answer.
+  /// The error for a request without a response.
   package init(
     _ error: TransportError, fileID: String = #fileID, line: Int = #line
   ) {
@@ -36,14 +36,14 @@ extension RestError {
 
   private static func remedy(_ status: Int) -> String {
     switch status {
-    case 300: "; several records match the external id, make it unique"
-    case 400: "; correct the request by what the server says of it"
-    case 401: "; log in again"
-    case 403: "; the user may not do this, or the request limit is reached"
-    case 404: "; it does not exist or the user may not see it"
-    case 412: "; the record changed meanwhile, read it again"
-    case 414: "; the query is too long for a GET"
-    case 500...599: "; the server failed, try again later"
+    case 300: " Several records match the external id. Make it unique."
+    case 400: " Correct the request by what the server says about it."
+    case 401: " Log in again."
+    case 403: " The user may not do this, or the request limit is reached."
+    case 404: " It does not exist, or the user may not see it."
+    case 412: " The record has changed since it was read. Read it again."
+    case 414: " The query is too long for a GET."
+    case 500...599: " The server failed. Try again later."
     default: ""
     }
   }

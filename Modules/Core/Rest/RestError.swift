@@ -1,8 +1,8 @@
 public import SalesforceSDKCommon
 
-/// A REST request that brought no usable answer.
+/// A REST request without a usable response.
 ///
-/// An answer with a status outside 200...299 is one too when it came through ``RestClient/send(_:)``;
+/// A response with a status outside 200...299 is one too when it came through ``RestClient/send(_:)``;
 /// then ``status``, ``body`` and ``serverErrors`` tell what the server said. A session that could
 /// not be refreshed shows as ``OAuthError`` instead.
 public struct RestError: Error, Sendable {
@@ -20,16 +20,16 @@ public struct RestError: Error, Sendable {
     public static let unreachable = Code(kind: .unreachable)
     /// The server was silent for too long. Trying again may help.
     public static let timedOut = Code(kind: .timedOut)
-    /// The connection ended inside the answer. Trying again may help if the request changes
+    /// The connection ended inside the response. Trying again may help if the request changes
     /// nothing.
     public static let truncated = Code(kind: .truncated)
-    /// The answer is longer than the request allows. Ask for less, or allow more.
+    /// The response is longer than the request allows. Request less, or allow more.
     public static let tooLarge = Code(kind: .tooLarge)
     /// The address is neither https nor on this machine. Correct it.
     public static let insecureURL = Code(kind: .insecureURL)
-    /// The answer is no JSON, or JSON of an unexpected shape. Trying again seldom helps.
+    /// The response is no JSON, or JSON of an unexpected shape. Trying again seldom helps.
     public static let malformedResponse = Code(kind: .malformedResponse)
-    /// The answer has no body where one is needed.
+    /// The response has no body where one is needed.
     public static let emptyResponse = Code(kind: .emptyResponse)
     /// The request cannot be sent as it was made. Correct it.
     public static let invalidRequest = Code(kind: .invalidRequest)
@@ -37,13 +37,13 @@ public struct RestError: Error, Sendable {
     public static let tooManyRecords = Code(kind: .tooManyRecords)
     /// The account has no session, or was logged out. Log in.
     public static let notAuthenticated = Code(kind: .notAuthenticated)
-    /// A file that was to be sent cannot be read, or became shorter meanwhile.
+    /// A file that was to be sent cannot be read, or became shorter since.
     public static let unreadableFile = Code(kind: .unreadableFile)
-    /// The file that was to receive the answer cannot be written. Make room, or name another one.
+    /// The file that was to receive the response cannot be written. Make room, or name another one.
     public static let unwritableFile = Code(kind: .unwritableFile)
-    /// Somebody else, here or in another process, downloads into the same file. Wait for them.
+    /// Another download, in this process or another, writes the same file. Wait for its end.
     public static let busyFile = Code(kind: .busyFile)
-    /// The server answered with this status; 503 and 429 may pass.
+    /// The server responded with this status; 503 and 429 may pass.
     public static func server(_ status: Int) -> Code { Code(kind: .server(status)) }
     /// 401: the token was refused, also after a refresh. Log in.
     public static let unauthorized = server(401)
@@ -52,7 +52,7 @@ public struct RestError: Error, Sendable {
     /// 412: the record changed since the time named in the request.
     public static let preconditionFailed = server(412)
 
-    /// The status, if the server answered.
+    /// The status, if the server responded.
     public var status: Int? {
       if case .server(let status) = kind { status } else { nil }
     }
@@ -101,7 +101,7 @@ public struct RestError: Error, Sendable {
   public let code: Code
   /// What failed, on what, and the remedy; without query, token or record data.
   public let message: String
-  /// The answer's body as it came; empty if there was none. It may hold record data.
+  /// The response's body as it came; empty if there was none. It may hold record data.
   public let body: [UInt8]
   /// The faults that the server names, in its order.
   public let serverErrors: [ServerError]
@@ -123,7 +123,7 @@ public struct RestError: Error, Sendable {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// The HTTP status, if the server answered.
+  /// The HTTP status, if the server responded.
   public var status: Int? { code.status }
 
   /// The domain that the platform's libraries give such errors (CO-125).

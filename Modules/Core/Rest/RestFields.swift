@@ -16,7 +16,7 @@ public struct RestFields: Sendable, Equatable {
   /// - Throws: ``RestError`` `invalidRequest` if it is no object.
   public init(_ json: JSONSlice) throws(RestError) {
     guard json.kind == .object else {
-      throw RestError(.invalidRequest, "the fields of a record must be a JSON object")
+      throw RestError(.invalidRequest, "The fields of a record must be a JSON object.")
     }
     self.json = json
   }
@@ -29,7 +29,7 @@ public struct RestFields: Sendable, Equatable {
       self.json = try JSONSlice(parsing: JSONValue.object(object).serialized())
     } catch {
       throw RestError(
-        .invalidRequest, "the fields of a record cannot be written as JSON", cause: error)
+        .invalidRequest, "The fields of a record cannot be written as JSON.", cause: error)
     }
   }
 
@@ -38,7 +38,7 @@ public struct RestFields: Sendable, Equatable {
   /// - Throws: ``RestError`` `invalidRequest` if it is no object, or a number in it is not finite.
   public init(_ value: JSONValue) throws(RestError) {
     guard case .object(let object) = value else {
-      throw RestError(.invalidRequest, "the fields of a record must be a JSON object")
+      throw RestError(.invalidRequest, "The fields of a record must be a JSON object.")
     }
     try self.init(object)
   }
@@ -51,7 +51,7 @@ public struct RestFields: Sendable, Equatable {
     do throws(JSONError) {
       json = try JSONSlice(parsing: jsonText)
     } catch {
-      throw RestError(.invalidRequest, "the fields of a record are not JSON", cause: error)
+      throw RestError(.invalidRequest, "The fields of a record are not JSON.", cause: error)
     }
     try self.init(json)
   }

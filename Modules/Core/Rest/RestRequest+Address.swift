@@ -26,12 +26,12 @@ extension RestRequest {
       guard let base else {
         throw RestError(
           .invalidRequest,
-          "\(self) has a relative path and this client no server; give a whole address")
+          "\(self) has a relative path and this client no server. Give a whole address.")
       }
       text = base.absoluteString.trimmingSlashes(atEnd: true) + target(apiVersion: apiVersion)
     }
     guard let url = URL(string: text), url.host() != nil else {
-      throw RestError(.invalidRequest, "the path of \(self) makes no address; percent-encode it")
+      throw RestError(.invalidRequest, "The path of \(self) makes no address. Percent-encode it.")
     }
     return url
   }

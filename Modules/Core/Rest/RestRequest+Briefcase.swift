@@ -3,7 +3,7 @@ public import SalesforceSDKCommon
 
 extension RestRequest {
   /// The records that the user's briefcases hold, one page (CO-134). ``PrimingRecords`` reads the
-  /// answer.
+  /// response.
   ///
   /// - Parameter relayToken: Of the page before.
   /// - Parameter changedAfter: Leave out what has not changed since.
@@ -50,16 +50,16 @@ public struct PrimingRecords: Sendable, Equatable {
   /// How much there is.
   public let stats: Stats
 
-  /// Reads an answer.
+  /// Reads a response.
   ///
   /// - Throws: ``RestError`` `malformedResponse` if it has not the form of one.
   public init(_ response: RestResponse) throws(RestError) {
     let json = try response.json()
     func wrong(_ what: String) -> RestError {
-      RestError(.malformedResponse, "priming records: \(what)", body: response.body)
+      RestError(.malformedResponse, "Priming records: \(what).", body: response.body)
     }
     guard let objects = json["primingRecords"], objects.kind == .object, let stats = json["stats"]
-    else { throw wrong("the answer has no primingRecords or no stats") }
+    else { throw wrong("the response has no primingRecords or no stats") }
     var records: [String: [String: [Record]]] = [:]
     for (object, types) in objects.members {
       for (type, list) in types.members {

@@ -15,7 +15,7 @@ public struct RestRecord: Sendable, Equatable {
   }
 }
 
-// The factories of CO-133. The answer to a write is one result per record, in input order:
+// The factories of CO-133. The response to a write is one result per record, in input order:
 // ``CollectionResult`` reads it.
 extension RestRequest {
   /// The most records of one write; splitting longer lists is the caller's.
@@ -40,7 +40,7 @@ extension RestRequest {
   ) throws(RestError) -> RestRequest {
     for (index, record) in records.enumerated()
     where !record.fields.has("id") && !record.fields.has("Id") {
-      throw RestError(.invalidRequest, "record \(index) of the update has no id")
+      throw RestError(.invalidRequest, "Record \(index) of the update has no id.")
     }
     return try write(.patch, "", records, allOrNone, apiVersion)
   }
@@ -122,7 +122,7 @@ extension RestRequest {
     guard count <= limit else {
       throw RestError(
         .tooManyRecords,
-        "a collection \(operation) takes \(limit) records, not \(count); split it")
+        "A collection \(operation) takes \(limit) records, not \(count). Split it.")
     }
   }
 }

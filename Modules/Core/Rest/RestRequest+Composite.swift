@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 
 /// One step of a composite request.
 ///
-/// Its address and body may refer to the answer of an earlier step: `@{refAccount.id}`.
+/// Its address and body may refer to the response of an earlier step: `@{refAccount.id}`.
 public struct CompositeSubrequest: Sendable, Equatable {
   /// The name of the step, unique within its request.
   public var referenceId: String
@@ -36,7 +36,7 @@ public struct TreeRecord: Sendable, Equatable {
 
   /// The object's name.
   public var object: String
-  /// The name of the record within the tree, by which the answer speaks of it.
+  /// The name of the record within the tree, by which the response refers to it.
   public var referenceId: String
   /// The fields.
   public var fields: RestFields
@@ -61,8 +61,8 @@ extension RestRequest {
   /// The most steps of one composite request.
   public static let maxCompositeSteps = 25
 
-  /// Runs up to 25 steps in order, each of which may use the answers before it. ``CompositeResponse``
-  /// reads the answer, which is 200 even if a step failed.
+  /// Runs up to 25 steps in order, each of which may use the responses before it. ``CompositeResponse``
+  /// reads the response, which is 200 even if a step failed.
   ///
   /// - Parameter allOrNone: Undo all steps if one fails.
   /// - Parameter apiVersion: Of this request and of steps that name none; pass the client's.
@@ -80,7 +80,8 @@ extension RestRequest {
     var names: Set<String> = []
     for step in steps where !names.insert(step.referenceId).inserted {
       throw RestError(
-        .invalidRequest, "the reference id \(step.referenceId) stands twice in a composite request")
+        .invalidRequest, "The reference id \(step.referenceId) stands twice in a composite request."
+      )
     }
     var body = JSONWriter()
     body.beginObject()
@@ -108,7 +109,7 @@ extension RestRequest {
     return RestRequest(method: .post, path: "\(root(apiVersion))/composite").with(json: body.bytes)
   }
 
-  /// Runs up to 25 requests that do not depend on each other. ``BatchResponse`` reads the answer.
+  /// Runs up to 25 requests that do not depend on each other. ``BatchResponse`` reads the response.
   ///
   /// - Parameter haltOnError: Leave the rest undone after a failure.
   /// - Parameter apiVersion: Of this request and of requests that name none; pass the client's.
@@ -119,7 +120,7 @@ extension RestRequest {
     guard requests.count <= maxBatchRequests else {
       throw RestError(
         .tooManyRecords,
-        "a batch takes \(maxBatchRequests) requests, not \(requests.count); split it")
+        "A batch takes \(maxBatchRequests) requests, not \(requests.count). Split it.")
     }
     var body = JSONWriter()
     body.beginObject()
@@ -151,7 +152,7 @@ extension RestRequest {
     object: String, _ records: [TreeRecord], apiVersion: String? = nil
   ) throws(RestError) -> RestRequest {
     guard records.allSatisfy({ $0.object == object }) else {
-      throw RestError(.invalidRequest, "the roots of a tree of \(object) must all be \(object)")
+      throw RestError(.invalidRequest, "The roots of a tree of \(object) must all be \(object).")
     }
     var names: Set<String> = []
     var body: [UInt8] = []
@@ -167,7 +168,7 @@ extension RestRequest {
     for (index, record) in records.enumerated() {
       guard names.insert(record.referenceId).inserted else {
         throw RestError(
-          .invalidRequest, "the reference id \(record.referenceId) stands twice in a tree")
+          .invalidRequest, "The reference id \(record.referenceId) stands twice in a tree.")
       }
       if index > 0 { body.append(UInt8(ascii: ",")) }
       var attributes = JSONWriter()
@@ -240,7 +241,7 @@ extension JSONWriter {
   fileprivate mutating func body(of request: RestRequest, as key: String) throws(RestError) {
     guard request.upload == nil else {
       throw RestError(
-        .invalidRequest, "the body of \(request) is a file and cannot be part of another request")
+        .invalidRequest, "The body of \(request) is a file and cannot be part of another request.")
     }
     guard let body = request.body, !body.isEmpty else { return }
     let json: JSONSlice
@@ -248,7 +249,7 @@ extension JSONWriter {
       json = try JSONSlice(parsing: body)
     } catch {
       throw RestError(
-        .invalidRequest, "the body of \(request) is not JSON and cannot be part of another",
+        .invalidRequest, "The body of \(request) is not JSON and cannot be part of another.",
         cause: error)
     }
     self.key(key)

@@ -33,7 +33,7 @@ extension RestRequest {
   ) throws(RestError) -> RestRequest {
     if let size, !(1...maxNotifications).contains(size) {
       throw RestError(
-        .invalidRequest, "a page has 1 to \(maxNotifications) notifications, not \(size)")
+        .invalidRequest, "A page has 1 to \(maxNotifications) notifications, not \(size).")
     }
     return RestRequest(
       path: connectNotifications(apiVersion),
@@ -103,19 +103,19 @@ extension RestRequest {
     _ selection: NotificationSelection?, _ read: Bool?, _ seen: Bool?
   ) throws(RestError) -> [UInt8] {
     guard read != nil || seen != nil else {
-      throw RestError(.invalidRequest, "say whether notifications are to be read or seen")
+      throw RestError(.invalidRequest, "Say whether notifications are to be read or seen.")
     }
     var body = JSONWriter()
     body.beginObject()
     switch selection?.kind {
     case .ids(let ids):
       guard !ids.isEmpty else {
-        throw RestError(.invalidRequest, "the list of notification ids is empty")
+        throw RestError(.invalidRequest, "The list of notification ids is empty.")
       }
       guard ids.count <= maxNotificationIds else {
         throw RestError(
           .tooManyRecords,
-          "a change takes \(maxNotificationIds) notifications, not \(ids.count); split it")
+          "A change takes \(maxNotificationIds) notifications, not \(ids.count). Split it.")
       }
       body.key("notificationIds")
       body.beginArray()

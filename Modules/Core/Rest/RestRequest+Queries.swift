@@ -35,7 +35,7 @@ extension RestRequest {
 
   /// The most records that the server puts on a page of a query.
   public static let maxBatchSize = 2000
-  /// The fewest that it can be asked for.
+  /// The smallest number that can be requested.
   public static let minBatchSize = 200
 
   private static func query(

@@ -14,14 +14,14 @@ extension RestRequest {
       query: fields.isEmpty ? [] : [RestQueryItem("fields", fields.joined(separator: ","))])
   }
 
-  /// Creates a record. The answer is 201 with `{id, success, errors}`.
+  /// Creates a record. The response is 201 with `{id, success, errors}`.
   public static func create(
     object: String, fields: RestFields, apiVersion: String? = nil
   ) -> RestRequest {
     RestRequest(method: .post, path: sobject(object, apiVersion)).with(json: fields.body)
   }
 
-  /// Changes fields of a record. The answer is 204.
+  /// Changes fields of a record. The response is 204.
   ///
   /// - Parameter ifUnmodifiedSince: Refuse with 412 if the record changed later than this, to the
   ///   second.
@@ -49,7 +49,7 @@ extension RestRequest {
     guard !fields.has(externalIdField) else {
       throw RestError(
         .invalidRequest,
-        "the fields of an upsert must not hold the external id \(externalIdField); leave it out")
+        "The fields of an upsert must not hold the external id \(externalIdField). Leave it out.")
     }
     let field = "\(sobject(object, apiVersion))/\(PercentEncoding.encode(externalIdField))"
     guard let externalId else {
@@ -59,7 +59,7 @@ extension RestRequest {
       .with(json: fields.body)
   }
 
-  /// Deletes a record. The answer is 204.
+  /// Deletes a record. The response is 204.
   public static func delete(
     object: String, id: String, apiVersion: String? = nil
   ) -> RestRequest {

@@ -12,7 +12,7 @@ public struct PasswordObject: Sendable, Hashable {
 
 // Factories for sessions and passwords (CO-131, CO-42, BX-25, BX-54).
 extension RestRequest {
-  /// Asks for an address that opens `page` in a browser with a session, once. The answer's
+  /// Requests an address that opens `page` in a browser with a session, once. The response's
   /// `frontdoor_uri` is that address.
   ///
   /// - Parameter page: A path or an address.

@@ -16,15 +16,15 @@ extension RestRequest {
   ///   or a body that is a stream, which could be read only once.
   public init(_ urlRequest: URLRequest) throws(RestError) {
     guard let url = urlRequest.url, url.host() != nil else {
-      throw RestError(.invalidRequest, "a request without an address cannot be sent")
+      throw RestError(.invalidRequest, "A request without an address cannot be sent.")
     }
     guard let method = HTTPRequest.Method(rawValue: urlRequest.httpMethod ?? "GET") else {
-      throw RestError(.invalidRequest, "the method of a request to \(url.withoutQuery) is none")
+      throw RestError(.invalidRequest, "The method of a request to \(url.withoutQuery) is none.")
     }
     guard urlRequest.httpBodyStream == nil else {
       throw RestError(
         .invalidRequest,
-        "the body of a request to \(url.withoutQuery) is a stream; use a file or bytes")
+        "The body of a request to \(url.withoutQuery) is a stream. Use a file or bytes.")
     }
     self.init(method: method, path: url.absoluteString, host: .base(url), endpoint: "")
     body = urlRequest.httpBody.map { Array($0) }
@@ -34,7 +34,7 @@ extension RestRequest {
     for (name, value) in fields {
       guard let field = HTTPField.Name(name) else {
         throw RestError(
-          .invalidRequest, "a header field of a request to \(url.withoutQuery) is none")
+          .invalidRequest, "A header field of a request to \(url.withoutQuery) is none.")
       }
       headers.append(HTTPField(name: field, value: value))
     }

@@ -2,7 +2,7 @@ import SalesforceSDKCommon
 public import Foundation
 public import HTTPTypes
 
-/// A request to the REST API: what is asked, not of whom.
+/// A request to the REST API, without the server and account that it goes to.
 ///
 /// It is a plain value; ``RestClient`` adds host, token and user agent when it sends it. The static
 /// functions of this type make the requests of the platform's API.
@@ -47,11 +47,11 @@ public struct RestRequest: Sendable, Equatable {
   public var body: [UInt8]?
   /// A body that is read while it is sent, such as a file; it takes the place of ``body``.
   public var upload: UploadBody?
-  /// Whether the request may be sent again when it brought no answer, because doing it twice is the same
+  /// Whether the request may be sent again when there was no response, because doing it twice is the same
   /// as doing it once, for the caller too.
   ///
-  /// Default: true for `GET`, `HEAD` and `PUT`. Not for `DELETE`, whose repetition is told that there is
-  /// nothing to delete, and so makes a success look like a failure.
+  /// Default: true for `GET`, `HEAD` and `PUT`. Not for `DELETE`: a retry after a
+  /// lost response gets a 404, so a success would look like a failure.
   public var isRepeatable: Bool
   /// The version of the API that the request needs; with an earlier one it is not sent.
   public var minimumVersion: APIVersion?

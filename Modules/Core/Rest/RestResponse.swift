@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import SalesforceSDKCommon
 
-/// An answer of the REST API.
+/// A response of the REST API.
 public struct RestResponse: Sendable, Equatable {
   /// The HTTP status.
   public let status: Int
@@ -10,7 +10,7 @@ public struct RestResponse: Sendable, Equatable {
   /// The body as it came; empty for a 204.
   public let body: [UInt8]
 
-  /// Makes an answer.
+  /// Makes a response.
   public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
@@ -28,13 +28,14 @@ public struct RestResponse: Sendable, Equatable {
   /// - Throws: ``RestError`` `emptyResponse`, or `malformedResponse` if it is no JSON.
   public func json() throws(RestError) -> JSONSlice {
     guard !body.isEmpty else {
-      throw RestError(.emptyResponse, "the answer (status \(status)) has no body")
+      throw RestError(.emptyResponse, "The response (status \(status)) has no body.")
     }
     do throws(JSONError) {
       return try JSONSlice(parsing: body)
     } catch {
       throw RestError(
-        .malformedResponse, "the answer (status \(status)) is no JSON", body: body, cause: error)
+        .malformedResponse, "The response (status \(status)) is not JSON.", body: body, cause: error
+      )
     }
   }
 
@@ -47,7 +48,8 @@ public struct RestResponse: Sendable, Equatable {
       return try json.decode(as: type)
     } catch {
       throw RestError(
-        .malformedResponse, "the answer (status \(status)) is no \(type)", body: body, cause: error)
+        .malformedResponse, "The response (status \(status)) is no \(type).", body: body,
+        cause: error)
     }
   }
 }

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// A successful answer whose body is still on its way.
+/// A successful response whose body is still on its way.
 public struct RestStream: Sendable {
   /// The HTTP status, one of 200...299.
   public let status: Int
@@ -13,7 +13,7 @@ public struct RestStream: Sendable {
   public var expectedBytes: Int64? { headers[.contentLength].flatMap { Int64($0) } }
 }
 
-/// The pieces of an answer's body in order, as they arrive. They are read once, by one task.
+/// The pieces of a response's body in order, as they arrive. They are read once, by one task.
 ///
 /// What the task has not asked for yet does not stay in memory: the transport keeps it in a sealed
 /// temporary file, up to the longest body that the request allows.
@@ -45,7 +45,7 @@ public struct RestBody: AsyncSequence, Sendable {
   /// Hands the rest of the pieces to `receiver` where they arrive, without keeping any. So it returns
   /// soon; it is not called any more when this returns.
   ///
-  /// - Throws: As the iterator; what `receiver` throws passes through and ends the answer.
+  /// - Throws: As the iterator; what `receiver` throws passes through and ends the response.
   func drain(into receiver: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
     do {
       try await body.drain(into: receiver)

@@ -2,7 +2,7 @@ import HTTPTypes
 import SalesforceSDKCommon
 import Synchronization
 
-/// How often and after how long a request is sent again that brought no answer, or a 503.
+/// How often and after how long a request is sent again that got no response, or a 503.
 ///
 /// Only requests that may be repeated without harm are (``RestRequest/isRepeatable``). Each wait is a
 /// random part of a span that doubles from one attempt to the next, so that clients which failed together
@@ -13,7 +13,7 @@ public struct RetryPolicy: Sendable, Equatable {
   /// The longest wait before the second attempt; it doubles for each further one.
   public var firstWait: Duration
   /// The longest of all waits. A server that asks for a longer one gets no further request, and its
-  /// answer goes to the caller.
+  /// response goes to the caller.
   public var maxWait: Duration
   /// How many repetitions a client may save up for bad times. Each costs one of them, and each request
   /// earns a tenth of one: when the server is down for long, the traffic grows by a tenth and not to
@@ -45,7 +45,7 @@ public struct RetryPolicy: Sendable, Equatable {
 struct RetryMachine {
   /// What came of an attempt.
   enum Outcome: Equatable {
-    case answer(status: Int, retryAfter: Duration?)
+    case response(status: Int, retryAfter: Duration?)
     case failure(TransportError.Code)
   }
 
@@ -61,12 +61,12 @@ struct RetryMachine {
 
   /// How long to wait before the next attempt; `nil` if this outcome is the last.
   ///
-  /// - Parameter chance: 0..<1, drawn anew for each call.
+  /// - Parameter chance: 0..<1, drawn for each call.
   mutating func wait(after outcome: Outcome, chance: Double) -> Duration? {
     attempts += 1
     guard isRepeatable, attempts < policy.maxAttempts, outcome.mayPass else { return nil }
     let span = min(policy.firstWait * (1 << min(attempts - 1, 20)), policy.maxWait)
-    guard case .answer(_, let asked?) = outcome else { return span * chance }
+    guard case .response(_, let asked?) = outcome else { return span * chance }
     // Not before the server said, and not all at the same time.
     let wait = asked + policy.firstWait * chance
     return asked <= policy.maxWait ? wait : nil
@@ -77,7 +77,7 @@ extension RetryMachine.Outcome {
   /// Whether the same request may fare better later.
   fileprivate var mayPass: Bool {
     switch self {
-    case .answer(let status, _): status == 503
+    case .response(let status, _): status == 503
     case .failure(let code): code == .unreachable || code == .truncated
     }
   }

@@ -6,13 +6,13 @@ public struct TransferMetrics: Sendable, Hashable {
   public let method: HTTPRequest.Method
   /// The server's name.
   public let host: String
-  /// The status of the last answer; `nil` if there was none.
+  /// The status of the last response; `nil` if there was none.
   public let status: Int?
   /// From the call to its end, with all waits and repetitions.
   public let duration: Duration
   /// The size of the request's body.
   public let sentBytes: Int64
-  /// The size of the last answer's body, as far as it was read.
+  /// The size of the last response's body, as far as it was read.
   public let receivedBytes: Int64
   /// How often the request was sent again, after a refresh or a failure.
   public let repetitions: Int

@@ -1,26 +1,26 @@
 public import Foundation
 public import HTTPTypes
 
-/// Carries one request to a server and brings back the whole answer.
+/// Sends one request to a server and returns the whole response.
 ///
 /// A transport does the I/O and nothing else: it follows no redirect, sends no cookie, keeps no
 /// cache and sends no body twice. What a status means, whether a token may travel on and whether work
-/// without an answer is done again is decided above it, so that every transport is as safe as the next.
+/// without a response is done again is decided above it, so that every transport is as safe as the next.
 ///
 /// Two come with this module: ``URLSessionTransport`` for the network and ``ScriptedTransport`` for
 /// tests.
 public protocol HTTPTransport: Sendable {
-  /// Sends `request` and returns the complete answer, whatever its status; a 3xx is an answer too.
+  /// Sends `request` and returns the complete response, whatever its status; a 3xx is a response too.
   ///
   /// - Throws: ``TransportError`` with a code of its list; `CancellationError` when the calling task
-  ///   was cancelled, after the connection was given up.
+  ///   was cancelled, after the connection was closed.
   func send(_ request: TransportRequest) async throws -> TransportResponse
 
-  /// Sends `request` and lends the answer to `body` as soon as its header fields are there. The
-  /// connection is given up if `body` ends before the answer does.
+  /// Sends `request` and lends the response to `body` as soon as its header fields are there. The
+  /// connection is closed if `body` ends before the response does.
   ///
-  /// A transport that can pass on an answer piece by piece implements this; the others lend the complete
-  /// answer of ``send(_:)``.
+  /// A transport that can pass on a response piece by piece implements this; the others lend the complete
+  /// response of ``send(_:)``.
   ///
   /// - Returns: What `body` returns.
   /// - Throws: As ``send(_:)``; what `body` throws passes through.
@@ -55,7 +55,7 @@ public struct TransportRequest: Sendable, Equatable {
   public var body: [UInt8]?
   /// A body that is read while it is sent; it takes the place of ``body``.
   public var upload: UploadBody?
-  /// Is told how far the transfer is; or `nil`.
+  /// Receives how far the transfer is; or `nil`.
   public var progress: TransferProgress?
   /// The longest time to wait without hearing anything from the server.
   public var timeout: Duration
@@ -91,7 +91,7 @@ public struct TransportRequest: Sendable, Equatable {
   public static let defaultMaxResponseBytes = 256 * 1024 * 1024
 }
 
-/// The complete answer to one request.
+/// The complete response to one request.
 public struct TransportResponse: Sendable, Equatable {
   /// The HTTP status.
   public var status: Int
@@ -100,14 +100,14 @@ public struct TransportResponse: Sendable, Equatable {
   /// The body, decompressed; empty if there was none.
   public var body: [UInt8]
 
-  /// Makes an answer.
+  /// Makes a response.
   public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
     self.body = body
   }
 
-  /// Makes an answer with a JSON text as its body.
+  /// Makes a response with a JSON text as its body.
   public init(status: Int = 200, json: String) {
     self.init(
       status: status, headers: [.contentType: "application/json;charset=UTF-8"],

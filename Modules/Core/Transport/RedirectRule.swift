@@ -56,14 +56,14 @@ public struct RedirectRule: Sendable, Equatable {
   }
 
   /// Whether a token may go to `url`: the platform's own hosts speak https on its usual port, anything
-  /// else is a stranger.
+  /// else is an untrusted host.
   func trusts(_ url: URL) -> Bool {
     if trustedOrigins.contains(url.origin) { return true }
     let host = url.host()?.lowercased() ?? ""
     return url.origin == "https://\(host):443" && trusts(host: host)
   }
 
-  /// The request that follows `response`, or `nil` if the response is the answer.
+  /// The request that follows `response`, or `nil` if the response is the final one.
   ///
   /// The next request keeps method, headers and body; after a 303 it is a GET without a body, which
   /// is what that status says.
@@ -94,7 +94,7 @@ public struct RedirectRule: Sendable, Equatable {
 }
 
 extension RedirectRule {
-  /// The request that follows a complete answer, or `nil` if it is the answer.
+  /// The request that follows a complete response, or `nil` if it is the final one.
   package func request(
     after response: TransportResponse, to request: TransportRequest
   ) -> TransportRequest? {
@@ -121,7 +121,7 @@ extension HTTPTransport {
     }
   }
 
-  /// Sends `request`, follows the redirects that `rule` allows and lends the answer behind them.
+  /// Sends `request`, follows the redirects that `rule` allows and lends the response behind them.
   ///
   /// - Throws: As ``send(_:following:)``; what `body` throws.
   package func withStream<Result: Sendable>(
@@ -138,10 +138,10 @@ extension HTTPTransport {
         if mayFollow, let next = rule.request(after: stream.status, stream.headers, to: sent) {
           return .follow(next)
         }
-        return .answer(try await body(stream))
+        return .response(try await body(stream))
       }
       switch step {
-      case .answer(let result): return result
+      case .response(let result): return result
       case .follow(let next):
         redirects += 1
         request = next
@@ -150,8 +150,8 @@ extension HTTPTransport {
   }
 }
 
-/// What an answer means on a way that may be redirected.
+/// What a response means while redirects are followed.
 private enum RedirectStep<Result: Sendable>: Sendable {
-  case answer(Result)
+  case response(Result)
   case follow(TransportRequest)
 }

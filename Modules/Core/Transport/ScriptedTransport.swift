@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A transport without a network, for tests: it answers by a script and remembers what it was asked.
+/// A transport without a network, for tests: it responds by a script and records the requests.
 ///
 /// ```swift
 /// let transport = ScriptedTransport { request in
@@ -8,24 +8,24 @@ import Synchronization
 /// }
 /// ```
 public final class ScriptedTransport: HTTPTransport {
-  /// Answers one request; it may throw ``TransportError``, or suspend to play a slow server.
+  /// Returns the response to one request; it may throw ``TransportError``, or suspend to play a slow server.
   public typealias Script = @Sendable (TransportRequest) async throws -> TransportResponse
 
   private let script: Script
   private let received = Mutex<[TransportRequest]>([])
 
-  /// Answers each request by calling `script`, which is kept as long as the transport.
+  /// Responds to each request by calling `script`, which is kept as long as the transport.
   public init(_ script: @escaping Script) {
     self.script = script
   }
 
-  /// Gives these answers in order, one a request, and after the last one ``TransportError``
+  /// Returns these responses in order, one a request, and after the last one ``TransportError``
   /// `unreachable`.
   public convenience init(_ responses: [TransportResponse]) {
     let rest = Remaining(responses)
     self.init { request in
       guard let response = rest.next() else {
-        throw TransportError(.unreachable, "the script has no answer left for \(request)")
+        throw TransportError(.unreachable, "The script has no response left for \(request).")
       }
       return response
     }
@@ -41,7 +41,7 @@ public final class ScriptedTransport: HTTPTransport {
   }
 }
 
-/// The answers not yet given.
+/// The responses not yet returned.
 private final class Remaining: Sendable {
   private let responses: Mutex<ArraySlice<TransportResponse>>
 

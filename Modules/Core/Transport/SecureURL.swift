@@ -16,7 +16,7 @@ extension URL {
     guard isAllowedForTransport else {
       throw TransportError(
         .insecureURL,
-        "\(withoutQuery) is not https; plain http is for this machine alone")
+        "\(withoutQuery) is not https. Plain http is for this machine alone.")
     }
   }
 

@@ -8,7 +8,7 @@ import Synchronization
 /// for await amounts in progress.updates() { show(amounts.received, of: amounts.toReceive) }
 /// ```
 ///
-/// It serves one call. If that sends its request again, the amounts begin anew.
+/// It serves one call. If that sends its request again, the amounts start at zero again.
 public final class TransferProgress: Sendable, Equatable {
   /// How many bytes went which way, without header fields.
   public struct Amounts: Sendable, Hashable {
@@ -16,9 +16,9 @@ public final class TransferProgress: Sendable, Equatable {
     public var sent: Int64 = 0
     /// Bytes that the request's body has.
     public var toSend: Int64 = 0
-    /// Bytes of the answer's body that came.
+    /// Bytes of the response's body that came.
     public var received: Int64 = 0
-    /// Bytes that the answer's body has, if the server says it.
+    /// Bytes that the response's body has, if the server says it.
     public var toReceive: Int64?
 
     /// Nothing yet.

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// A request that did not bring back a whole answer.
+/// A request without a complete response.
 public struct TransportError: Error, Sendable {
   /// What went wrong, in a form to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -10,14 +10,14 @@ public struct TransportError: Error, Sendable {
     }
     private let kind: Kind
 
-    /// The server was not reached, or the connection broke before an answer began.
+    /// The server was not reached, or the connection broke before a response began.
     /// Trying again may help.
     public static let unreachable = Code(kind: .unreachable)
     /// Nothing was heard for the time allowed. Trying again may help.
     public static let timedOut = Code(kind: .timedOut)
-    /// The connection ended inside the answer. Trying again may help.
+    /// The connection ended inside the response. Trying again may help.
     public static let truncated = Code(kind: .truncated)
-    /// The answer is longer than the request allows. Ask for less, or allow more.
+    /// The response is longer than the request allows. Request less, or allow more.
     public static let tooLarge = Code(kind: .tooLarge)
     /// The address is neither https nor on this machine. Correct it.
     public static let insecureURL = Code(kind: .insecureURL)
@@ -27,7 +27,7 @@ public struct TransportError: Error, Sendable {
     /// A file that belongs to the request's body cannot be read, or became shorter while it was sent.
     public static let unreadableBody = Code(kind: .unreadableBody)
 
-    /// What a slow reader of an answer has not taken yet cannot be kept in a temporary file. Make room
+    /// The response could not be buffered in a temporary file for a slow reader. Make room
     /// there, or read faster; then trying again helps.
     public static let noRoom = Code(kind: .noRoom)
 

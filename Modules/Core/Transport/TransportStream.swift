@@ -1,7 +1,7 @@
 public import HTTPTypes
 import Synchronization
 
-/// An answer whose body is still on its way.
+/// A response whose body is still on its way.
 public struct TransportStream: Sendable {
   /// The HTTP status.
   public let status: Int
@@ -10,7 +10,7 @@ public struct TransportStream: Sendable {
   /// The body.
   public let body: TransportBody
 
-  /// Makes an answer; for transports.
+  /// Makes a response; for transports.
   public init(status: Int, headers: HTTPFields, body: TransportBody) {
     self.status = status
     self.headers = headers
@@ -36,10 +36,10 @@ public struct TransportBody: AsyncSequence, Sendable {
     self.drain = nil
   }
 
-  /// Makes a body of what arrives in `answer`.
-  init(_ answer: StreamedAnswer) {
-    next = { try await answer.next() }
-    drain = { try await answer.drain(into: $0) }
+  /// Makes a body of what arrives in `response`.
+  init(_ response: StreamedResponse) {
+    next = { try await response.next() }
+    drain = { try await response.drain(into: $0) }
   }
 
   /// Makes a body of bytes that are there already.
@@ -64,7 +64,7 @@ public struct TransportBody: AsyncSequence, Sendable {
   /// Hands the rest of the pieces to `receiver`, if the transport can do that, where they arrive and
   /// without keeping any. So `receiver` returns soon; it is not called any more when this returns.
   ///
-  /// - Throws: As the iterator; what `receiver` throws passes through and ends the answer.
+  /// - Throws: As the iterator; what `receiver` throws passes through and ends the response.
   func drain(into receiver: @escaping Receiver) async throws {
     if let drain { return try await drain(receiver) }
     while let piece = try await next() { try receiver(piece) }

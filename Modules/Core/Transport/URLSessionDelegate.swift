@@ -65,7 +65,7 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     completionHandler(nil)
   }
 
-  /// A body is needed a second time, since a connection that was kept alive ended before an answer.
+  /// A body is needed a second time, since a connection that was kept alive ended before a response.
   ///
   /// Whether the server did the work is not known, so nothing but the caller may repeat it. On Linux
   /// the repetition would also hang: it announces a body and sends none.

@@ -7,20 +7,20 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// What becomes of an answer that arrives bit by bit. Every call comes once the former has returned, but
+/// Receives a response that arrives in pieces. Every call comes once the former has returned, but
 /// for ``end(_:)``, which may come at any time; what comes after it is ignored.
-protocol AnswerSink: AnyObject, Sendable {
+protocol ResponseSink: AnyObject, Sendable {
   /// Takes status and header fields, and how long the body is announced to be.
   func begin(status: Int, headers: HTTPFields, expectedBytes: Int64)
   /// Takes a piece of the body, without waiting for anybody.
   ///
   /// - Throws: What the exchange ends with: the piece cannot be taken.
   func take(_ piece: Data) throws
-  /// Ends the answer: complete, or not.
+  /// Ends the response: complete, or not.
   func end(_ outcome: Result<Void, any Error>)
 }
 
-/// One request on its way: watches over it and ends its answer exactly once.
+/// One request on its way: watches over it and ends its response exactly once.
 ///
 /// The caller goes on as soon as the outcome is known, not when URLSession has cleaned up.
 final class Exchange: Sendable {
@@ -40,10 +40,10 @@ final class Exchange: Sendable {
   }
 
   let request: TransportRequest
-  private let sink: any AnswerSink
+  private let sink: any ResponseSink
   private let state = Mutex(State())
 
-  init(_ request: TransportRequest, into sink: any AnswerSink) {
+  init(_ request: TransportRequest, into sink: any ResponseSink) {
     self.request = request
     self.sink = sink
   }
@@ -87,14 +87,16 @@ final class Exchange: Sendable {
     request.progress?.update { $0.sent = total }
   }
 
-  /// Notes that the server asks for credentials: what came before is the answer.
+  /// Notes that the server requests credentials: what came before is the response.
   func didReceiveChallenge() {
     state.withLock { $0.isChallenged = true }
   }
 
   /// Ends the exchange because its body would have to be sent again.
   func refuseRepetition() {
-    fail(.unreachable, "the connection was closed before \(request) was answered; it may be done")
+    fail(
+      .unreachable,
+      "The connection was closed before the response to \(request). It may be processed.")
   }
 
   /// Ends the exchange because its body cannot be read.
@@ -103,10 +105,10 @@ final class Exchange: Sendable {
   /// Takes status and headers, unless the exchange is over.
   func receive(_ response: URLResponse) {
     guard let http = response as? HTTPURLResponse else {
-      fail(.malformed, "\(request) was answered with something other than HTTP")
+      fail(.malformed, "The response to \(request) is not HTTP.")
       return
     }
-    // The answer to a HEAD tells the length of a body that does not come.
+    // The response to a HEAD has the length of a body that does not come.
     let expected = request.method == .head ? 0 : http.expectedContentLength
     guard expected <= Int64(request.maxResponseBytes) else {
       fail(.tooLarge, tooLarge(expected))
@@ -166,25 +168,26 @@ final class Exchange: Sendable {
 
   /// Ends the exchange as URLSession says.
   func finish(_ error: (any Error)?) {
-    let answer = state.withLock { state in
+    let result = state.withLock { state in
       defer { state.cancelTask = nil }
       return (state.isChallenged, state.status, state.headers, state.receivedBytes)
     }
-    let (isChallenged, status, headers, received) = answer
+    let (isChallenged, status, headers, received) = result
     if let error, !isChallenged {
       end(
-        .failure(TransportError(urlError: error, request, answerBegan: status != 0)), isDone: true)
+        .failure(TransportError(urlError: error, request, responseBegan: status != 0)), isDone: true
+      )
       return
     }
     guard status != 0 else {
-      fail(.malformed, "\(request) got no HTTP answer")
+      fail(.malformed, "\(request) got no HTTP response.")
       return
     }
     // Not every version of URLSession compares these two.
     if request.method != .head, headers[.contentEncoding] == nil,
       let length = headers[.contentLength].flatMap({ Int64($0) }), received < length, status != 304
     {
-      fail(.truncated, "the answer to \(request) ended after \(received) of \(length) bytes")
+      fail(.truncated, "The response to \(request) ended after \(received) of \(length) bytes.")
       return
     }
     end(.success(()), isDone: true)
@@ -199,7 +202,7 @@ final class Exchange: Sendable {
     if deadline > .now() {
       timer.schedule(at: deadline)
     } else {
-      fail(.timedOut, "\(request): the server was silent for \(request.timeout)")
+      fail(.timedOut, "\(request): the server was silent for \(request.timeout).")
     }
   }
 
@@ -224,13 +227,13 @@ final class Exchange: Sendable {
   }
 
   private func tooLarge(_ bytes: Int64) -> String {
-    "the answer to \(request) has at least \(bytes) bytes, "
-      + "and \(request.maxResponseBytes) are allowed"
+    "The response to \(request) has at least \(bytes) bytes, "
+      + "and \(request.maxResponseBytes) are allowed."
   }
 }
 
-/// Gathers a whole answer and resumes the caller with it.
-final class WholeAnswer: AnswerSink {
+/// Gathers a whole response and resumes the caller with it.
+final class BufferedResponse: ResponseSink {
   typealias Waiter = CheckedContinuation<TransportResponse, any Error>
 
   private struct State {
@@ -241,7 +244,7 @@ final class WholeAnswer: AnswerSink {
 
   private let state = Mutex(State())
 
-  /// Takes the continuation that the end of the answer resumes.
+  /// Takes the continuation that the end of the response resumes.
   func resume(_ waiter: Waiter) {
     let outcome = state.withLock { state in
       if state.outcome == nil { state.waiter = waiter }

@@ -14,7 +14,7 @@ extension URLRequest {
     #if canImport(FoundationNetworking)
       httpBodyStream = UploadInputStream(body, of: exchange)
       // Without it the body would be sent in chunks, in spite of its length. A header field of one blank
-      // is sent by nobody, but tells libcurl that the caller decides.
+      // is never sent, but signals to libcurl that the caller decides.
       setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
     #else
       httpBodyStream = UploadPump.stream(for: body, of: exchange)
@@ -91,7 +91,7 @@ extension URLRequest {
 
     /// Carries a stream to the one thread that writes it.
     ///
-    /// `@unchecked Sendable` because nobody else uses the stream afterwards.
+    /// `@unchecked Sendable` because only one task uses the stream afterwards.
     private final class Handover: @unchecked Sendable {
       let stream: OutputStream
       init(_ stream: OutputStream) { self.stream = stream }

@@ -15,7 +15,7 @@ import HTTPTypes
 
 extension URLSession {
   /// A day: the timeout of each request is watched by its exchange, since not every version of
-  /// URLSession heeds the one of a request.
+  /// URLSession respects the one of a request.
   static let noTimeout: TimeInterval = 86_400
 
   /// A session that keeps nothing between requests but its connections.
@@ -46,7 +46,7 @@ extension URLSession {
 /// Runs the callbacks of a session one at a time: the pieces of a body arrive in order.
 ///
 /// On Linux, URLSession reads all connections of the process from one queue and hands each piece to the
-/// session's queue without ever looking whether the pieces are dealt with: an endless answer would fill
+/// session's queue without ever looking whether the pieces are dealt with: an endless response would fill
 /// the memory if it comes faster than it is dealt with. So there a callback runs where URLSession hands it
 /// over, before it reads on; no callback may wait for URLSession or for a reader, and none does.
 private final class CallbackQueue: OperationQueue, @unchecked Sendable {
@@ -151,7 +151,7 @@ private final class CallbackQueue: OperationQueue, @unchecked Sendable {
 #endif
 
 extension URLAuthenticationChallenge {
-  /// Whether a user name and password is asked for, and not, say, trust in a certificate.
+  /// Whether the challenge requests a user name and password, and not, say, trust in a certificate.
   var isForPassword: Bool {
     #if canImport(FoundationNetworking)
       true
@@ -177,31 +177,31 @@ extension HTTPFields {
 }
 
 extension TransportError {
-  /// Sorts an error of URLSession; `answerBegan` tells a cut answer from none.
+  /// Sorts an error of URLSession; `responseBegan` distinguishes a truncated response from none.
   ///
-  /// A connection that is closed before an answer is `badServerResponse` on Linux and
-  /// `networkConnectionLost` elsewhere; both mean that no answer came.
-  init(urlError error: any Error, _ request: TransportRequest, answerBegan: Bool) {
+  /// A connection that is closed before a response is `badServerResponse` on Linux and
+  /// `networkConnectionLost` elsewhere; both mean that no response came.
+  init(urlError error: any Error, _ request: TransportRequest, responseBegan: Bool) {
     guard let code = (error as? URLError)?.code else {
-      self.init(.unreachable, "\(request) failed below URLSession", cause: error)
+      self.init(.unreachable, "\(request) failed below URLSession.", cause: error)
       return
     }
     switch code {
     case .timedOut:
       self.init(
-        .timedOut, "\(request): the server was silent for \(request.timeout)", cause: error)
+        .timedOut, "\(request): the server was silent for \(request.timeout).", cause: error)
     case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
       self.init(
-        answerBegan ? .truncated : .malformed,
-        "the answer to \(request) cannot be read", cause: error)
-    case _ where answerBegan:
+        responseBegan ? .truncated : .malformed,
+        "The response to \(request) cannot be read.", cause: error)
+    case _ where responseBegan:
       self.init(
-        .truncated, "the connection ended inside the answer to \(request)", cause: error)
+        .truncated, "The connection ended inside the response to \(request).", cause: error)
     default:
       self.init(
         .unreachable,
-        "\(request) did not reach the server or got no answer (URL error \(code.rawValue)); "
-          + "check the network and the address", cause: error)
+        "\(request) did not reach the server or got no response (URL error \(code.rawValue)). "
+          + "Check the network and the address.", cause: error)
     }
   }
 }

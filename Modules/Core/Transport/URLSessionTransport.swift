@@ -16,7 +16,7 @@ import Synchronization
 public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession
   private let exchanges: ExchangeTable
-  private let gate: ConnectionGate
+  private let semaphore: ConnectionSemaphore
   private let temporaryFolder: URL
 
   /// Makes a transport.
@@ -24,7 +24,7 @@ public final class URLSessionTransport: HTTPTransport {
   /// - Parameter maxConnectionsPerHost: How many requests to one server are on their way at once, besides
   ///   those that are streamed. Further ones wait, in order; their timeouts begin when they are sent.
   ///   Default: 6.
-  /// - Parameter temporaryFolder: Where the rest of a streamed answer waits for a slow reader, sealed
+  /// - Parameter temporaryFolder: Where the rest of a streamed response waits for a slow reader, sealed
   ///   and in a file without a name. Default: the system's folder for such files.
   public init(
     maxConnectionsPerHost: Int = 6,
@@ -34,14 +34,14 @@ public final class URLSessionTransport: HTTPTransport {
       maxConnectionsPerHost > 0, "maxConnectionsPerHost is \(maxConnectionsPerHost), not above 0")
     let exchanges = ExchangeTable()
     self.exchanges = exchanges
-    self.gate = ConnectionGate(limit: maxConnectionsPerHost)
+    self.semaphore = ConnectionSemaphore(limit: maxConnectionsPerHost)
     self.temporaryFolder = temporaryFolder
     self.session = URLSession.makeBare(
       maxConnectionsPerHost: maxConnectionsPerHost, delegate: exchanges)
   }
 
   deinit {
-    // The session keeps its delegate alive until it is told to end.
+    // The session keeps its delegate alive until it is invalidated.
     session.endFromAside()
   }
 
@@ -53,21 +53,21 @@ public final class URLSessionTransport: HTTPTransport {
     }
     try request.url.checkIsSecure()
     let server = request.url.origin
-    try await gate.enter(server)
-    defer { gate.leave(server) }
-    let answer = WholeAnswer()
-    let exchange = Exchange(request, into: answer)
+    try await semaphore.enter(server)
+    defer { semaphore.leave(server) }
+    let response = BufferedResponse()
+    let exchange = Exchange(request, into: response)
     let task = session.dataTask(with: URLRequest(request))
     exchanges.add(exchange, for: task.taskIdentifier)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        answer.resume(continuation)
+        response.resume(continuation)
         let isSent = exchange.begin {
           task.cancel()
         } send: {
           task.resume()
         }
-        // A task that never ran has no end that would be told.
+        // A task that never ran reports no end.
         if !isSent { exchanges.remove(task.taskIdentifier) }
       }
     } onCancel: {
@@ -83,8 +83,8 @@ public final class URLSessionTransport: HTTPTransport {
     try Task.checkCancellation()
     try request.url.checkIsSecure()
     let exchanges = ExchangeTable()
-    let answer = StreamedAnswer(spool: Spool(in: temporaryFolder))
-    let exchange = Exchange(request, into: answer)
+    let response = StreamedResponse(diskBuffer: DiskBuffer(in: temporaryFolder))
+    let exchange = Exchange(request, into: response)
     let session = URLSession.makeBare(maxConnectionsPerHost: 1, delegate: exchanges)
     var sent = URLRequest(request)
     if let upload = request.upload { sent.setBody(upload, of: exchange) }
@@ -100,9 +100,9 @@ public final class URLSessionTransport: HTTPTransport {
       } send: {
         task.resume()
       }
-      let (status, headers) = try await answer.head()
+      let (status, headers) = try await response.head()
       return try await body(
-        TransportStream(status: status, headers: headers, body: TransportBody(answer)))
+        TransportStream(status: status, headers: headers, body: TransportBody(response)))
     } onCancel: {
       exchange.cancel()
     }

@@ -65,7 +65,7 @@ public final class HybridSession: Sendable, Identifiable {
       bridge.noteVersion(call.version)
       let userNumber = bridge.userNumber
       run(service) { [self] in
-        await answer(call, service?.plugin, userNumber)
+        await respond(call, service?.plugin, userNumber)
         finish(bytes: frame.count)
       }
     }
@@ -108,7 +108,7 @@ public final class HybridSession: Sendable, Identifiable {
 
   // MARK: Calls
 
-  private func answer(
+  private func respond(
     _ frame: HybridFrame, _ plugin: (any HybridPlugin)?, _ userNumber: Int
   ) async {
     var response: [UInt8]

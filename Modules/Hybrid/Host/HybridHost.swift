@@ -13,7 +13,7 @@ public struct HybridHost: Sendable {
   /// The stores of the app and of the accounts.
   public let stores: SmartStoreManager
   /// The sync managers of the stores.
-  public let syncs: SyncManagers
+  public let syncs: SyncManagerRegistry
   /// What `sdkinfo` says of the app.
   public var app: HybridApp
   /// The folders from which a page may upload files. Default: none.
@@ -35,7 +35,7 @@ public struct HybridHost: Sendable {
   ///   - transport: Sends the requests of pages.
   ///   - userAgent: What the requests and the credentials of a page say of the program.
   public init(
-    accounts: UserAccountManager, stores: SmartStoreManager, syncs: SyncManagers,
+    accounts: UserAccountManager, stores: SmartStoreManager, syncs: SyncManagerRegistry,
     transport: any HTTPTransport, userAgent: UserAgent = UserAgent(), app: HybridApp = HybridApp()
   ) {
     self.accounts = accounts

@@ -3,7 +3,7 @@ import SmartStore
 
 /// Keeps what a read-only sync down brings, one entry per key, in a soup of its own.
 ///
-/// For descriptions and the like, which are asked for by name and change seldom. The target must give
+/// For descriptions and the like, which are requested by name and change seldom. The target must give
 /// each record the key as its `Id`.
 public struct SyncedCache: Sendable {
   /// The soup; it is registered when it is needed, with an index on `Id`.

@@ -7,7 +7,7 @@ extension SyncManager {
     /// The syncs that were made, new and not run.
     public let created: [SyncState]
     /// The names that were in use already. Those syncs stay as they are, whatever the file says now:
-    /// delete one to have it made anew.
+    /// delete one to have it created from the file.
     public let existing: [String]
     /// What is wrong with the file.
     public let problems: [SyncsConfigProblem]

@@ -179,7 +179,7 @@ struct SyncsConfigReader {
       {
         note(
           .noFields, sync, path,
-          "Neither the options nor the target say which fields go up. Give a fieldlist.")
+          "Neither the options nor the target say which fields are uploaded. Give a fieldlist.")
       }
       if let value {
         noteUnreadKeys(of: value, in: built, "\(path).target") { [self] without in

@@ -10,7 +10,7 @@ struct DownloadLayout: Sendable {
     /// For children: the place of their parents and the field that holds a parent's id.
     let parent: (place: Int, field: String)?
 
-    /// Which of the records' fields are nobody's edit.
+    /// Which of the records' fields never count as edits.
     var names: RecordNames { RecordNames(idField: records.idField, dateField: dateField) }
   }
 
@@ -39,7 +39,7 @@ struct DownloadLayout: Sendable {
     }
   }
 
-  /// Checks the soups before anything is asked of the server.
+  /// Checks the soups before the first request to the server.
   ///
   /// - Throws: ``SyncError`` `store`, naming what is missing.
   func check(in store: SmartStore) async throws {

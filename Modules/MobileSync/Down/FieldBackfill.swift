@@ -6,7 +6,7 @@ import SmartStore
 /// Rows that were edited here take a field only if they do not have it; a base takes it in any case.
 struct FieldBackfill: Sendable {
   let context: SyncContext
-  let uses: SoupUses
+  let uses: SoupSyncIndex
   /// What was added, in the target's own words.
   let fields: [String]
 
@@ -37,7 +37,7 @@ struct FieldBackfill: Sendable {
     _ part: PagePart, _ place: DownloadLayout.Place, in transaction: borrowing StoreTransaction
   ) throws {
     let records = place.records
-    let store = BaseStore(soupName: records.soupName)
+    let store = BaseVersionStore(soupName: records.soupName)
     let found = Dictionary(zip(part.ids, part.entries), uniquingKeysWith: { _, last in last })
     let entryIds = try records.entryIds(of: part.ids, in: transaction)
     var bases =
@@ -69,7 +69,7 @@ struct FieldBackfill: Sendable {
     return .object(joined)
   }
 
-  /// Whether a member was asked for: the rest comes with every record.
+  /// Whether a member was requested: the rest comes with every record.
   private func isAdded(_ name: String, _ place: DownloadLayout.Place) -> Bool {
     name != place.records.idField && name != place.dateField && name != place.parent?.field
       && name != SyncKeys.attributes

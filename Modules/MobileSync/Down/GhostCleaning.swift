@@ -4,7 +4,7 @@ import SmartStore
 /// Removes records that the server no longer returns for a sync.
 struct GhostCleaning: Sendable {
   let context: SyncContext
-  let uses: SoupUses
+  let uses: SoupSyncIndex
 
   /// A soup, as far as it belongs to the sync.
   private struct Own {
@@ -47,7 +47,7 @@ struct GhostCleaning: Sendable {
   }
 
   /// What of a soup belongs to the sync: the clean records that name it or that it has brought too,
-  /// and those made here that can be no other's.
+  /// and those created locally that can belong to no other.
   private func own(
     _ place: DownloadLayout.Place, _ index: Int, _ layout: DownloadLayout
   ) async throws -> Own {
@@ -57,7 +57,7 @@ struct GhostCleaning: Sendable {
     var unclaimed: [String] = []
     if isOwned {
       ids += try await owners(of: records).ids(in: store)
-      let created = try await madeHere(in: records).ids(in: store)
+      let created = try await createdLocally(in: records).ids(in: store)
       if uses.fillers(of: records.soupName) == [context.syncId] {
         ids += created
       } else {
@@ -90,7 +90,7 @@ struct GhostCleaning: Sendable {
       let slice = ghosts[start..<min(start + SyncLimits.recordsPerRead, ghosts.count)]
       removed += try await context.store.inTransaction(durability: .normal) { transaction in
         try context.signal.check()
-        // Somebody may have edited a child meanwhile.
+        // A child may have been edited since.
         let edited = try parentsOfEdits(index, layout, in: transaction)
         let ids = edited.isEmpty ? slice : slice.filter { !edited.contains($0) }[...]
         return soup.isOwned
@@ -152,7 +152,7 @@ struct GhostCleaning: Sendable {
   ) throws -> Int {
     if ids.isEmpty { return 0 }
     let owners = owners(of: records)
-    let absence = RecordOwners.absence(in: context.syncId)
+    let absence = ContributingSyncs.absence(in: context.syncId)
     try owners.add(ids.map { (id: $0, syncId: absence) }, in: transaction)
     let fillers = uses.fillers(of: records.soupName)
     let known = try owners.others(of: ids, in: transaction)
@@ -161,7 +161,7 @@ struct GhostCleaning: Sendable {
       let marks = known[id] ?? []
       let isClaimed =
         named.map(fillers.contains) ?? false || !marks.isDisjoint(with: fillers)
-      if !isClaimed, fillers.allSatisfy({ marks.contains(RecordOwners.absence(in: $0)) }) {
+      if !isClaimed, fillers.allSatisfy({ marks.contains(ContributingSyncs.absence(in: $0)) }) {
         ghosts.append(id)
       }
     }
@@ -173,20 +173,20 @@ struct GhostCleaning: Sendable {
     _ ids: [String], _ records: SoupRecords, in transaction: borrowing StoreTransaction
   ) throws {
     if ids.isEmpty { return }
-    let marks = uses.fillers(of: records.soupName).map(RecordOwners.absence)
-    for mark in [RecordOwners.madeHere] + marks.sorted() {
+    let marks = uses.fillers(of: records.soupName).map(ContributingSyncs.absence)
+    for mark in [ContributingSyncs.createdLocally] + marks.sorted() {
       try owners(of: records).remove(ids, of: mark, in: transaction)
     }
   }
 
   // MARK: Records of several syncs
 
-  private func owners(of records: SoupRecords) -> RecordOwners {
-    RecordOwners(soupName: records.soupName, syncId: context.syncId)
+  private func owners(of records: SoupRecords) -> ContributingSyncs {
+    ContributingSyncs(soupName: records.soupName, syncId: context.syncId)
   }
 
-  private func madeHere(in records: SoupRecords) -> RecordOwners {
-    RecordOwners(soupName: records.soupName, syncId: RecordOwners.madeHere)
+  private func createdLocally(in records: SoupRecords) -> ContributingSyncs {
+    ContributingSyncs(soupName: records.soupName, syncId: ContributingSyncs.createdLocally)
   }
 
   /// Ends this sync's part in records: those that no other sync has go, the others stay with those.
@@ -218,7 +218,7 @@ struct GhostCleaning: Sendable {
       try transaction.upsert(slices: inherited, soup: records.soupName)
     }
     try owners.remove(ids, in: transaction)
-    try madeHere(in: records).remove(ids, in: transaction)
+    try createdLocally(in: records).remove(ids, in: transaction)
     return try records.removeClean(ids: orphans[...], in: transaction)
   }
 }

@@ -3,12 +3,12 @@ import SmartStore
 
 /// One run of a sync down.
 ///
-/// The next page is fetched while the current one is saved; two pages are in memory at most. Stop
-/// is looked for before a request is sent and before a page is saved, so that a page that came
+/// The next page is fetched while the current one is saved; two pages are in memory at most. The run
+/// checks for a stop before it sends a request and before it saves a page, so that a page that came
 /// after it is dropped.
 struct SyncDownRun: Sendable {
   let context: SyncContext
-  let uses: SoupUses
+  let uses: SoupSyncIndex
   let now: @Sendable () -> Int64
   let report: @Sendable (SyncState) -> Void
 
@@ -50,7 +50,7 @@ struct SyncDownRun: Sendable {
 
     guard let first else { return try await writer.skipped.remove(due.keys, in: context.store) }
     var skippedAgain: Set<String> = []
-    try await FreshSoup.with(
+    try await BulkInsertSoup.with(
       writer, expected: machine.totalSize, in: context.store
     ) { fresh in
       var pages = PageSaving(writer: writer, fresh: fresh)
@@ -64,7 +64,7 @@ struct SyncDownRun: Sendable {
   private struct PageSaving {
     let writer: PageWriter
     /// The soup, as long as it has nothing but what this run has brought.
-    var fresh: FreshSoup?
+    var fresh: BulkInsertSoup?
     /// The keys of records that were skipped.
     var skipped: Set<String> = []
   }
@@ -111,17 +111,17 @@ struct SyncDownRun: Sendable {
     if let progress = effect.progress { changed.progress = progress }
     if page.count > 0 { changed.isProvisional = false }
     let state = changed
-    let settle: @Sendable (borrowing StoreTransaction) throws -> Void = { transaction in
+    let finish: @Sendable (borrowing StoreTransaction) throws -> Void = { transaction in
       // Looked at again now that the writer is ours: nothing is written after a stop.
       try context.signal.check()
       if state != sync { try SyncStateStore.save(state, in: transaction) }
     }
     let writer = pages.writer
     let isAppended =
-      try await pages.fresh?.append(page, writer, in: context.store, settle: settle) ?? false
+      try await pages.fresh?.append(page, writer, in: context.store, finish: finish) ?? false
     if !isAppended {
       let skipped = try await context.store.inTransaction(durability: .normal) { transaction in
-        try settle(transaction)
+        try finish(transaction)
         return try writer.save(page, in: transaction)
       }
       pages.skipped.formUnion(skipped)

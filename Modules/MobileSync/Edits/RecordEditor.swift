@@ -124,8 +124,8 @@ struct RecordEditor {
   ) throws -> (id: Int64, record: JSONSlice) {
     try checkSoup(in: transaction)
     if let found = try entry(id, in: transaction) { return found }
-    if SyncKeys.isLocalId(id), transaction.soupExists(forName: SideSoup.ids.name),
-      let serverId = try LocalIds.serverIds(of: [id], in: transaction)[id],
+    if SyncKeys.isLocalId(id), transaction.soupExists(forName: MetadataSoup.ids.name),
+      let serverId = try LocalIdIndex.serverIds(of: [id], in: transaction)[id],
       let found = try entry(serverId, in: transaction)
     {
       return found
@@ -146,7 +146,7 @@ struct RecordEditor {
   private func conflict(
     of entryId: Int64, in transaction: borrowing StoreTransaction
   ) throws -> SyncConflict? {
-    guard transaction.soupExists(forName: SideSoup.conflicts.name) else { return nil }
+    guard transaction.soupExists(forName: MetadataSoup.conflicts.name) else { return nil }
     return try ConflictStore.conflicts(of: [entryId], in: soupName, transaction)[entryId]
   }
 
@@ -160,8 +160,8 @@ struct RecordEditor {
   private func baseVersion(
     id: String, in transaction: borrowing StoreTransaction
   ) throws -> JSONObject? {
-    guard transaction.soupExists(forName: SideSoup.bases.name) else { return nil }
-    return try BaseStore(soupName: soupName).bases(of: [id], in: transaction)[id]
+    guard transaction.soupExists(forName: MetadataSoup.bases.name) else { return nil }
+    return try BaseVersionStore(soupName: soupName).bases(of: [id], in: transaction)[id]
   }
 
   // MARK: Refusals

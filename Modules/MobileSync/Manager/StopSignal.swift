@@ -12,7 +12,7 @@ final class StopSignal: Sendable {
 
   private let demand = Mutex<Interruption?>(nil)
 
-  /// What is asked for now.
+  /// What is requested now.
   var current: Interruption? { demand.withLock { $0 } }
 
   /// Asks operations to stop, until ``clear()``.
@@ -30,7 +30,7 @@ final class StopSignal: Sendable {
     demand.withLock { $0 = .closed }
   }
 
-  /// Throws the ``Interruption`` that is asked for, if there is one.
+  /// Throws the ``Interruption`` that is requested, if there is one.
   func check() throws(Interruption) {
     if let interruption = current { throw interruption }
   }

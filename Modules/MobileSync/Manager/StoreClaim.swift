@@ -38,7 +38,7 @@ final class StoreClaim: Sendable {
       throw SyncError(
         .storeInUse,
         "Cannot create a sync manager for store '\(store.name)': it has one. Get that one from a shared "
-          + "registry (SyncManagers), or close it first.")
+          + "registry (SyncManagerRegistry), or close it first.")
     }
     self.path = path
     self.number = number

@@ -37,10 +37,10 @@ extension SyncManager {
         return try await states.create(sync, replacing: replaceable)
       }
       let soups = registry.soups(of: sync)
-      // Bases of a time in which a sync merged here say nothing of what has come down since.
+      // Bases of a time in which a sync merged here say nothing of what was downloaded since.
       let uses = try await soupUses()
       for soup in soups where !uses.keepsBases(soup.soupName) {
-        try await BaseStore(soupName: soup.soupName).removeAll(in: store)
+        try await BaseVersionStore(soupName: soup.soupName).removeAll(in: store)
       }
       let created = try await states.create(sync, replacing: replaceable)
       for soup in soups {

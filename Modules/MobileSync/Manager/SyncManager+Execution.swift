@@ -70,7 +70,7 @@ extension SyncManager {
     }
   }
 
-  /// Ends a run: the state is stored, the event is told, the sync is free again, then the caller
+  /// Ends a run: the state is stored, the event is delivered, the sync is free again, then the caller
   /// hears.
   @concurrent private nonisolated func end(
     _ sync: SyncState, _ reason: (any Error)?, _ reporter: RunReporter

@@ -1,7 +1,7 @@
 import SmartStore
 
 extension SyncManager {
-  /// Runs several sync ups whose soups refer to each other: records that were made here go up before
+  /// Runs several sync ups whose soups refer to each other: records that were created locally are uploaded before
   /// those that refer to them by their local ids.
   ///
   /// Soups come in the order of what refers to what; within a soup each run orders its records. Where
@@ -49,7 +49,7 @@ extension SyncManager {
 
   /// The ids of syncs, those first to whose soups the others refer.
   private func order(_ syncs: [SyncState]) async throws -> [Int64] {
-    let records = try await LocalRecords(store, try await soupUses())
+    let records = try await LocalRecordIndex(store, try await soupUses())
     let soups = syncs.map { Set(registry.soups(of: $0).map(\.soupName)) }
     var nodes: [RunOrder.Node] = []
     for (index, own) in soups.enumerated() {

@@ -51,8 +51,8 @@ extension SyncManager {
   /// Gives a sync down another target, such as one with more fields.
   ///
   /// If the new target brings more fields of the same records and can tell so, the next run fetches the
-  /// new fields alone for the records that are there, and goes on with what has changed since. Otherwise
-  /// the next run brings everything anew. Fields that are not wanted any more stay in the rows.
+  /// new fields alone for the records that are there, and then what has changed since. Otherwise
+  /// the next run downloads everything again. Fields that are not wanted any more stay in the rows.
   ///
   /// - Returns: The sync as it is stored now.
   /// - Throws: ``SyncError`` `doesNotExist`, `alreadyRunning`, `unknownTarget`, `invalidTarget` if the
@@ -77,7 +77,7 @@ extension SyncManager {
       throw SyncError(
         .invalidTarget, "The sync \(id) is a sync up: a sync down target does not fit it.")
     }
-    // Not the target of now: the fields that it added may be the ones that nobody can have.
+    // Not the target of now: the fields that it added may be the ones that cannot be fetched.
     let backfilled = sync.backfilledTarget ?? sync.target
     let fields = try Self.added(by: target, to: registry.downTarget(from: backfilled))
     if fields == nil {
@@ -179,7 +179,7 @@ extension SyncManager {
   /// - Returns: How many records were removed; of a target with parents and children, how many
   ///   parents.
   /// - Throws: ``SyncError`` `doesNotExist`, `managerStopped`, `alreadyRunning`,
-  ///   `ghostsNeedSyncDown`; `stopped` if the manager was stopped meanwhile; what the requests
+  ///   `ghostsNeedSyncDown`; `stopped` if the manager was stopped in the meantime; what the requests
   ///   throw, with nothing removed.
   public func cleanResyncGhosts(forId id: Int64) async throws -> Int {
     try await cleanGhosts(of: try await runnable(existing(id: id))).removed
@@ -219,8 +219,8 @@ extension SyncManager {
 
   /// What became of each record that the sync up took in its last run.
   ///
-  /// A record of an earlier run is still listed as `inFlight` or `unanswered` as long as nobody
-  /// knows whether the server made it.
+  /// A record of an earlier run is still listed as `inFlight` or `unanswered` as long as it is
+  /// unknown whether the server created it.
   public func outcomes(forId id: Int64) async throws -> [SyncRecordOutcome] {
     try await Self.storeErrors { try await OutcomeStore(store: store).outcomes(syncId: id) }
   }
@@ -238,8 +238,8 @@ extension SyncManager {
     try await Self.storeErrors { try await SoupRecords.dirtyCounts(in: store) }
   }
 
-  /// Removes a sync. One that does not exist is no error; the records that it brought stay. Whoever
-  /// starts it meanwhile gets `alreadyRunning`, and later `doesNotExist`.
+  /// Removes a sync. One that does not exist is no error; the records that it brought stay. A caller
+  /// that starts it during the removal gets `alreadyRunning`, and later `doesNotExist`.
   ///
   /// - Throws: ``SyncError`` `alreadyRunning` while it is active, `store`, `closed`.
   public func deleteSync(forId id: Int64) async throws {
@@ -248,7 +248,7 @@ extension SyncManager {
     try await writing {
       try await states.delete(id: id)
       try await OutcomeStore(store: store).clear(syncId: id)
-      try await RecordOwners.removeAll(of: id, in: store)
+      try await ContributingSyncs.removeAll(of: id, in: store)
       try await SkippedRecords.removeAll(of: id, in: store)
     }
   }
@@ -258,7 +258,7 @@ extension SyncManager {
     if let sync = try await syncStatus(forName: name) { try await deleteSync(forId: sync.id) }
   }
 
-  /// A fresh id for a record that is made here.
+  /// A fresh id for a record that is created locally.
   public nonisolated func createLocalId() -> String {
     SyncKeys.newLocalId(environment.uniqueNumber())
   }

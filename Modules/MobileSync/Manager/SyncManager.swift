@@ -6,14 +6,14 @@ public import SmartStore
 /// One operation runs at a time, in the order of submission; managers of different stores run side
 /// by side. What the manager guarantees:
 ///
-/// - An edit is never lost: a downloaded page, or the answer to an upload, is applied in one
-///   transaction that reads the record again, and an edit made meanwhile stays and stays dirty.
+/// - An edit is never lost: a downloaded page, or the response to an upload, is applied in one
+///   transaction that reads the record again, and an edit made in between stays and stays dirty.
 /// - The watermark of a sync down is stored in the transaction of its page. Whatever ends a run,
 ///   the next one converges.
 /// - Each record of a sync up has an outcome that can be queried. A run is done only if the server
-///   answered for everything; what it refused is among the outcomes.
+///   responded for every record; what it refused is among the outcomes.
 ///
-/// A store has one manager at a time. Get it from a registry that the program shares, ``SyncManagers``. A store
+/// A store has one manager at a time. Get it from a registry that the program shares, ``SyncManagerRegistry``. A store
 /// that is closed, by a logout for example, closes its manager first.
 public actor SyncManager {
   /// The store whose soups are synced.
@@ -61,7 +61,7 @@ public actor SyncManager {
     try await Self.storeErrors { [states] in
       try await states.prepare()
       try await OutcomeStore(store: store).prepare()
-      for soup in [SideSoup.bases, .conflicts, .ids, .owners, .skipped] {
+      for soup in [MetadataSoup.bases, .conflicts, .ids, .owners, .skipped] {
         try await soup.prepare(store)
       }
       try await states.stopInterrupted(at: environment.now())
@@ -128,7 +128,7 @@ public actor SyncManager {
   }
 
   /// Whether a soup holds records of sync's own, such as the syncs themselves, and none of the app's.
-  public static func ownsSoup(named name: String) -> Bool { SideSoup.isOwn(name) }
+  public static func ownsSoup(named name: String) -> Bool { MetadataSoup.isOwn(name) }
 
   /// Whether the manager was closed. A closed manager stays so.
   nonisolated var isClosed: Bool { signal.current == .closed }
@@ -151,8 +151,8 @@ public actor SyncManager {
 
   /// Submits a run of a stored sync, as it is stored now; it is active from now on.
   ///
-  /// - Throws: ``SyncError`` `doesNotExist` if it was deleted meanwhile; `closed` also if the manager
-  ///   was closed meanwhile, and then the sync counts as interrupted.
+  /// - Throws: ``SyncError`` `doesNotExist` if it was deleted since; `closed` also if the manager
+  ///   was closed since, and then the sync counts as interrupted.
   ///
   /// - Parameter leavesOutReferences: As ``SyncUpRun/leavesOutReferences``.
   func start(id: Int64, leavesOutReferences: Bool = false) async throws -> SyncRun {
@@ -256,8 +256,8 @@ public actor SyncManager {
   }
 
   /// Which syncs of the store work on which soups.
-  nonisolated func soupUses() async throws -> SoupUses {
-    SoupUses(try await states.all(), registry)
+  nonisolated func soupUses() async throws -> SoupSyncIndex {
+    SoupSyncIndex(try await states.all(), registry)
   }
 
   /// Passes on what `body` throws, with the store's errors as those of sync.

@@ -31,7 +31,7 @@ struct SoupRecords: Sendable {
   private func column(_ path: String) -> String { "{\(soupName):\(path)}" }
   private var source: String { "{\(soupName)}" }
 
-  /// Checks what a sync needs of the soup before anything is asked of the server.
+  /// Checks what a sync needs of the soup before the first request to the server.
   ///
   /// - Throws: ``SyncError`` `store`, with the store's error as cause, if the soup is unknown or
   ///   `paths` are not indexed.
@@ -54,7 +54,7 @@ struct SoupRecords: Sendable {
 
   /// The entry ids of dirty records, ascending.
   ///
-  /// Read in pages, each of them in a snapshot of its own: a record that becomes dirty meanwhile
+  /// Read in pages, each of them in a snapshot of its own: a record that becomes dirty in between
   /// may or may not be among them.
   func dirtyEntryIds(in store: SmartStore) async throws -> [Int64] {
     var ids: [Int64] = []
@@ -164,7 +164,7 @@ struct SoupRecords: Sendable {
   /// The ids of clean records.
   ///
   /// Read from the indexes alone: a walk through the records would fill the page cache with all of them.
-  /// Each page is a snapshot of its own: a record that becomes dirty meanwhile may or may not be among
+  /// Each page is a snapshot of its own: a record that becomes dirty in between may or may not be among
   /// them.
   ///
   /// - Parameter syncId: Only records that this sync brought, if given.
@@ -240,7 +240,8 @@ struct SoupRecords: Sendable {
     }
     let entryIds = rows.compactMap { $0[0]?.int64 }
     try transaction.remove(entryIds: entryIds, forSoupNamed: soupName)
-    try BaseStore(soupName: soupName).remove(rows.compactMap { $0[1]?.string }, in: transaction)
+    try BaseVersionStore(soupName: soupName).remove(
+      rows.compactMap { $0[1]?.string }, in: transaction)
     return entryIds.count
   }
 

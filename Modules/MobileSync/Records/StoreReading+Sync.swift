@@ -11,7 +11,7 @@ extension StoreReading where Self: ~Copyable {
     return try query(using: spec, startingFromPageIndex: 0, whereArgs: arguments)
   }
 
-  /// The rows of a Smart SQL statement that looks for `values`, which is asked in slices: a statement takes
+  /// The rows of a Smart SQL statement that looks for `values`, which runs in slices: a statement takes
   /// a limited number of arguments.
   ///
   /// - Parameter smartSQL: The statement, given the list that stands behind its `IN`.

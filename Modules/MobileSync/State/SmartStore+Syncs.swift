@@ -1,7 +1,7 @@
 public import SmartStore
 
-// What a store tells of its syncs to whoever only reads it: no manager, no login, and beside another
-// process whose syncs are running.
+// What a store reports about its syncs to a program that only reads it: no manager, no login, and during another
+// process's syncs.
 extension SmartStore {
   /// All syncs of the store, or those in `status`, by ascending id; none if no manager has ever worked on
   /// it.

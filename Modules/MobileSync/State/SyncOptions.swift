@@ -8,7 +8,7 @@ public import SalesforceSDKCommon
 public struct SyncOptions: Sendable, Equatable {
   /// What happens to a record that was changed on both sides.
   public var mergeMode: SyncMergeMode
-  /// The fields that go up, unless the target has lists of its own. Sync up only.
+  /// The fields that are uploaded, unless the target has lists of its own. Sync up only.
   public var fieldlist: [String]?
   /// Whether the modification dates that the server gave to sent records are fetched at once. Sync up
   /// only; default: false.
@@ -23,7 +23,7 @@ public struct SyncOptions: Sendable, Equatable {
   ///
   /// A transaction that takes long to commit leaves records whose dates lie before those of records
   /// that could be read earlier: a sync down that asks only for newer ones never sees them. It costs
-  /// that the records of the window come again with every run. Those that nobody has changed there since
+  /// that the records of the window come again with every run. Those that have not changed on the server since
   /// replace no edit, in any merge mode.
   public var lateCommitWindow: Duration
 

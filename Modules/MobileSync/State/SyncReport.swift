@@ -2,7 +2,7 @@ import SalesforceSDKCommon
 import SmartStore
 
 /// A sync with what a person wants to know of it: how far it is, how fast, until when, and which records
-/// of its soup need somebody, and why.
+/// of its soup need attention, and why.
 public struct SyncReport: Sendable {
   /// The sync as it is stored.
   public let state: SyncState

@@ -153,7 +153,7 @@ struct SyncStateStore: Sendable {
   }
 
   private static func missing(_ id: Int64) -> SyncError {
-    SyncError(.doesNotExist, "Sync \(id) does not exist any more. Make it anew.")
+    SyncError(.doesNotExist, "Sync \(id) does not exist any more. Create it again.")
   }
 
   /// Removes a sync; one that does not exist is no error.

@@ -44,7 +44,7 @@ public struct CompositeStep: Sendable {
   /// Sends steps with one composite request, which keeps going when one fails.
   ///
   /// - Returns: One outcome per step, in the same order; a record whose related record is gone is
-  ///   refused with `ENTITY_IS_DELETED`. What the answer does not name is unanswered.
+  ///   refused with `ENTITY_IS_DELETED`. What the response does not name is `unanswered`.
   /// - Throws: As ``SyncContext/json(for:)``.
   public static func send(
     _ steps: [CompositeStep], in context: SyncContext
@@ -63,17 +63,17 @@ public struct CompositeStep: Sendable {
     }
     let request = try RestRequest.composite(parts, apiVersion: context.apiVersion)
     let json = try await context.json(for: request)
-    guard let answers = json["compositeResponse"], answers.kind == .array else {
+    guard let responses = json["compositeResponse"], responses.kind == .array else {
       throw SyncContext.unexpectedForm(json, of: request, expected: "a composite response")
     }
     let byName = Dictionary(
-      answers.elements.map { ($0["referenceId"]?.string ?? "", $0) },
+      responses.elements.map { ($0["referenceId"]?.string ?? "", $0) },
       uniquingKeysWith: { first, _ in first })
     return zip(steps, names).map { step, name in
-      guard let answer = byName[name], let status = answer["httpStatusCode"]?.int64 else {
+      guard let response = byName[name], let status = response["httpStatusCode"]?.int64 else {
         return .unanswered
       }
-      let body = answer["body"]
+      let body = response["body"]
       return SyncUpOutcome(
         status: Int(clamping: status), body: body?.kind == .object ? body : nil,
         error: body?[0]?.value ?? (body?.kind == .object ? body?.value : nil),
@@ -81,7 +81,7 @@ public struct CompositeStep: Sendable {
     }
   }
 
-  /// A name for each record: its id, where that is allowed and nobody else's in this request.
+  /// A name for each record: its id, where that is allowed and unique in this request.
   static func referenceIds(of records: [SyncUpRecord]) -> [String] {
     var taken: Set<String> = []
     return records.enumerated().map { index, record in

@@ -64,7 +64,7 @@ public struct IdQuery: Sendable {
     of request: RestRequest, field: String, in context: SyncContext
   ) async throws -> Set<String> {
     try SyncContext.ids(
-      of: try await allRecords(of: request, in: context), in: field, answering: request)
+      of: try await allRecords(of: request, in: context), in: field, from: request)
   }
 
   /// The records of all pages of a query.
@@ -87,11 +87,11 @@ public struct IdQuery: Sendable {
 }
 
 extension SyncPage where Cursor == String {
-  /// Sends a query and reads the page that it is answered with:
+  /// Sends a query and reads the page that it returns:
   /// `{"totalSize": n, "records": […], "nextRecordsUrl": "…" or null}`.
   ///
-  /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the answer is no
-  ///   page, or one whose next page cannot be told or is itself.
+  /// - Throws: As ``SyncContext/json(for:)``; ``SyncError`` `unexpectedResponse` if the response is not a
+  ///   query result page, or its `nextRecordsUrl` is missing or points to itself.
   public init(_ request: RestRequest, in context: SyncContext) async throws {
     let json = try await context.json(for: request)
     guard let records = json[SyncKeys.records], records.kind == .array else {

@@ -34,7 +34,7 @@ public protocol MultiSoupSyncDownTarget: SyncDownTarget {
 }
 
 extension MultiSoupSyncDownTarget {
-  /// Nil: ``remoteIds(inSoups:in:)`` answers for all soups.
+  /// Nil: ``remoteIds(inSoups:in:)`` serves all soups.
   public func remoteIds(
     for localIds: [String], in context: SyncContext
   ) async throws -> Set<String>? { nil }

@@ -1,4 +1,4 @@
-/// A sync down target whose records nobody edits here, such as descriptions of objects.
+/// A sync down target whose records are never edited locally, such as descriptions of objects.
 ///
 /// Their soup needs an index on the id field alone, not on `__local__`; every page replaces what is
 /// there.

@@ -12,7 +12,7 @@ public protocol RemoteRecordFetching: SyncUpTarget {
   ///   - records: Records of one object type that exist on the server as far as is known here; at most
   ///     2,000.
   ///   - fields: The fields that are needed, the id field left out.
-  /// - Returns: One answer per record, in the same order.
+  /// - Returns: One result per record, in the same order.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
   func remoteRecords(
     of records: [SyncUpRecord], fields: [String], in context: SyncContext
@@ -21,7 +21,7 @@ public protocol RemoteRecordFetching: SyncUpTarget {
 
 /// What the server has of a record.
 public enum RemoteRecord: Sendable {
-  /// The record, with the fields that were asked for.
+  /// The record, with the fields that were requested.
   case record(JSONSlice)
   /// The record does not exist any more, or is not visible.
   case gone
@@ -54,9 +54,9 @@ extension RemoteRecord {
         throw SyncContext.unexpectedForm(
           json, of: request, expected: "a list with one record per id")
       }
-      var answers = json.elements.map { $0.isNull ? RemoteRecord.gone : .record($0) }
-      answers += Array(repeating: .unknown, count: max(slice.count - answers.count, 0))
-      found += answers.prefix(slice.count)
+      var results = json.elements.map { $0.isNull ? RemoteRecord.gone : .record($0) }
+      results += Array(repeating: .unknown, count: max(slice.count - results.count, 0))
+      found += results.prefix(slice.count)
     }
     return found
   }
@@ -75,7 +75,7 @@ extension RemoteRecord {
     if response.status == 404 {
       // The page of something that stands before the platform must not remove a row.
       guard response.body.isEmpty || json != nil else {
-        throw SyncContext.unexpectedAnswer(response, to: request, expected: "the platform's")
+        throw SyncContext.unexpectedResponse(response, to: request, expected: "the platform's")
       }
       return .gone
     }

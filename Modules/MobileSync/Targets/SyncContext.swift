@@ -7,9 +7,9 @@ public import SmartStore
 ///
 /// `RestClient` is one; a test gives one that plays a script.
 public protocol SyncRequestSender: Sendable {
-  /// Sends a request and gives the answer, whatever its status.
+  /// Sends a request and returns the response, whatever its status.
   ///
-  /// - Throws: An error of the sender's choice if there is no whole answer; `CancellationError` as
+  /// - Throws: An error of the sender's choice if there is no complete response; `CancellationError` as
   ///   it is.
   func response(to request: RestRequest) async throws -> RestResponse
 
@@ -43,8 +43,8 @@ public struct SyncContext: Sendable {
   public internal(set) var soupName: String
   /// The sync.
   public let syncId: Int64
-  /// The user whose requests these are; nil if the manager was made without one, and then records cannot
-  /// be told by who made them.
+  /// The user whose requests these are; nil if the manager was made without one, and then the creators of records
+  /// are unknown.
   public let userId: String?
   /// What happens to records that were changed on both sides, as the sync's options say. The engine sees
   /// to it; a target that can let the server look again, as with a condition on a date, may do so.
@@ -55,7 +55,7 @@ public struct SyncContext: Sendable {
 
   let sender: any SyncRequestSender
   let signal: StopSignal
-  /// What the answers say of the server's time.
+  /// What the responses say of the server's time.
   let serverClock: ServerClock
   /// Which soups were searched for records with several entries.
   var doubles = DoubleSearch()
@@ -76,11 +76,11 @@ public struct SyncContext: Sendable {
     }
   }
 
-  /// Sends a request with sync's mark in the user agent and gives the answer.
+  /// Sends a request with sync's mark in the user agent and returns the response.
   ///
-  /// - Returns: The answer, also one with a status outside of 200 to 299.
-  /// - Throws: ``SyncError`` `transport` without an answer; `invalidRequest` if nothing was sent;
-  ///   `unexpectedResponse` if what came is no answer, or too long; `server` for what concerns the
+  /// - Returns: The response, also one with a status outside of 200 to 299.
+  /// - Throws: ``SyncError`` `transport` without a response; `invalidRequest` if nothing was sent;
+  ///   `unexpectedResponse` if what came is not a response, or too long; `server` for what concerns the
   ///   whole run and not one request: 401 after the session could not be renewed, 429 and 503.
   public func response(to request: RestRequest) async throws -> RestResponse {
     try checkStop()
@@ -114,12 +114,12 @@ public struct SyncContext: Sendable {
     _ = try await response(to: .resources())
   }
 
-  /// Sends a request and gives the JSON of the answer.
+  /// Sends a request and returns the JSON of the response.
   ///
   /// Runs apart from the caller, since reading a page takes time.
   ///
   /// - Throws: As ``response(to:)``; ``SyncError`` `server` for every status outside of 200 to 299,
-  ///   `unexpectedResponse` if the answer is no JSON.
+  ///   `unexpectedResponse` if the response is not JSON.
   @concurrent public func json(for request: RestRequest) async throws -> JSONSlice {
     try await datedJSON(for: request).json
   }
@@ -154,17 +154,17 @@ public struct SyncContext: Sendable {
     } catch {
       throw SyncError(
         .unexpectedResponse,
-        "The answer to \(request) is not JSON. Look at what stands between this program and the server.",
+        "The response to \(request) is not JSON. Check for a proxy or a captive portal.",
         status: response.status, body: beginning(of: response.body), cause: error)
     }
   }
 
-  /// The error for an answer that is JSON but not of the form that the request is answered with.
+  /// The error for a response that is JSON but not of the form that the request returns.
   public static func unexpectedForm(
     _ json: JSONSlice, of request: RestRequest, expected: String
   ) -> SyncError {
     SyncError(
-      .unexpectedResponse, "The answer to \(request) is not \(expected).",
+      .unexpectedResponse, "The response to \(request) is not \(expected).",
       body: beginning(of: json.utf8))
   }
 
@@ -172,10 +172,10 @@ public struct SyncContext: Sendable {
   ///
   /// A record whose id cannot be read would pass for one that is gone, so it is an error.
   ///
-  /// - Parameter request: What they answer.
+  /// - Parameter request: The request that returned them.
   /// - Throws: ``SyncError`` `unexpectedResponse` if a record has no text in the field.
   public static func ids(
-    of records: some Sequence<JSONSlice>, in field: String, answering request: RestRequest
+    of records: some Sequence<JSONSlice>, in field: String, from request: RestRequest
   ) throws(SyncError) -> Set<String> {
     var ids: Set<String> = []
     for record in records {
@@ -188,20 +188,20 @@ public struct SyncContext: Sendable {
     return ids
   }
 
-  /// The error for an answer of whatever status that the server cannot have given.
-  public static func unexpectedAnswer(
+  /// The error for a response, whatever its status, that the server cannot have sent.
+  public static func unexpectedResponse(
     _ response: RestResponse, to request: RestRequest, expected: String
   ) -> SyncError {
     SyncError(
       .unexpectedResponse,
-      "The answer to \(request) is not \(expected). Look at what stands between this program and the "
+      "The response to \(request) is not \(expected). Look at what stands between this program and the "
         + "server.", status: response.status, body: beginning(of: response.body))
   }
 
-  /// The error for an answer whose status is not one of success.
+  /// The error for a response whose status is not one of success.
   public static func serverError(_ response: RestResponse, _ request: RestRequest) -> SyncError {
     SyncError(
-      .server, sentence(RestError(answer: response, to: request)), status: response.status,
+      .server, sentence(RestError(response: response, to: request)), status: response.status,
       body: beginning(of: response.body))
   }
 
@@ -214,7 +214,8 @@ public struct SyncContext: Sendable {
       }
       if error.code == .notAuthenticated {
         return SyncError(
-          .noRestClient, "There is nobody to send \(request) as. Log in first.", cause: error)
+          .noRestClient, "Cannot send \(request): no authenticated user. Log in first.",
+          cause: error)
       }
     }
     if let error = error as? OAuthError, !error.code.isTransient {
@@ -225,7 +226,7 @@ public struct SyncContext: Sendable {
     if let error = error as? AccountError {
       return SyncError(
         .noRestClient,
-        "The account's tokens cannot be used for \(request): \(error.message). Correct that first.",
+        "The account's tokens cannot be used for \(request): \(error.message) Correct that first.",
         cause: error)
     }
     // Errors of our own modules hold no record data; what others say may.
@@ -238,48 +239,48 @@ public struct SyncContext: Sendable {
         .invalidRequest,
         "\(request) cannot be sent (\(reason)). Correct the target or the account's server.",
         cause: error)
-    case .unusableAnswer:
+    case .unusableResponse:
       return SyncError(
         .unexpectedResponse,
-        "The answer to \(request) cannot be used (\(reason)). Look at what stands between this "
+        "The response to \(request) cannot be used (\(reason)). Look at what stands between this "
           + "program and the server, or let the target ask for less.", cause: error)
-    case .noAnswer:
+    case .noResponse:
       return SyncError(
         .transport,
-        "The server did not answer \(request) (\(reason)). Try again when it can be reached.",
+        "The server did not respond to \(request) (\(reason)). Try again when it can be reached.",
         cause: error)
     }
   }
 
-  /// What a failed exchange means for the work that was asked for.
+  /// What a failed exchange means for the work that was requested.
   private enum Failure {
     /// The request never left.
     case nothingSent
-    /// The server may have done it; what came back helps nobody.
-    case unusableAnswer
+    /// The server may have done it; the response is unusable.
+    case unusableResponse
     /// The server may have done it, and trying again may help.
-    case noAnswer
+    case noResponse
 
     init(_ error: any Error) {
       switch error {
       case let error as RestError: self.init(error.code)
       case let error as TransportError: self.init(RestError(error).code)
-      default: self = .noAnswer
+      default: self = .noResponse
       }
     }
 
     private init(_ code: RestError.Code) {
       switch code {
       case .invalidRequest, .insecureURL, .tooManyRecords: self = .nothingSent
-      case .tooLarge, .malformedResponse, .emptyResponse: self = .unusableAnswer
-      default: self = .noAnswer
+      case .tooLarge, .malformedResponse, .emptyResponse: self = .unusableResponse
+      default: self = .noResponse
       }
     }
   }
 
-  /// The message of a refused request, with the server's codes and the remedy, as a sentence.
+  /// The message of a refused request, with the server's codes and the remedy.
   private static func sentence(_ error: RestError) -> String {
-    "\(error.message.prefix(1).uppercased())\(error.message.dropFirst())."
+    error.message
   }
 
   /// As much of a body as an error keeps.
@@ -293,7 +294,7 @@ extension SyncContext {
   ///
   /// - Parameters:
   ///   - store: The store that the target may read.
-  ///   - sender: What answers its requests.
+  ///   - sender: Sends its requests.
   public init(
     store: SmartStore, soupName: String, syncId: Int64 = 1, userId: String? = nil,
     mergeMode: SyncMergeMode, sender: any SyncRequestSender

@@ -26,7 +26,7 @@ public protocol SyncDownTarget: SyncTarget {
   /// - Parameter maxTimeStamp: In milliseconds since 1970. Greater than 0: only what changed after
   ///   it is needed. A first run gets -1.
   /// - Returns: The page with the total size, nil if there is nothing to sync at all.
-  /// - Throws: Whatever the context's calls throw; ``SyncError`` for an answer of the wrong form.
+  /// - Throws: Whatever the context's calls throw; ``SyncError`` for a response of the wrong form.
   func startFetch(
     since maxTimeStamp: Int64, in context: SyncContext
   ) async throws -> SyncPage<Cursor>?
@@ -41,7 +41,7 @@ public protocol SyncDownTarget: SyncTarget {
   ///
   /// A target that sends several requests calls ``SyncContext/checkStop()`` between them.
   ///
-  /// - Parameter localIds: The ids of the clean records that this sync brought. The answer may hold
+  /// - Parameter localIds: The ids of the clean records that this sync brought. The result may hold
   ///   others too.
   /// - Returns: nil if the target cannot tell; then nothing is removed.
   /// - Throws: As ``startFetch(since:in:)``. Then nothing is removed.
@@ -53,7 +53,7 @@ extension SyncDownTarget {
   public var isSortedByModificationDate: Bool { false }
 }
 
-/// Records that came in one answer.
+/// Records that came in one response.
 public struct SyncPage<Cursor: Sendable>: Sendable {
   /// The records as the server wrote them. Each must be a JSON object that holds the target's id
   /// field. Of two records with the same id the later wins.
@@ -64,7 +64,7 @@ public struct SyncPage<Cursor: Sendable>: Sendable {
   /// whatever the records' dates say. nil: up to the newest of these dates.
   ///
   /// For targets that learn which records to bring before they bring them: what changed in between may be
-  /// newer than a record that nobody has listed.
+  /// newer than a record that was not listed.
   public let completeUntil: Int64?
   /// What the target keeps for its next run, which finds it in ``SyncContext/targetState``: stored together with
   /// the watermark once the run is done, and not if it stops or fails. nil: nothing changes; empty: the target

@@ -49,8 +49,8 @@ public protocol SyncTarget: Sendable {
   /// - Throws: ``SyncError`` `invalidTarget`, naming the key that is missing or wrong.
   init(configuration: JSONObject) throws
 
-  /// The keys of its own, so that ``init(configuration:)`` gives an equal target. A key of a file of syncs
-  /// that is not among them is told as one that means nothing (``SyncsConfig``).
+  /// The keys of its own, so that ``init(configuration:)`` gives an equal target. A key of a sync configuration file
+  /// that is not among them is reported as unknown (``SyncsConfig``).
   ///
   /// The engine adds `type`, `iOSImpl`, `idFieldName` and `modificationDateFieldName`.
   var configuration: JSONObject { get }

@@ -4,7 +4,7 @@ import Synchronization
 /// The kinds of targets that stored syncs and config files can name.
 ///
 /// It starts empty: the standard targets are registered by `StandardSyncTargets.register(into:)`, a
-/// stranger's by ``register(_:)-swift.method`` in the same way. Targets are looked up when a sync
+/// third party's by ``register(_:)-swift.method`` in the same way. Targets are looked up when a sync
 /// is made and again whenever it runs.
 public final class SyncTargetRegistry: Sendable {
   private struct Contents {
@@ -56,7 +56,7 @@ public final class SyncTargetRegistry: Sendable {
 
   /// Builds a sync down target from its JSON: by `iOSImpl`, else by `type`, else by `androidImpl`.
   ///
-  /// - Throws: ``SyncError`` `unknownTarget`, naming what was looked for; `invalidTarget` if the
+  /// - Throws: ``SyncError`` `unknownTarget`, naming the requested target; `invalidTarget` if the
   ///   target cannot be built.
   public func downTarget(from json: JSONObject) throws -> any SyncDownTarget {
     let name = Self.names(in: json)

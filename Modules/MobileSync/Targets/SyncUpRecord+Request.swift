@@ -64,7 +64,7 @@ extension SyncUpRecord {
   /// The id of a record that an upsert has changed without saying which: the external id's value if
   /// it is the id, else asked of the server.
   ///
-  /// - Returns: nil if the server does not say or cannot be asked: what was sent has arrived all the same,
+  /// - Returns: nil if the server does not say or cannot be reached: what was sent has arrived all the same,
   ///   and so have the records that went with it.
   public func idAfterUpsert(idFieldName: String, in context: SyncContext) async -> String? {
     guard action == .upsert, let externalId else { return nil }
@@ -79,12 +79,12 @@ extension SyncUpRecord {
 }
 
 extension SyncUpOutcome {
-  /// What the answer to the ``SyncUpRecord/request(with:unlessModifiedSince:)`` of one record says.
+  /// What the response to the ``SyncUpRecord/request(with:unlessModifiedSince:)`` of one record says.
   ///
   /// 404 means gone for an update or delete, 412 outdated.
   ///
   /// - Parameters:
-  ///   - body: The answer's JSON; nil if it has none.
+  ///   - body: The response's JSON; nil if it has none.
   ///   - error: What is kept of a refusal.
   public init(status: Int, body: JSONSlice?, error: JSONValue?, of action: SyncUpAction) {
     switch status {
@@ -98,8 +98,8 @@ extension SyncUpOutcome {
     }
   }
 
-  /// Whether an answer with this status leaves open whether the platform did what it was asked to: something
-  /// between here and there gave up waiting, or nobody says why it failed.
+  /// Whether a response with this status leaves open whether the platform did what was requested: an
+  /// intermediary stopped waiting, or the cause of the failure is unknown.
   static func saysNothing(_ status: Int, hasReason: Bool) -> Bool {
     switch status {
     case 408, 425, 499, 502, 504: true

@@ -27,13 +27,13 @@ public protocol SyncUpTarget: SyncTarget {
   ///   unanswered.
   /// - Throws: If the group failed as a whole. ``SyncError`` `server` with a status below 500 and
   ///   `invalidRequest` mean that the server did nothing; after every other error, and after the
-  ///   statuses 408, 425 and 499, it may have done what it was asked to.
+  ///   statuses 408, 425 and 499, it may have done what was requested.
   func send(_ group: [SyncUpRecord], in context: SyncContext) async throws -> [SyncUpOutcome]
 
   /// When the server's records were modified last, for conflict detection.
   ///
   /// - Parameter records: Records that exist on the server as far as is known here.
-  /// - Returns: One answer per record, in the same order.
+  /// - Returns: One result per record, in the same order.
   /// - Throws: As ``send(_:in:)``.
   func remoteDates(of records: [SyncUpRecord], in context: SyncContext) async throws -> [RemoteDate]
 }
@@ -49,14 +49,14 @@ extension SyncUpTarget {
 ///
 /// Without it the entry of such a record is held as a conflict of kind ``SyncConflict/Kind/inDoubt`` and not sent
 /// again, unless an external id field makes sending it again safe.
-public protocol LostCreateFinding: SyncUpTarget {
+public protocol UnacknowledgedCreateFinding: SyncUpTarget {
   /// Looks on the server for records that earlier, unacknowledged requests may have created.
   ///
   /// - Returns: For each record, in the same order, the ids of server records that agree with it in
   ///   every field that was sent. The engine takes one that cannot be another record of this device.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
   func candidates(
-    for lost: [LostCreate], in context: SyncContext
+    for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[String]]
 
   /// Looks on the server for all records that earlier, unacknowledged requests may have created, also for those
@@ -68,22 +68,22 @@ public protocol LostCreateFinding: SyncUpTarget {
   ///   not have the record, and it is sent again; nil that the server does not say, and it is held.
   /// - Throws: As ``SyncUpTarget/send(_:in:)``.
   func possibleRecords(
-    for lost: [LostCreate], in context: SyncContext
-  ) async throws -> [[LostCreateCandidate]?]
+    for lost: [UnacknowledgedCreate], in context: SyncContext
+  ) async throws -> [[UnacknowledgedCreateCandidate]?]
 }
 
-extension LostCreateFinding {
+extension UnacknowledgedCreateFinding {
   public func possibleRecords(
-    for lost: [LostCreate], in context: SyncContext
-  ) async throws -> [[LostCreateCandidate]?] {
+    for lost: [UnacknowledgedCreate], in context: SyncContext
+  ) async throws -> [[UnacknowledgedCreateCandidate]?] {
     try await candidates(for: lost, in: context).map { ids in
-      ids.map { LostCreateCandidate(id: $0, agrees: true) }
+      ids.map { UnacknowledgedCreateCandidate(id: $0, agrees: true) }
     }
   }
 }
 
 /// A record of the server that an unacknowledged create may have made.
-public struct LostCreateCandidate: Sendable {
+public struct UnacknowledgedCreateCandidate: Sendable {
   /// The record's id.
   public let id: String
   /// Whether it agrees in every field that was sent.
@@ -100,20 +100,20 @@ public struct LostCreateCandidate: Sendable {
 }
 
 /// A record that was to be made and was never heard of.
-public struct LostCreate: Sendable {
+public struct UnacknowledgedCreate: Sendable {
   /// The record as it was sent.
   public let record: SyncUpRecord
   /// The time, in milliseconds since 1970, before which it was certainly not sent.
   public let sentAfter: Int64
 
-  /// Describes a lost create.
+  /// Describes an unacknowledged create.
   public init(record: SyncUpRecord, sentAfter: Int64) {
     self.record = record
     self.sentAfter = sentAfter
   }
 }
 
-/// Which fields of a record go up.
+/// Which fields of a record are uploaded.
 ///
 /// JSON keys: `createFieldlist`, `updateFieldlist`, `externalIdFieldName`, `fillsExternalId`, each only when set.
 public struct SyncUpFields: Sendable, Equatable {
@@ -121,7 +121,7 @@ public struct SyncUpFields: Sendable, Equatable {
   public var createFieldlist: [String]?
   /// The fields of updates; nil means those of the sync's options.
   public var updateFieldlist: [String]?
-  /// The field by which the server finds a record that was made here. A create becomes an upsert if
+  /// The field by which the server finds a record that was created locally. A create becomes an upsert if
   /// the record has a value for it, so that sending it twice makes one record.
   public var externalIdFieldName: String?
   /// Whether an entry that was created locally and has no value for the external id field gets a UUID there
@@ -170,8 +170,8 @@ public struct SyncUpFields: Sendable, Equatable {
 
 /// What the server did with one record.
 public enum SyncUpOutcome: Sendable, Equatable {
-  /// It did what it was asked to; the record's id, if the answer holds it. A record that was made here
-  /// and gets no id counts as ``unanswered``.
+  /// It did what was requested; the record's id, if the response holds it. A record that was created
+  /// locally and gets no id counts as ``unanswered``.
   case succeeded(id: String?)
   /// The record is not there any more; what the server said.
   case gone(JSONValue)
@@ -180,6 +180,6 @@ public enum SyncUpOutcome: Sendable, Equatable {
   /// The record was not written, since it was changed on the server after the local copy came from
   /// there. It counts as a conflict: the row stays as it is.
   case outdated
-  /// The answer says nothing about this record.
+  /// The response says nothing about this record.
   case unanswered
 }

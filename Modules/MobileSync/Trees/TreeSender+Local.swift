@@ -7,19 +7,19 @@ extension TreeSender {
   func refuse(_ steps: [TreeWork.Step]) async throws {
     let error = SyncUpDecision.clientError(
       "PARENT_NOT_SENT", "The record's parent is not on the server, so it cannot be sent yet.")
-    let settlement = TreeSettlement(plan: plan, time: run.now())
-    try await settlement.write(steps.map { ($0, .keepError(error)) }, waiting: [])
+    let effect = TreeEffectWriter(plan: plan, time: run.now())
+    try await effect.write(steps.map { ($0, .keepError(error)) }, waiting: [])
       .outcomes.forEach(run.reportOutcome)
   }
 
-  /// Settles the records that need no request: rows that the server never had, and those that cannot
+  /// Completes the records that need no request: rows that the server never had, and those that cannot
   /// be sent.
   ///
   /// - Returns: False if the parent was to be removed and stays after all.
-  func settleLocally(_ work: TreeWork, _ tree: LocalTree) async throws -> Bool {
+  func completeLocally(_ work: TreeWork, _ tree: LocalTree) async throws -> Bool {
     if work.removed.isEmpty && work.refused.isEmpty { return true }
-    let settlement = TreeSettlement(plan: plan, time: run.now(), tree: tree)
-    let outcomes = try await settlement.write(removed: work.removed, refused: work.refused)
+    let effect = TreeEffectWriter(plan: plan, time: run.now(), tree: tree)
+    let outcomes = try await effect.write(removed: work.removed, refused: work.refused)
     outcomes.forEach(run.reportOutcome)
     return work.removed.filter(\.isParent).allSatisfy { parent in
       outcomes.contains {
@@ -28,26 +28,26 @@ extension TreeSender {
     }
   }
 
-  /// Records that refer to others that have not gone up stay for the next run.
-  func settleLocally(waiting steps: [TreeWork.Step]) async throws {
+  /// Records that refer to others that were not uploaded stay for the next run.
+  func completeLocally(waiting steps: [TreeWork.Step]) async throws {
     let time = run.now()
-    try await settleLocally(
+    try await completeLocally(
       waiting: steps.map {
         plan.outcome(of: $0, .waiting, id: $0.record.id, time, hasAction: false)
       })
   }
 
-  func settleLocally(waiting outcomes: [SyncRecordOutcome]) async throws {
+  func completeLocally(waiting outcomes: [SyncRecordOutcome]) async throws {
     try await save(outcomes)
   }
 
-  func settleLocally(held work: TreeWork, _ kind: SyncRecordOutcome.Kind) async throws {
+  func completeLocally(held work: TreeWork, _ kind: SyncRecordOutcome.Kind) async throws {
     let time = run.now()
     let own = kind == .conflict ? try await entriesInConflict(work) : []
     try await save(
       work.steps.compactMap { step in
         let part = plan.part(isParent: step.isParent)
-        // What is still to be looked for stays marked.
+        // What is still to be searched stays marked.
         if part.unclear[step.record.entryId] != nil { return nil }
         let isOwn =
           kind != .conflict || own.contains("\(part.records.soupName)/\(step.record.entryId)")
@@ -56,7 +56,7 @@ extension TreeSender {
       })
   }
 
-  func settleLocally(withoutWork entryId: Int64) async throws {
+  func completeLocally(withoutWork entryId: Int64) async throws {
     try await save([
       SyncRecordOutcome(
         syncId: run.context.syncId, soupName: run.context.soupName, entryId: entryId, recordId: nil,

@@ -66,7 +66,7 @@ extension TreeSender {
     let accepted = accepted.children.union(sent.taken.filter { !$0.isParent }.map(\.record.entryId))
     let united = try await plan.childRun.uniteLost(edited, accepted: accepted, plan.children)
     sent.childrenInConflict.formUnion(united.inConflict)
-    try await settleLocally(
+    try await completeLocally(
       waiting: steps.filter { united.entries[$0.record.entryId] != nil }.map { step in
         TreeWork.Step(
           isParent: false, record: step.record.moved(to: united.entries[step.record.entryId]),

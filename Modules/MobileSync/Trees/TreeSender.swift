@@ -48,7 +48,7 @@ struct TreeSender: Sendable {
     /// The id that children are given.
     var parentId: String?
     var waiting: [TreeWork.Step]
-    /// How often a lost parent, and lost children, may still be made anew.
+    /// How often a lost parent, and lost children, may still be created again.
     var parentRetries = 1
     var childRetries = 1
     var sent = Sent()
@@ -63,12 +63,12 @@ struct TreeSender: Sendable {
     treeOf entryId: Int64, _ target: some TreeSyncUpTarget, noting conflicts: inout Set<String>
   ) async throws -> Sent {
     guard let tree = try await resolvedTree(entryId) else {
-      try await settleLocally(withoutWork: entryId)
+      try await completeLocally(withoutWork: entryId)
       return Sent()
     }
     var work = try await narrowed(TreeWork(tree, plan.rules))
     if work.isEmpty {
-      try await settleLocally(withoutWork: entryId)
+      try await completeLocally(withoutWork: entryId)
       return Sent()
     }
     var reason = plan.reasonToHold(tree)
@@ -76,15 +76,15 @@ struct TreeSender: Sendable {
       reason = try await check(tree, target, noting: &conflicts)
     }
     if let reason {
-      try await settleLocally(held: work, reason)
+      try await completeLocally(held: work, reason)
       return Sent()
     }
-    guard try await settleLocally(work, tree) else {
-      // The deletion was taken back meanwhile: the next run decides anew.
-      try await settleLocally(withoutWork: entryId)
+    guard try await completeLocally(work, tree) else {
+      // The deletion was taken back since: the next run decides again.
+      try await completeLocally(withoutWork: entryId)
       return Sent()
     }
-    try await settleLocally(waiting: work.takeWaiting(plan))
+    try await completeLocally(waiting: work.takeWaiting(plan))
     var course = Course(tree: tree, parentId: id(of: tree), waiting: work.steps)
     if work.steps.first(where: \.isParent)?.record.makesRecord == true { course.parentId = nil }
     while !course.waiting.isEmpty {
@@ -103,7 +103,7 @@ struct TreeSender: Sendable {
     noting conflicts: inout Set<String>
   ) async throws -> [SyncUpRecord] {
     var work = try await narrowed(TreeWork(steps: steps))
-    try await settleLocally(waiting: work.takeWaiting(plan))
+    try await completeLocally(waiting: work.takeWaiting(plan))
     var taken: [SyncUpRecord] = []
     let size = max(target.maxStepsPerRequest, 1)
     for start in stride(from: 0, to: work.steps.count, by: size) {
@@ -123,14 +123,14 @@ struct TreeSender: Sendable {
     guard let tree = try await tree(parent.entryId) else { return }
     let work = TreeWork(tree, plan.rules)
     if work.removedLast != nil {
-      try await settleLocally(
+      try await completeLocally(
         waiting: [
           SyncRecordOutcome(
             syncId: run.context.syncId, soupName: run.context.soupName, entryId: parent.entryId,
             recordId: parent.id, action: nil, kind: .waiting, time: run.now())
         ])
     } else if work.steps.isEmpty {
-      _ = try await settleLocally(work, tree)
+      _ = try await completeLocally(work, tree)
     }
   }
 
@@ -175,9 +175,9 @@ struct TreeSender: Sendable {
     let (parentIds, childIds) = (ids(isParent: true), ids(isParent: false))
     let bases = try await store.read { reader in
       (
-        parents: try BaseStore(soupName: plan.parents.records.soupName)
+        parents: try BaseVersionStore(soupName: plan.parents.records.soupName)
           .bases(of: parentIds, in: reader),
-        children: try BaseStore(soupName: plan.children.records.soupName)
+        children: try BaseVersionStore(soupName: plan.children.records.soupName)
           .bases(of: childIds, in: reader)
       )
     }
@@ -227,13 +227,13 @@ struct TreeSender: Sendable {
       outcomes = try await target.send(steps: composite, in: context)
     } catch {
       for isParent in [true, false] {
-        try await plan.run(isParent: isParent).settleFailure(
+        try await plan.run(isParent: isParent).applyFailure(
           error, of: steps.filter { $0.isParent == isParent }.map(\.record))
       }
       throw error
     }
     let isParentLost = await isParentGone(steps, outcomes, course, target)
-    try await settle(
+    try await applyResults(
       steps, verdict(steps, outcomes, course, isParentLost: isParentLost), &course, entryId, target)
   }
 
@@ -262,9 +262,9 @@ struct TreeSender: Sendable {
     return (try? await target.remoteDates(ofTreeWithParent: id, in: run.context))?.parent == .gone
   }
 
-  /// What the answers mean for the rest of the tree.
+  /// What the responses mean for the rest of the tree.
   private struct Verdict {
-    var settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)] = []
+    var acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)] = []
     var isParentLost = false
     var lostChildren: [TreeWork.Step] = []
     /// The entries, parents' and children's, whose records are gone on the server.
@@ -281,24 +281,24 @@ struct TreeSender: Sendable {
       let outcome = index < outcomes.count ? outcomes[index] : .unanswered
       let retries = step.isParent ? course.parentRetries : course.childRetries
       if step.isLinked, Self.saysParentIsGone(outcome), case .rejected(let error) = outcome {
-        // The parent's row decides: it is made anew, or left as it is for the next sync down.
+        // The parent's row decides: it is created again, or left as it is for the next sync down.
         if isParentLost, plan.parents.mayRecreate {
           verdict.isParentLost = true
         } else if isParentLost {
-          verdict.settled.append((step, .conflict))
+          verdict.acknowledged.append((step, .conflict))
           verdict.withoutParent.insert(step.record.entryId)
         } else {
-          verdict.settled.append(
+          verdict.acknowledged.append(
             (step, mode == .leaveIfChanged ? .conflict : .keepError(error)))
         }
         continue
       }
       if case .gone(let error) = outcome, step.record.action == .update {
         if !plan.parents.mayRecreate {
-          verdict.settled.append((step, plan.parents.merge == nil ? .conflict : .deletedThere))
+          verdict.acknowledged.append((step, plan.parents.merge == nil ? .conflict : .deletedThere))
           verdict.deletedThere.insert(step.record.entryId)
         } else if retries == 0 {
-          verdict.settled.append((step, .keepError(error)))
+          verdict.acknowledged.append((step, .keepError(error)))
         } else if step.isParent {
           verdict.isParentLost = true
         } else {
@@ -306,8 +306,8 @@ struct TreeSender: Sendable {
         }
         continue
       }
-      verdict.settled.append(
-        (step, SyncUpSettlement(outcome, of: step.record, mayRecreate: false)))
+      verdict.acknowledged.append(
+        (step, SyncUpEffect(outcome, of: step.record, mayRecreate: false)))
     }
     return verdict
   }
@@ -317,13 +317,13 @@ struct TreeSender: Sendable {
     return (error["errorCode"] ?? error["statusCode"])?.string == "ENTITY_IS_DELETED"
   }
 
-  /// Brings the answers into the soups and finds out what is left to do.
-  private func settle(
+  /// Writes the results into the soups and finds out what is left to do.
+  private func applyResults(
     _ steps: [TreeWork.Step], _ verdict: Verdict, _ course: inout Course, _ entryId: Int64,
     _ target: some TreeSyncUpTarget
   ) async throws {
-    for (step, settlement) in verdict.settled {
-      guard case .clean(let newId) = settlement else { continue }
+    for (step, effect) in verdict.acknowledged {
+      guard case .clean(let newId) = effect else { continue }
       let record = step.record.taken(as: newId)
       course.sent.taken.append(Taken(isParent: step.isParent, record: record))
       if step.isParent { course.parentId = record.id }
@@ -340,18 +340,18 @@ struct TreeSender: Sendable {
             isLinked: step.isLinked)
         } + waiting
     }
-    let settlement = TreeSettlement(plan: plan, time: run.now(), tree: course.tree)
-    let written = try await settlement.write(verdict.settled, waiting: waiting)
+    let effect = TreeEffectWriter(plan: plan, time: run.now(), tree: course.tree)
+    let written = try await effect.write(verdict.acknowledged, waiting: waiting)
     if mode == .leaveIfChanged {
       try await note(
-        conflictsOf: verdict.settled.filter {
+        conflictsOf: verdict.acknowledged.filter {
           !verdict.withoutParent.contains($0.step.record.entryId)
         }, verdict.deletedThere, &course.conflicts)
     }
     if let parent = course.tree?.parent {
       try await keep(
         missing: parent,
-        of: verdict.settled.map(\.step.record).filter {
+        of: verdict.acknowledged.map(\.step.record).filter {
           verdict.withoutParent.contains($0.entryId)
         })
     }
@@ -376,22 +376,22 @@ struct TreeSender: Sendable {
     if let united = try await unitedParent(of: lost, &course.sent) {
       parentId = united
     } else {
-      parentId = try await TreeSettlement(plan: plan, time: run.now()).markLost(entryId, replaced)
+      parentId = try await TreeEffectWriter(plan: plan, time: run.now()).markLost(entryId, replaced)
     }
     guard let tree = try await tree(parentId) else { return }
     var work = TreeWork(tree, plan.rules)
     if course.sent.parentsInConflict.contains(parentId) {
-      return try await settleLocally(held: work, .conflict)
+      return try await completeLocally(held: work, .conflict)
     }
-    _ = try await settleLocally(work, tree)
-    try await settleLocally(waiting: work.takeWaiting(plan))
+    _ = try await completeLocally(work, tree)
+    try await completeLocally(waiting: work.takeWaiting(plan))
     if !work.steps.contains(where: { $0.isParent && $0.record.makesRecord }) {
       course.parentId = id(of: tree)
     }
     course.waiting = work.steps
   }
 
-  /// Remembers what has to be looked for if no answer comes.
+  /// Remembers what has to be searched on the server if no response comes.
   private func markInFlight(_ steps: [TreeWork.Step]) async throws {
     let time = run.now()
     let marks = steps.filter { run.needsMark($0.record) }.map { step in
@@ -407,7 +407,7 @@ struct TreeSender: Sendable {
 
 extension TreeSender.Sent {
   /// Follows entries to those that they have become one with.
-  fileprivate mutating func note(_ written: TreeSettlement.Written) {
+  fileprivate mutating func note(_ written: TreeEffectWriter.Written) {
     for index in taken.indices {
       let survivors = written.united(isParent: taken[index].isParent).survivors
       taken[index].record = taken[index].record.moved(to: survivors[taken[index].record.entryId])
@@ -432,7 +432,7 @@ extension TreeUpRun.Plan {
 }
 
 extension TreeWork {
-  /// Takes the steps out that have to wait for records that have not gone up, and gives them back; the
+  /// Removes the steps that have to wait for records that were not uploaded, and returns them; the
   /// others leave out the fields that are to go later. Without a parent that is to be made, its children
   /// have nowhere to go.
   mutating func takeWaiting(_ plan: TreeUpRun.Plan) -> [Step] {

@@ -1,8 +1,8 @@
 /// Sends parents together with their children.
 ///
 /// The engine finds the trees with local changes, decides what each record needs, splits what is too
-/// long for one request, makes lost records anew and gives children the ids of parents that were made
-/// with them. A plugin writes requests and reads answers. The soup of the sync itself is not used.
+/// long for one request, creates lost records again and gives children the ids of parents that were created
+/// with them. A plugin writes requests and reads responses. The soup of the sync itself is not used.
 public protocol TreeSyncUpTarget: SyncUpTarget {
   /// The soup of the parents.
   var parentSoup: SyncSoup { get }

@@ -65,7 +65,7 @@ extension TreeUpRun {
   func end(_ conflicts: Set<String>) async throws {
     if conflicts.isEmpty { return }
     try await context.store.inTransaction(durability: .normal) { transaction in
-      try SideSoup.conflicts.remove(conflicts, in: transaction)
+      try MetadataSoup.conflicts.remove(conflicts, in: transaction)
     }
   }
 }
@@ -126,7 +126,8 @@ extension TreeSender {
       var known: [String: Int64] = [:]
       for (isParent, ids) in zip([true, false], ids) {
         let part = plan.part(isParent: isParent)
-        for (id, base) in try BaseStore(soupName: part.records.soupName).bases(of: ids, in: reader)
+        for (id, base) in try BaseVersionStore(soupName: part.records.soupName).bases(
+          of: ids, in: reader)
         {
           let date = base[part.fields.dateField]?.string.flatMap(SalesforceDate.parse)
           known[id] = date?.milliseconds
@@ -158,10 +159,10 @@ extension TreeSender {
   ///
   /// - Parameter deleted: The entries whose records are gone on the server; of the others a related record is.
   func note(
-    conflictsOf settled: [(step: TreeWork.Step, settlement: SyncUpSettlement)],
+    conflictsOf acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)],
     _ deleted: Set<Int64>, _ conflicts: inout Set<String>
   ) async throws {
-    let found = settled.filter { $0.settlement == .conflict }.compactMap { step, _ in
+    let found = acknowledged.filter { $0.effect == .conflict }.compactMap { step, _ in
       step.record.id.map { id in
         conflict(
           step.isParent, step.record.entryId, id,

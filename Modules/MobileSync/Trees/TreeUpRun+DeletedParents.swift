@@ -41,7 +41,7 @@ extension TreeUpRun {
       uniquingKeysWith: { first, _ in first })
     let (bases, seen) = try await context.store.read { reader in
       (
-        try BaseStore(soupName: records.soupName).bases(of: rows.keys, in: reader),
+        try BaseVersionStore(soupName: records.soupName).bases(of: rows.keys, in: reader),
         try plan.seenChildren(of: id, in: reader)
       )
     }
@@ -82,11 +82,11 @@ extension TreeUpRun {
   ) async throws -> Set<Int64>? {
     guard !records.isEmpty, let fetcher = target as? any RemoteRecordFetching else { return [] }
     let names = fields.update.filter { !$0.contains(".") && $0 != fields.idField }
-    let answers = try await fetcher.remoteRecords(of: records, fields: names, in: context)
+    let results = try await fetcher.remoteRecords(of: records, fields: names, in: context)
     let recordNames = RecordNames(idField: fields.idField, dateField: fields.dateField)
     var changed: Set<Int64> = []
-    for (record, answer) in zip(records, answers) {
-      switch answer {
+    for (record, result) in zip(records, results) {
+      switch result {
       case .record(let remote):
         let base = record.id.flatMap { bases[$0] } ?? [:]
         if FieldMerge.isChangedThere(
@@ -107,7 +107,8 @@ extension TreeUpRun.Plan {
   func seenChildren(
     of id: String, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [String: Int64] {
-    let base = try BaseStore(soupName: parents.records.soupName).bases(of: [id], in: reader)[id]
+    let base = try BaseVersionStore(soupName: parents.records.soupName).bases(of: [id], in: reader)[
+      id]
     return (base?[SyncKeys.treeChildren]?.object ?? [:]).reduce(into: [:]) { seen, child in
       seen[child.key] = child.value.string.flatMap(SalesforceDate.parse)?.milliseconds
     }

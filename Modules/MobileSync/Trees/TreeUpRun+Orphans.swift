@@ -16,7 +16,7 @@ extension TreeUpRun {
     let found = try await orphans(plan)
     if found.isEmpty { return [] }
     let sender = TreeSender(plan: plan, mode: context.mergeMode)
-    let settlement = TreeSettlement(plan: plan, time: run.now())
+    let effect = TreeEffectWriter(plan: plan, time: run.now())
     var steps: [TreeWork.Step] = []
     var removed: [TreeWork.Row] = []
     var refused: [TreeWork.Row] = []
@@ -52,7 +52,7 @@ extension TreeUpRun {
         refused.append(child)
       }
     }
-    try await settlement.write(removed: removed, refused: refused).forEach(run.reportOutcome)
+    try await effect.write(removed: removed, refused: refused).forEach(run.reportOutcome)
     for (parent, records) in missing {
       try await sender.keep(missing: parent, nil, of: records)
       held[.conflict, default: []] += records.map {
@@ -60,7 +60,7 @@ extension TreeUpRun {
       }
     }
     for (kind, steps) in held {
-      try await sender.settleLocally(held: TreeWork(steps: steps), kind)
+      try await sender.completeLocally(held: TreeWork(steps: steps), kind)
     }
     return try await sender.send(detached: steps, target, noting: &conflicts)
   }

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-// Trees whose records refer, beside their links, to records that were made here.
+// Trees whose records refer, apart from their links, to records that were created locally.
 extension TreeUpRun {
   /// A dirty row of a tree.
   private struct Member {
@@ -9,7 +9,7 @@ extension TreeUpRun {
     let entryId: Int64
     /// The tree, by its parent's entry.
     let tree: Int64
-    /// The id under which it was made here, if it was.
+    /// The id under which it was created locally, if it was.
     let localId: String?
     /// The local ids in its fields.
     let references: Set<String>
@@ -24,7 +24,7 @@ extension TreeUpRun {
   func ordered(_ ids: [Int64], _ plan: inout Plan) async throws -> [Int64] {
     let members = try await members(plan)
     if members.allSatisfy({ $0.localId == nil && $0.references.isEmpty }) { return ids }
-    let records = try await LocalRecords(context.store, run.uses)
+    let records = try await LocalRecordIndex(context.store, run.uses)
     let places = try await records.references(in: context.store)
     let unsent = try await records.unsent(Set(places.keys), in: context.store)
     let waiting =
@@ -67,13 +67,13 @@ extension TreeUpRun {
       members.append(
         Member(
           isParent: true, entryId: entryId, tree: entryId, localId: localId(row, plan.rules.parent),
-          references: LocalIds.references(in: row, idField: plan.rules.parent.idField)))
+          references: LocalIdIndex.references(in: row, idField: plan.rules.parent.idField)))
     }
     try await plan.children.records.forEachDirty(in: context.store) { entryId, row in
       guard let parent = row[plan.link.field]?.string else { return }
       let (id, references) = (
         localId(row, plan.rules.child),
-        LocalIds.references(in: row, idField: plan.rules.child.idField)
+        LocalIdIndex.references(in: row, idField: plan.rules.child.idField)
       )
       children.append(
         (
@@ -93,7 +93,7 @@ extension TreeUpRun {
 }
 
 extension TreeUpRun.Plan {
-  /// From now on nothing is left out: what refers to a record that has not gone up waits.
+  /// From now on nothing is left out: what refers to a record that was not uploaded waits.
   mutating func closeCircles() {
     parents.references?.leftOut = [:]
     parents.references?.isLastLevel = true

@@ -3,7 +3,7 @@ import SmartStore
 
 /// One run of a sync up that sends parents with their children.
 ///
-/// Trees go one by one, in the order of their parents' entries. Stop is looked for before a tree; one
+/// Trees go one by one, in the order of their parents' entries. The run checks for a stop before each tree; one
 /// that has begun is completed. The outcomes of each request, and the ids that children take over from
 /// their parents, are on disk before the next is sent.
 struct TreeUpRun: Sendable {
@@ -65,9 +65,10 @@ struct TreeUpRun: Sendable {
     if !ids.isEmpty {
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
       run.report(sync)
-      plan.parents.unclear = try await plan.parentRun.adoptLostCreates(
+      plan.parents.unclear = try await plan.parentRun.adoptUnacknowledgedCreates(
         target, plan.parents, children: plan.link)
-      plan.children.unclear = try await plan.childRun.adoptLostCreates(target, plan.children)
+      plan.children.unclear = try await plan.childRun.adoptUnacknowledgedCreates(
+        target, plan.children)
       for isParent in [true, false] {
         let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
         let dirty =
@@ -77,10 +78,10 @@ struct TreeUpRun: Sendable {
         try await run.adoptByExternalId(onServer: target, part, except: filled)
       }
       plan.parents.unclear.merge(
-        try await plan.parentRun.adoptLostUpdates(target, plan.parents)
+        try await plan.parentRun.adoptUnacknowledgedUpdates(target, plan.parents)
       ) { first, _ in first }
       plan.children.unclear.merge(
-        try await plan.childRun.adoptLostUpdates(target, plan.children)
+        try await plan.childRun.adoptUnacknowledgedUpdates(target, plan.children)
       ) { first, _ in first }
     }
     try await hold(target, &plan)
@@ -184,7 +185,7 @@ extension TreeUpRun.Plan {
     let rows = try transaction.entries(
       try children.records.entryIds(where: link.field, is: id, in: transaction), of: soupName)
     try transaction.remove(entryIds: rows.map(\.id), forSoupNamed: soupName)
-    try BaseStore(soupName: soupName).remove(
+    try BaseVersionStore(soupName: soupName).remove(
       rows.compactMap { $0.record[rules.child.idField]?.string }, in: transaction)
     return rows
   }

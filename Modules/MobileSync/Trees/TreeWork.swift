@@ -15,11 +15,11 @@ struct TreeWork: Sendable {
   struct Step: Sendable {
     let isParent: Bool
     var record: SyncUpRecord
-    /// Whether the record is told its parent.
+    /// Whether the record gets its parent's id.
     let isLinked: Bool
   }
 
-  /// A row that is settled without the server.
+  /// A row that is completed without the server.
   struct Row: Sendable {
     let isParent: Bool
     let entryId: Int64
@@ -98,7 +98,7 @@ struct TreeWork: Sendable {
 
   /// Adds what children need.
   ///
-  /// - Parameter includingClean: Whether clean children are told their parent too.
+  /// - Parameter includingClean: Whether clean children get their parent's id too.
   private mutating func add(
     _ children: [LocalTree.Row], _ rules: Rules, isLinked: Bool, includingClean: Bool
   ) {

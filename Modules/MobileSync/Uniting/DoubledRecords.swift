@@ -21,7 +21,7 @@ extension SmartStore {
   /// - Parameter registry: The targets that syncs of this store may name; they tell which soups a sync fills.
   /// - Throws: ``SyncError`` `store`.
   public func doubledRecords(registry: SyncTargetRegistry) async throws -> [DoubledRecord] {
-    let uses = SoupUses(try await syncs(), registry)
+    let uses = SoupSyncIndex(try await syncs(), registry)
     return try await SyncManager.storeErrors {
       var found: [DoubledRecord] = []
       for soup in uses.soups {

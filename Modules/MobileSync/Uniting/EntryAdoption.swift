@@ -29,7 +29,7 @@ struct EntryAdoption: Sendable {
     case values(JSONObject)
     /// Those that an upsert has sent and that the server's record, as another entry or its base version shows it,
     /// has.
-    case sent(LostMark)
+    case sent(UnacknowledgedMark)
     /// Nothing: the entry was never sent.
     case nothing
     /// What both sides agreed on before the entry's record, which had this id, was deleted on the server.
@@ -79,11 +79,11 @@ struct EntryAdoption: Sendable {
     }
     if written.isEmpty { return EntryUnion.United() }
     try transaction.upsert(slices: written, soup: soupName)
-    try LocalIds.save(localIds, in: transaction)
-    try BaseStore(soupName: soupName).remove(replaced, in: transaction)
+    try LocalIdIndex.save(localIds, in: transaction)
+    try BaseVersionStore(soupName: soupName).remove(replaced, in: transaction)
     try keepBases(ids, in: transaction)
     // Whether the record exists is not open any more.
-    try OutcomeStore.forgetLostCreates(adopted, in: transaction)
+    try OutcomeStore.forgetUnacknowledgedCreates(adopted, in: transaction)
     return try union.unite(ids.keys, accepted: accepted, origins: origins, in: transaction)
   }
 
@@ -118,7 +118,7 @@ struct EntryAdoption: Sendable {
     for (_, row) in try transaction.entries(sent.map(\.entryId), of: soupName) {
       if let old = row[union.names.idField]?.string { ids.insert(old) }
     }
-    var views = try BaseStore(soupName: soupName).bases(of: ids, in: transaction)
+    var views = try BaseVersionStore(soupName: soupName).bases(of: ids, in: transaction)
     let records = SoupRecords(soupName: soupName, idField: union.names.idField)
     let others = try records.entries(
       withIds: ids.filter { views[$0] == nil }.sorted(), in: transaction)
@@ -134,7 +134,7 @@ struct EntryAdoption: Sendable {
     _ origins: [String: JSONObject], in transaction: borrowing StoreTransaction
   ) throws {
     guard try union.uses.keepsBases(union.soupName, in: transaction) else { return }
-    let store = BaseStore(soupName: union.soupName)
+    let store = BaseVersionStore(soupName: union.soupName)
     let known = try store.bases(of: origins.keys, in: transaction)
     try store.save(origins.filter { known[$0.key] == nil }, in: transaction)
   }
@@ -177,7 +177,7 @@ extension EntryAdoption {
     }
     if written.isEmpty { return EntryUnion.United() }
     try transaction.upsert(slices: written, soup: soupName)
-    let bases = BaseStore(soupName: soupName)
+    let bases = BaseVersionStore(soupName: soupName)
     try bases.remove(replaced.map(\.old), in: transaction)
     if try union.uses.keepsBases(soupName, in: transaction) {
       try bases.save(

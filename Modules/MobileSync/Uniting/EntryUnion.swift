@@ -77,7 +77,7 @@ struct EntryUnion: Sendable {
     _ versions: [EntryMerge.Version], _ id: String, _ ids: Set<String>, _ united: inout United,
     in transaction: borrowing StoreTransaction
   ) throws {
-    let bases = BaseStore(soupName: soupName)
+    let bases = BaseVersionStore(soupName: soupName)
     let keepsBases = try uses.keepsBases(soupName, in: transaction)
     let known = keepsBases ? try bases.bases(of: ids, in: transaction) : [:]
     let merge = try EntryMerge(
@@ -94,7 +94,7 @@ struct EntryUnion: Sendable {
     if try uniteConflicts(merge, id, in: transaction) { united.inConflict.insert(survivor) }
     try OutcomeStore.forget(removed.map { "\(soupName)/\($0)" }, in: transaction)
     // Whether the record exists is not open any more.
-    try OutcomeStore.forgetLostCreates(["\(soupName)/\(survivor)"], in: transaction)
+    try OutcomeStore.forgetUnacknowledgedCreates(["\(soupName)/\(survivor)"], in: transaction)
     for link in uses.childLinks(of: soupName) {
       for other in ids where other != id {
         try link.rewrite(from: other, to: id, in: transaction)
@@ -128,7 +128,7 @@ struct EntryUnion: Sendable {
     _ versions: [EntryMerge.Version], _ merge: EntryMerge, _ ids: Set<String>, _ id: String,
     in transaction: borrowing StoreTransaction
   ) throws {
-    let owners = RecordOwners(soupName: soupName, syncId: syncId)
+    let owners = ContributingSyncs(soupName: soupName, syncId: syncId)
     let named = merge.row[SyncKeys.syncId]?.int64
     var others = Set(versions.compactMap { $0.row[SyncKeys.syncId]?.int64 })
     if ids.count > 1 {
@@ -136,7 +136,7 @@ struct EntryUnion: Sendable {
         try owners.others(of: ids.subtracting([id]), in: transaction).values.flatMap(\.self))
     }
     try owners.add(
-      others.filter { $0 != named && $0 >= RecordOwners.madeHere }.sorted().map {
+      others.filter { $0 != named && $0 >= ContributingSyncs.createdLocally }.sorted().map {
         (id: id, syncId: $0)
       }, in: transaction)
   }
@@ -149,8 +149,10 @@ struct EntryUnion: Sendable {
   ) throws -> Bool {
     let survivor = merge.survivor.entryId
     let entryIds = [survivor] + merge.others.map(\.entryId)
-    let open = try SideSoup.conflicts.entries(entryIds.map { "\(soupName)/\($0)" }, in: transaction)
-      .map(\.record)
+    let open = try MetadataSoup.conflicts.entries(
+      entryIds.map { "\(soupName)/\($0)" }, in: transaction
+    )
+    .map(\.record)
     var conflict: SyncConflict?
     if !merge.collisions.isEmpty {
       conflict = SyncConflict(

@@ -1,4 +1,4 @@
-/// In which order records that refer to each other go up: what is referred to first.
+/// The order in which records that refer to each other are uploaded: what is referred to first.
 ///
 /// It knows numbers and names, no records. Cost: linear in records and references.
 struct RunOrder: Sendable, Equatable {
@@ -13,7 +13,7 @@ struct RunOrder: Sendable, Equatable {
 
   /// Records that can go together, level by level: each refers to records of earlier levels alone.
   private(set) var levels: [[Int64]] = []
-  /// References that close a circle, by record: they go up later, when all records exist.
+  /// References that close a circle, by record: they are uploaded later, when all records exist.
   private(set) var leftOut: [Int64: Set<String>] = [:]
 
   /// Orders records; within a level they stand as they came.

@@ -19,7 +19,7 @@ public struct SyncRecordOutcome: Sendable, Equatable {
       self.rawValue = rawValue
     }
 
-    /// The server did what was asked and the row says so.
+    /// The server did what was requested and the row says so.
     public static let succeeded = Kind(rawValue: "succeeded")
     /// Not sent, since the server's record is newer or gone: the entry has a ``SyncConflict``, or another
     /// record of its tree has one, and then ``SyncRecordOutcome/error`` says so. The entry is as it was.
@@ -29,17 +29,17 @@ public struct SyncRecordOutcome: Sendable, Equatable {
     /// A create, or an update that others' changes could be taken for, is on its way. Found after a
     /// crash, it means the same as ``unanswered``.
     public static let inFlight = Kind(rawValue: "inFlight")
-    /// Sent and not answered: the server may have done it or not. The row stays dirty; the next run
-    /// looks on the server before it creates a record again or takes an edit of its own for somebody else's.
+    /// Sent without a response: the server may have done it or not. The row stays dirty; the next run
+    /// queries the server before it creates a record again or takes an edit of its own for a remote one.
     /// A record that may have been created is not sent again; its entry has a ``SyncConflict`` in doubt.
     public static let unanswered = Kind(rawValue: "unanswered")
     /// Not sent, since the server did not say what it has of the record. The row is as it was, and the next
     /// run asks again.
     public static let undecided = Kind(rawValue: "undecided")
-    /// Not sent, since it refers to a record that was made here and has not gone up. It goes after
-    /// that one.
+    /// Not sent, since it refers to a record that was created locally and was not uploaded. It is uploaded
+    /// after that one.
     public static let waiting = Kind(rawValue: "waiting")
-    /// Nothing was to be done: removed or cleaned by the application meanwhile, or without any
+    /// Nothing was to be done: removed or cleaned by the application since, or without any
     /// flag.
     public static let nothingToDo = Kind(rawValue: "nothingToDo")
 
@@ -132,7 +132,7 @@ public struct SyncOutcomeCounts: Sendable, Equatable {
   /// Not sent: because of a change on the server, because the server did not say, or since it refers to a
   /// record that has to go first.
   public var skipped = 0
-  /// Refused, or not answered. They stay dirty.
+  /// Refused, or without a response. They stay dirty.
   public var failed = 0
 
   /// All three are 0.

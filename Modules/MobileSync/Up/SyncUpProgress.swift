@@ -7,7 +7,7 @@ struct SyncUpProgress: Sendable, Equatable {
     self.total = total
   }
 
-  /// The percentages to report after `count` further records are settled: one per record, none for
+  /// The percentages to report after `count` further records are done: one per record, none for
   /// the last of the run, which is reported as done.
   mutating func advance(by count: Int) -> [Int] {
     let first = finished + 1

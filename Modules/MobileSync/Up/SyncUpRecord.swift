@@ -22,7 +22,7 @@ public struct SyncUpRecord: Sendable {
   public internal(set) var action: SyncUpAction
   /// The object type, such as `Account`.
   public internal(set) var objectType: String
-  /// The value of the id field: the server's id, or one that was made here.
+  /// The value of the id field: the server's id, or one that was created locally.
   public internal(set) var id: String?
   /// The names of the fields to send, which the record may lack.
   public internal(set) var fieldNames: [String]
@@ -61,7 +61,7 @@ public struct SyncUpRecord: Sendable {
   /// The fields that are sent and hold one of `ids`.
   func fieldsReferring(to ids: Set<String>) -> Set<String> {
     Set(
-      values.filter { !LocalIds.references(in: $0).isDisjoint(with: ids) }.map(\.name))
+      values.filter { !LocalIdIndex.references(in: $0).isDisjoint(with: ids) }.map(\.name))
   }
 
   /// The record without some of its fields.
@@ -79,7 +79,7 @@ public struct SyncUpRecord: Sendable {
     return record
   }
 
-  /// The record as the server knows it, under its new id if it was made there.
+  /// The record as the server knows it, under its new id if it was created on the server.
   func taken(as newId: String?) -> SyncUpRecord {
     var record = self
     record.id = newId ?? id
@@ -93,7 +93,7 @@ public struct SyncUpRecord: Sendable {
     return record
   }
 
-  /// The record as it is to be made anew, since the server does not have it any more.
+  /// The record as it is to be created again, since the server does not have it any more.
   func recreated(with fields: SyncUpFieldChoice) -> SyncUpRecord {
     var record = self
     record.externalId = fields.externalId(of: record.record)
@@ -105,7 +105,7 @@ public struct SyncUpRecord: Sendable {
   /// Whether the server is to make the record.
   var makesRecord: Bool { action == .create || action == .upsert }
 
-  /// Whether the id is one by which the server may know the record, and not one that was made here.
+  /// Whether the id is one by which the server may know the record, and not one that was created locally.
   var hasServersId: Bool { id.map { !$0.isEmpty && !SyncKeys.isLocalId($0) } ?? false }
 }
 
@@ -226,7 +226,7 @@ enum SyncUpDecision: Sendable {
   static let noObjectType = clientError(
     "MISSING_OBJECT_TYPE", "The record has no object type. Set its member attributes.type.")
 
-  /// An error in the form of the server's, made here.
+  /// An error in the form of the server's, created locally.
   static func clientError(_ code: String, _ message: String) -> JSONValue {
     .object(["statusCode": .string(code), "message": .string(message), "fields": .array([])])
   }

@@ -57,11 +57,11 @@ extension SyncUpRun {
       // A list may serve objects that do not have all of its fields.
       if group.contains(where: { $0.record[name] != nil }) { fields.append(name) }
     }
-    let answers = try await target.remoteRecords(of: group, fields: fields, in: context)
+    let results = try await target.remoteRecords(of: group, fields: fields, in: context)
     var found: [RecordCheck.Pair] = []
     var unseen: [SyncUpRecord] = []
     for (index, record) in group.enumerated() {
-      switch index < answers.count ? answers[index] : .unknown {
+      switch index < results.count ? results[index] : .unknown {
       case .record(let remote) where ServerDate.milliseconds(of: remote[dateField]) != nil:
         found.append(
           RecordCheck.Pair(record: record, theirs: .record(remote.value.object ?? [:])))

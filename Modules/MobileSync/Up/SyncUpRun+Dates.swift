@@ -20,18 +20,18 @@ extension SyncUpRun {
       let group = byType[type] ?? []
       var proved: [Int64: (record: SyncUpRecord, date: JSONValue, values: JSONObject)] = [:]
       if let fetcher = target as? any RemoteRecordFetching {
-        let answers = try await run.stored(group, fetcher, plan)
-        for (record, answer) in zip(group, answers) {
-          guard case .record(let remote) = answer,
+        let results = try await run.stored(group, fetcher, plan)
+        for (record, result) in zip(group, results) {
+          guard case .record(let remote) = result,
             let date = remote[plan.fields.dateField]?.value, Self.isOwn(date, sentUntil),
             let values = Self.ownValues(of: record, remote, plan)
           else { continue }
           proved[record.entryId] = (record, date, values)
         }
       } else {
-        let answers = try await target.remoteDates(of: group, in: run.context)
-        for (record, answer) in zip(group, answers) {
-          guard case .modified(let milliseconds) = answer else { continue }
+        let results = try await target.remoteDates(of: group, in: run.context)
+        for (record, result) in zip(group, results) {
+          guard case .modified(let milliseconds) = result else { continue }
           let date = JSONValue.string(SalesforceDate(milliseconds: milliseconds).text)
           if Self.isOwn(date, sentUntil) { proved[record.entryId] = (record, date, [:]) }
         }
@@ -73,9 +73,9 @@ extension SyncUpRun {
         && !fields.contains(name)
       { fields.append(name) }
     }
-    let answers = try await target.remoteRecords(of: group, fields: fields, in: context)
-    let isRefused = answers.allSatisfy { if case .unknown = $0 { true } else { false } }
-    if !isRefused || Set(fields) == Set(sent) { return answers }
+    let results = try await target.remoteRecords(of: group, fields: fields, in: context)
+    let isRefused = results.allSatisfy { if case .unknown = $0 { true } else { false } }
+    if !isRefused || Set(fields) == Set(sent) { return results }
     return try await target.remoteRecords(of: group, fields: sent, in: context)
   }
 
@@ -109,7 +109,7 @@ extension SyncUpRun {
   ) throws {
     let changed = forms.filter { !$0.values.isEmpty }
     guard !changed.isEmpty, try uses.keepsBases(context.soupName, in: transaction) else { return }
-    let store = BaseStore(soupName: context.soupName)
+    let store = BaseVersionStore(soupName: context.soupName)
     let bases = try store.bases(of: changed.compactMap(\.record.id), in: transaction)
     var merged: [String: JSONObject] = [:]
     for (record, values) in changed {

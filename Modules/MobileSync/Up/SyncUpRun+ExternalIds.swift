@@ -37,7 +37,8 @@ extension SyncUpRun {
   }
 
   private func adopt(
-    _ records: [SyncUpRecord], _ finder: some ExternalIdFinding, _ marks: [Int64: LostMark],
+    _ records: [SyncUpRecord], _ finder: some ExternalIdFinding,
+    _ marks: [Int64: UnacknowledgedMark],
     _ plan: Plan
   ) async throws {
     var names: [String] = []
@@ -46,11 +47,11 @@ extension SyncUpRun {
         names.append(name)
       }
     }
-    let answers = try await finder.remoteRecords(
+    let results = try await finder.remoteRecords(
       byExternalIdOf: records, fields: names, in: context)
     var found: [EntryAdoption.Found] = []
-    for (record, answer) in zip(records, answers) {
-      guard case .record(let remote) = answer, let id = remote[plan.fields.idField]?.string,
+    for (record, result) in zip(records, results) {
+      guard case .record(let remote) = result, let id = remote[plan.fields.idField]?.string,
         !id.isEmpty
       else { continue }
       var origin = JSONObject()
@@ -59,7 +60,7 @@ extension SyncUpRun {
       }
       if let mark = marks[record.entryId] {
         let bases = try await context.store.read { reader in
-          try BaseStore(soupName: context.soupName).bases(
+          try BaseVersionStore(soupName: context.soupName).bases(
             of: [record.id].compactMap(\.self), in: reader)
         }
         let arrived = mark.arrived(
@@ -75,8 +76,9 @@ extension SyncUpRun {
     let adopted = found
     try await context.store.inTransaction { transaction in
       try adoption.adopt(adopted, in: transaction)
-      try RecordOwners(soupName: context.soupName, syncId: RecordOwners.madeHere).add(
-        adopted.map { (id: $0.id, syncId: RecordOwners.madeHere) }, in: transaction)
+      try ContributingSyncs(soupName: context.soupName, syncId: ContributingSyncs.createdLocally)
+        .add(
+          adopted.map { (id: $0.id, syncId: ContributingSyncs.createdLocally) }, in: transaction)
     }
   }
 }

@@ -51,12 +51,12 @@ extension SyncUpRun {
     where !fields.contains(name) && name != plan.fields.idField && !name.contains(".") {
       fields.append(name)
     }
-    let answers = try await target.remoteRecords(of: group, fields: fields, in: context)
+    let results = try await target.remoteRecords(of: group, fields: fields, in: context)
     var found: [Int64: Remote] = [:]
     var held = Held()
     for (index, record) in group.enumerated() {
       guard let id = record.id else { continue }
-      switch index < answers.count ? answers[index] : .unknown {
+      switch index < results.count ? results[index] : .unknown {
       case .record(let remote):
         // The rows keep their dates: of the server's record this shows some fields only.
         var fields = remote.value.object ?? [:]
@@ -101,7 +101,7 @@ extension SyncUpRun {
     in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
     let rows = try transaction.entries(theirs.keys.sorted(), of: context.soupName)
-    let bases = try BaseStore(soupName: context.soupName).bases(
+    let bases = try BaseVersionStore(soupName: context.soupName).bases(
       of: theirs.values.map(\.id), in: transaction)
     var pairs: [RowMerge.Pair] = []
     for (entryId, row) in rows {
@@ -128,39 +128,39 @@ extension SyncUpRun {
     if plan.merge == nil || entries.isEmpty { return [:] }
     let ids = entries.compactMap { $0.record[plan.fields.idField]?.string }
     return try await context.store.read { reader in
-      try BaseStore(soupName: context.soupName).bases(of: ids, in: reader)
+      try BaseVersionStore(soupName: context.soupName).bases(of: ids, in: reader)
     }
   }
 
-  /// Keeps what is known of records that the server has taken, beside their rows: the bases, the new
-  /// ids of those that it has made, and that those were made here.
+  /// Keeps what is known of records that the server has accepted, outside their rows: the base versions, the
+  /// new ids of those that it has created, and that those were created locally.
   func remember(
     _ taken: [(record: SyncUpRecord, newId: String?)], _ plan: Plan,
     in transaction: borrowing StoreTransaction
   ) throws {
     try keepBases(of: taken, plan, in: transaction)
     try rewriteReferences(to: taken, plan, in: transaction)
-    try RecordOwners(soupName: context.soupName, syncId: RecordOwners.madeHere).add(
+    try ContributingSyncs(soupName: context.soupName, syncId: ContributingSyncs.createdLocally).add(
       taken.compactMap { record, newId in
-        record.makesRecord ? newId.map { (id: $0, syncId: RecordOwners.madeHere) } : nil
+        record.makesRecord ? newId.map { (id: $0, syncId: ContributingSyncs.createdLocally) } : nil
       }, in: transaction)
   }
 
   /// Keeps what the server has taken as what both sides agree on.
   ///
-  /// The date goes: the server has set another, which nobody here knows.
+  /// The date goes: the server has set another, which is unknown here.
   private func keepBases(
     of taken: [(record: SyncUpRecord, newId: String?)], _ plan: Plan,
     in transaction: borrowing StoreTransaction
   ) throws {
     guard try uses.keepsBases(context.soupName, in: transaction) else { return }
-    let store = BaseStore(soupName: context.soupName)
+    let store = BaseVersionStore(soupName: context.soupName)
     let known = try store.bases(
       of: taken.compactMap(\.record.id) + taken.compactMap(\.newId), in: transaction)
     var bases: [String: JSONObject] = [:]
     for (record, newId) in taken {
       guard let id = newId ?? record.id else { continue }
-      // A record that came down before this entry got its id has a base version of its own.
+      // A record that was downloaded before this entry got its id has a base version of its own.
       var base = known[id] ?? record.id.flatMap { known[$0] } ?? [:]
       for (name, value) in record.values where !name.contains(".") { base[name] = value.value }
       base[plan.fields.dateField] = nil

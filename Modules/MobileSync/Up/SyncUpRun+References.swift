@@ -4,20 +4,20 @@ import SmartStore
 extension SyncUpRun {
   /// Who refers to whom by local ids, as it was when the run began.
   struct References: Sendable {
-    let records: LocalRecords
+    let records: LocalRecordIndex
     /// The rows of all soups that refer to a local id.
-    let places: [String: [LocalRecords.Place]]
-    /// The local ids of records that had not gone up.
+    let places: [String: [LocalRecordIndex.Place]]
+    /// The local ids of records that were not uploaded.
     let unsent: [String: String]
     /// References that are left out at first, by entry id.
     var leftOut: [Int64: Set<String>]
     /// The local ids of records that wait for others themselves: references to them may close a circle.
     let waiting: Set<String>
-    /// Whether a record that still refers to one that has not gone up waits for the next run.
+    /// Whether a record that still refers to one that was not uploaded waits for the next run.
     var isLastLevel = false
   }
 
-  /// Looks for references among records that were made here, and orders the run by them.
+  /// Looks for references among records that were created locally, and orders the run by them.
   ///
   /// - Returns: nil if no record has to wait for another.
   func references(among ids: [Int64], _ plan: inout Plan) async throws -> RunOrder? {
@@ -29,7 +29,7 @@ extension SyncUpRun {
       let found = try await entries(slice)
       for (entryId, row) in found {
         let id = row[plan.fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
-        let references = LocalIds.references(in: row, idField: plan.fields.idField)
+        let references = LocalIdIndex.references(in: row, idField: plan.fields.idField)
         hasReferences = hasReferences || !references.isEmpty
         if let id { localIds.insert(id) }
         nodes.append(
@@ -40,7 +40,7 @@ extension SyncUpRun {
         .map { RunOrder.Node(number: $0, name: nil, references: []) }
     }
     if localIds.isEmpty, !hasReferences { return nil }
-    let records = try await LocalRecords(context.store, uses)
+    let records = try await LocalRecordIndex(context.store, uses)
     let places = try await records.references(in: context.store)
     let order = hasReferences ? RunOrder(nodes) : nil
     plan.references = References(
@@ -58,7 +58,7 @@ extension SyncUpRun {
   ) async throws -> [(id: Int64, record: JSONSlice)] {
     var waiting: [Int64: Set<String>] = [:]
     for (entryId, row) in entries {
-      let ids = LocalIds.references(in: row, idField: plan.fields.idField)
+      let ids = LocalIdIndex.references(in: row, idField: plan.fields.idField)
       if !ids.isEmpty { waiting[entryId] = ids }
     }
     if waiting.isEmpty { return entries }
@@ -66,10 +66,10 @@ extension SyncUpRun {
     let idField = plan.fields.idField
     let referring = waiting.keys.sorted()
     return try await context.store.inTransaction { transaction in
-      let known = try LocalIds.serverIds(of: asked, in: transaction)
+      let known = try LocalIdIndex.serverIds(of: asked, in: transaction)
       if known.isEmpty { return entries }
       let rows = try transaction.entries(referring, of: context.soupName)
-        .compactMap { try LocalIds.rewritten($0.record, idField: idField, with: known) }
+        .compactMap { try LocalIdIndex.rewritten($0.record, idField: idField, with: known) }
       try write(rows, in: transaction)
       return try transaction.entries(entries.map(\.id), of: context.soupName)
     }
@@ -79,7 +79,7 @@ extension SyncUpRun {
   /// close a circle if it is one of those.
   func sendable(_ record: SyncUpRecord, _ plan: Plan) -> SyncUpRecord? {
     guard let references = plan.references, record.action != .delete else { return record }
-    var open = LocalIds.references(in: record.record, idField: plan.fields.idField)
+    var open = LocalIdIndex.references(in: record.record, idField: plan.fields.idField)
       .filter { references.unsent[$0] != nil }
     if open.isEmpty { return record }
     var leftOut = references.leftOut[record.entryId] ?? []
@@ -108,7 +108,7 @@ extension SyncUpRun {
       ids[old] = newId
     }
     if ids.isEmpty { return }
-    try LocalIds.save(ids, in: transaction)
+    try LocalIdIndex.save(ids, in: transaction)
     guard let references = plan.references else { return }
     try references.records.rewrite(
       ids.keys.flatMap { references.places[$0] ?? [] }, with: ids, in: transaction)

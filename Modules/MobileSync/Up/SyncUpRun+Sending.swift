@@ -6,7 +6,7 @@ extension SyncUpRun {
   struct Sent {
     /// Records that the server has taken, under the ids that they have there.
     var taken: [SyncUpRecord] = []
-    /// Records that the server lost and that are to be made anew.
+    /// Records that the server lost and that are to be created again.
     var recreated: [SyncUpRecord] = []
     /// How many records the target did not send.
     var leftOut = 0
@@ -16,7 +16,7 @@ extension SyncUpRun {
     var united = EntryUnion.United()
   }
 
-  /// Sends records, request by request, and settles the outcomes of each before the next.
+  /// Sends records, request by request, and applies the results of each before the next.
   ///
   /// Each record is sent once at most, whatever the target makes of the batch.
   func send(
@@ -38,11 +38,11 @@ extension SyncUpRun {
       do {
         outcomes = try await target.send(group, in: context)
       } catch {
-        try await settleFailure(error, of: group)
+        try await applyFailure(error, of: group)
         throw error
       }
-      let answers = try await confirmed(outcomes, of: group, target, plan, context)
-      try await settle(group, answers, plan, mayRecreate: mayRecreate, &sent)
+      let results = try await confirmed(outcomes, of: group, target, plan, context)
+      try await applyResults(group, results, plan, mayRecreate: mayRecreate, &sent)
     }
     sent.leftOut = waiting.count
     try await keepUnsent(records.filter { waiting.contains($0.entryId) })
@@ -52,14 +52,14 @@ extension SyncUpRun {
   /// Asks once more for edited records that are said to be gone, where that would be a conflict: of a
   /// record with a lookup that points nowhere the platform says the same.
   private func confirmed(
-    _ answers: [SyncUpOutcome], of group: [SyncUpRecord], _ target: some SyncUpTarget,
+    _ results: [SyncUpOutcome], of group: [SyncUpRecord], _ target: some SyncUpTarget,
     _ plan: Plan, _ context: SyncContext
   ) async throws -> [SyncUpOutcome] {
-    if plan.merge == nil { return answers }
-    var confirmed = answers
+    if plan.merge == nil { return results }
+    var confirmed = results
     var doubtful: [String: [Int]] = [:]
-    for (index, record) in group.enumerated() where index < answers.count {
-      guard case .gone = answers[index], record.action == .update else { continue }
+    for (index, record) in group.enumerated() where index < results.count {
+      guard case .gone = results[index], record.action == .update else { continue }
       doubtful[record.objectType, default: []].append(index)
     }
     for type in doubtful.keys.sorted() {
@@ -68,11 +68,11 @@ extension SyncUpRun {
       do {
         dates = try await target.remoteDates(of: indices.map { group[$0] }, in: context)
       } catch let error as SyncError where error.code != .closed {
-        // What else the group was answered has to be kept. The next run asks before it sends.
+        // The other results of the group have to be kept. The next run queries the server before it sends.
         dates = []
       }
       for (number, index) in indices.enumerated() {
-        guard case .gone(let error) = answers[index],
+        guard case .gone(let error) = results[index],
           number >= dates.count || dates[number] != .gone
         else { continue }
         confirmed[index] = .rejected(error)
@@ -85,7 +85,7 @@ extension SyncUpRun {
   private func keepUnsent(_ records: [SyncUpRecord]) async throws {
     if records.isEmpty { return }
     let time = now()
-    // Without an action: nobody has to look for them on the server.
+    // Without an action: no search on the server is needed.
     let outcomes = records.map { record in
       SyncRecordOutcome(
         syncId: context.syncId, soupName: context.soupName, entryId: record.entryId,
@@ -97,7 +97,7 @@ extension SyncUpRun {
     outcomes.forEach(reportOutcome)
   }
 
-  /// Remembers what of a group is about to be sent and has to be looked for if no answer comes.
+  /// Remembers what of a group is about to be sent and has to be searched on the server if no response comes.
   private func markInFlight(_ group: [SyncUpRecord]) async throws {
     let time = now()
     let marks = group.filter(needsMark)
@@ -132,7 +132,7 @@ extension SyncUpRun {
   }
 
   /// Keeps what is known of a group that failed as a whole.
-  func settleFailure(_ error: any Error, of group: [SyncUpRecord]) async throws {
+  func applyFailure(_ error: any Error, of group: [SyncUpRecord]) async throws {
     // After a close nothing may be written; the marks in flight say enough.
     if context.signal.current == .closed || error is CancellationError { return }
     if group.isEmpty { return }
@@ -156,27 +156,27 @@ extension SyncUpRun {
     outcomes.forEach(reportOutcome)
   }
 
-  /// Brings the answer to a group into the soup: rows and outcomes in one transaction.
-  private func settle(
-    _ group: [SyncUpRecord], _ answers: [SyncUpOutcome], _ plan: Plan, mayRecreate: Bool,
+  /// Writes the results of a group into the soup: rows and outcomes in one transaction.
+  private func applyResults(
+    _ group: [SyncUpRecord], _ results: [SyncUpOutcome], _ plan: Plan, mayRecreate: Bool,
     _ sent: inout Sent
   ) async throws {
     let time = now()
-    var settled: SettledRecords = []
+    var acknowledged: AcknowledgedRecords = []
     for (index, record) in group.enumerated() {
-      let settlement = SyncUpSettlement(
-        index < answers.count ? answers[index] : .unanswered, of: record,
+      let effect = SyncUpEffect(
+        index < results.count ? results[index] : .unanswered, of: record,
         mayRecreate: mayRecreate, merges: plan.merge != nil)
-      if settlement == .recreate {
+      if effect == .recreate {
         sent.recreated.append(record.recreated(with: plan.fields))
       } else {
-        settled.append((record, settlement))
+        acknowledged.append((record, effect))
       }
-      if case .clean(let newId) = settlement { sent.taken.append(record.taken(as: newId)) }
-      if settlement == .conflict { sent.outdated.append(record.entryId) }
+      if case .clean(let newId) = effect { sent.taken.append(record.taken(as: newId)) }
+      if effect == .conflict { sent.outdated.append(record.entryId) }
     }
-    let outcomes = settled.map { outcome(of: $0.record, $0.settlement, time) }
-    let changes = settled
+    let outcomes = acknowledged.map { outcome(of: $0.record, $0.effect, time) }
+    let changes = acknowledged
     let (united, known) = try await context.store.inTransaction { transaction in
       let united = try writeRows(of: changes, plan, in: transaction).united
       try remember(Self.taken(of: changes), plan, in: transaction)

@@ -3,11 +3,11 @@ import SmartStore
 
 /// One run of a sync up.
 ///
-/// Records are read, sent and settled batch by batch. Stop is looked for before a batch: one that
+/// Records are read, sent and applied batch by batch. The run checks for a stop before a batch: one that
 /// has begun is completed. The outcomes of each request are on disk before the next is sent.
 struct SyncUpRun: Sendable {
   let context: SyncContext
-  let uses: SoupUses
+  let uses: SoupSyncIndex
   let now: @Sendable () -> Int64
   let report: @Sendable (SyncState) -> Void
   let reportOutcome: @Sendable (SyncRecordOutcome) -> Void
@@ -22,11 +22,11 @@ struct SyncUpRun: Sendable {
     let mayRecreate: Bool
     /// Whether entries can be found by their ids; without that there is no sync down of the soup, either.
     var hasIdIndex = true
-    /// Records that are not sent: the server's are newer, or nobody knows.
+    /// Records that are not sent: the server's are newer, or it is unknown.
     var held: Set<Int64> = []
     /// Those of them of which the server did not say what it has.
     var undecided: Set<Int64> = []
-    /// Marks of records that were sent without an answer, and that the server says nothing about now,
+    /// Marks of records that were sent without a response, and that the server says nothing about now,
     /// either. They are not sent.
     var unclear: [Int64: SyncRecordOutcome] = [:]
     /// Entries in conflict that are sent all the same, since this mode decides for them; their conflicts end
@@ -37,7 +37,7 @@ struct SyncUpRun: Sendable {
     /// Of parents that are deleted here: their children on the server that were created or changed there, as
     /// ``SyncKeys/treeChildren`` has them.
     var changedChildren: [String: JSONObject] = [:]
-    /// Who refers to whom by local ids; nil if nobody does.
+    /// Which record refers to which by local ids; nil if none does.
     var references: References?
 
     /// Keeps records from being sent.
@@ -82,10 +82,10 @@ struct SyncUpRun: Sendable {
     if !ids.isEmpty {
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
       report(sync)
-      plan.unclear = try await adoptLostCreates(target, plan)
+      plan.unclear = try await adoptUnacknowledgedCreates(target, plan)
       let filled = try await fillExternalIds(ids, plan)
       try await adoptByExternalId(onServer: target, plan, except: filled)
-      plan.unclear.merge(try await adoptLostUpdates(target, plan)) { first, _ in first }
+      plan.unclear.merge(try await adoptUnacknowledgedUpdates(target, plan)) { first, _ in first }
     }
     if sync.options.mergeMode == .leaveIfChanged {
       try await plan.records.adoptBases(in: context.store)
@@ -105,7 +105,7 @@ struct SyncUpRun: Sendable {
       while !rest.isEmpty {
         try context.checkStop()
         let batch = try await nextBatch(of: &rest, plan, maxSize: target.maxBatchSize)
-        try await settleLocally(batch, plan)
+        try await completeLocally(batch, plan)
         var first = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
         let united = try await uniteLost(
           first.recreated, accepted: Set(first.taken.map(\.entryId)), plan)
@@ -267,8 +267,8 @@ struct SyncUpRun: Sendable {
     return batch
   }
 
-  /// Settles the records that need no request.
-  private func settleLocally(_ batch: Batch, _ plan: Plan) async throws {
+  /// Completes the records that need no request.
+  private func completeLocally(_ batch: Batch, _ plan: Plan) async throws {
     let time = now()
     func outcome(
       _ entryId: Int64, _ id: String?, _ kind: SyncRecordOutcome.Kind, _ error: JSONValue? = nil

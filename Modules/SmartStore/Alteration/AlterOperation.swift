@@ -41,7 +41,7 @@ struct AlterOperation {
     new = details.newSoup
   }
 
-  /// Whether the operation has changed nothing, and its soup meanwhile is another or gone. While
+  /// Whether the operation has changed nothing, and its soup was replaced or removed since. While
   /// nothing but its record is there the soup can be used, and altered again.
   func isOutdated(by catalog: SoupCatalog) -> Bool {
     guard completed == .starting else { return false }

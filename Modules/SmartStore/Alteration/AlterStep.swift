@@ -1,5 +1,5 @@
-/// The steps of an alter. The number of the last completed one is stored, so that whoever opens the
-/// store after a crash goes on with the next (SS-181).
+/// The steps of an alter. The number of the last completed one is stored, so that the next
+/// process that opens the store after a crash resumes there (SS-181).
 enum AlterStep: Int, CaseIterable, Comparable {
   /// The operation is recorded.
   case starting = 0
@@ -11,7 +11,7 @@ enum AlterStep: Int, CaseIterable, Comparable {
   case registerSoupUsingTableName
   /// The elements and the values of kept paths are in the new table.
   case copyTable
-  /// The values of the other paths are, too, if that was asked for.
+  /// The values of the other paths are, too, if that was requested.
   case reIndexSoup
   /// The old tables are gone: there is no way back.
   case dropOldTable

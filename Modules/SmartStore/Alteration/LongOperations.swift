@@ -92,9 +92,9 @@ extension SmartStore {
     try await delivering { try result.get() }
   }
 
-  /// Settles what an earlier process left unfinished, before anybody uses the store (SS-183,
+  /// Completes or undoes what an earlier process left unfinished, before the store is used (SS-183,
   /// SS-194).
-  func settleInterrupted(_ database: Database) throws {
+  func finishInterrupted(_ database: Database) throws {
     do {
       try files.recover(at: try StoreAccess.externalSequence(database))
     } catch let error as FileFailure {

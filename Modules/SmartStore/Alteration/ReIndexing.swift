@@ -61,7 +61,7 @@ extension StoreAccess {
     }
     if skipped > 0 {
       options.logger.error(
-        "\(skipped) elements of a soup are no JSON and were not indexed anew.")
+        "\(skipped) elements of a soup are no JSON and were not indexed again.")
     }
     if columns.contains(where: \.isFullText) {
       let engine = try engine(ofFullTextTable: soup.fullTextTable)
@@ -81,7 +81,7 @@ extension StoreAccess {
 }
 
 extension StoreTransaction {
-  /// Computes the index values of some paths anew for all elements of a soup.
+  /// Computes the index values of some paths again for all elements of a soup.
   ///
   /// Paths without an index are ignored and logged. The elements and their times stay as they are, but
   /// for names of members that are written with needless escapes: older versions stored them so, and
@@ -93,7 +93,7 @@ extension StoreTransaction {
   ) throws(SmartStoreError) {
     let soup = try access.soup(named: soupName)
     for path in indexPaths where soup.index(forPath: path) == nil {
-      access.options.logger.warning("A path without an index cannot be indexed anew: \(path)")
+      access.options.logger.warning("A path without an index cannot be indexed again: \(path)")
     }
     let columns = soup.columns.indices.filter { indexPaths.contains(soup.columns[$0].pathText) }
     let isIndexed = indexPaths.contains { soup.index(forPath: $0) != nil }

@@ -37,7 +37,7 @@ extension SmartStore {
       named: soupName, spec: soupSpec, indexSpecs: indexSpecs, reIndexData: reIndexData)
   }
 
-  /// Computes the index values of some paths anew for all elements of a soup, in one transaction.
+  /// Computes the index values of some paths again for all elements of a soup, in one transaction.
   ///
   /// See ``StoreTransaction/reIndexSoup(named:indexPaths:)``.
   public func reIndexSoup(named soupName: String, indexPaths: [String]) async throws {
@@ -127,7 +127,7 @@ extension SmartStore {
       }
     } catch {
       guard operation.completed < .dropOldTable else {
-        // The soup is altered; only what nobody uses any longer is still to be removed.
+        // The soup is altered; only what is not used any longer is still to be removed.
         options.logger.warning(
           "An alter left files or a record behind. They go when the store is opened next.",
           error: error)
@@ -159,7 +159,7 @@ extension SmartStore {
     check: () throws(SmartStoreError) -> Void = {}
   ) throws {
     while let step = operation.completed.next, step <= last {
-      // There is no way back any more: not even for somebody who has lost interest.
+      // There is no way back any more, not even for a caller that has cancelled.
       if step < .dropOldTable { try check() }
       let current = operation
       try commit(database, isSingleCall: true) { transaction in

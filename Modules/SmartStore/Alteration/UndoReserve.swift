@@ -75,7 +75,7 @@ struct UndoReserve: Sendable {
     let listPages = try Self.integer("PRAGMA page_count", access) / 500
     let pages = indexPages * 3 / 2 + listPages + Self.otherPages
     do throws(FileFailure) {
-      let end = try LogSpace(log).allocate(pages * PageFormat.frameSize)
+      let end = try WALSpace(log).allocate(pages * PageFormat.frameSize)
       try Self.extendIndex(of: access.database, frames: end / PageFormat.frameSize + 1, log)
     } catch {
       throw SmartStoreError(storage: error, at: log)
@@ -83,7 +83,7 @@ struct UndoReserve: Sendable {
   }
 
   /// Gives the space back that was not used.
-  func release() { LogSpace(log).release() }
+  func release() { WALSpace(log).release() }
 
   /// Makes the index of the WAL long enough for so many frames: it grows on the disk, too.
   private static func extendIndex(
@@ -105,7 +105,7 @@ struct UndoReserve: Sendable {
 }
 
 /// Allocates disk space behind the end of a file.
-private struct LogSpace {
+private struct WALSpace {
   private let path: String
 
   init(_ path: String) { self.path = path }

@@ -47,7 +47,7 @@ struct BulkLoadOperation: Sendable {
     try database.setPageCache(bytes: cacheBytes)
   }
 
-  /// Builds the indexes, unless the soup was removed meanwhile, and forgets the operation.
+  /// Builds the indexes, unless the soup was removed since, and forgets the operation.
   func finish(on access: StoreAccess) throws(SmartStoreError) {
     if let soup = access.catalog.soup(named: soupName), soup.table == table {
       try access.createIndexes(of: soup)

@@ -36,7 +36,7 @@ public struct SoupLoad: Sendable {
     try await store.write(durability) { [soupName] transaction in
       let soup = try transaction.access.soup(named: soupName)
       return try transaction.access.atomically { () throws(SmartStoreError) in
-        var writer = try ElementWriter(
+        var writer = try EntryWriter(
           soup, setting: setting, removing: removing, on: transaction.access)
         let ids = try writer.insert(slices[...])
         transaction.access.didChange(soup)
@@ -45,8 +45,8 @@ public struct SoupLoad: Sendable {
     }
   }
 
-  /// Builds the indexes now, before the closure ends: for whoever finds that the rest is better written
-  /// with the indexes kept up. Doing so twice is harmless.
+  /// Builds the indexes now, before the closure ends: for a caller that writes the rest better with
+  /// the indexes kept up. Doing so twice is harmless.
   ///
   /// - Throws: ``SmartStoreError`` `diskFull`, `io`, as
   ///   ``SmartStore/bulkLoad(intoSoupNamed:keepingIndexesOn:cacheBytes:_:)``.
@@ -60,7 +60,7 @@ extension SmartStore {
   ///
   /// It pays if more is appended than the soup holds already, best for an empty soup. Each append
   /// is a transaction of its own; what it stored stays, also if `body` throws. On return everything
-  /// is on disk: the disk is waited for once, and not for each append. Meanwhile the soup can be used
+  /// is on disk: the disk is waited for once, and not for each append. Until then the soup can be used
   /// as ever, but its queries are slow. After a crash the indexes are built when the store is opened
   /// next, before anybody uses it.
   ///
@@ -108,7 +108,7 @@ extension SmartStore {
     try await onWriter { try operation.beginCaching($0) }
   }
 
-  /// Builds the indexes, even if the task was cancelled meanwhile.
+  /// Builds the indexes, even if the task was cancelled.
   fileprivate func end(_ operation: BulkLoadOperation) async throws {
     try await onWriter { database in
       try self.setDurability(.full, database)
@@ -116,7 +116,7 @@ extension SmartStore {
     }
   }
 
-  /// Runs `work` on the writing connection, even if the task was cancelled meanwhile.
+  /// Runs `work` on the writing connection, even if the task was cancelled.
   private func onWriter(_ work: @escaping @Sendable (Database) throws -> Void) async throws {
     try checkOpen()
     let result = await StoreQueue.run { [database] in

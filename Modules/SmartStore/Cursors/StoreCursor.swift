@@ -54,7 +54,7 @@ struct CursorTable: Sendable {
 
   subscript(id: Int64) -> Entry? { entries[id] }
 
-  /// Keeps a cursor; false if the store was closed meanwhile.
+  /// Keeps a cursor; false if the store was closed in the meantime.
   mutating func insert(_ entry: Entry, id: Int64) -> Bool {
     if !isClosed { entries[id] = entry }
     return !isClosed

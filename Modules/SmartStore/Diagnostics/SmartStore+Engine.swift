@@ -1,5 +1,5 @@
-/// What an app may ask about the engine under its stores. The names are those of the original, the
-/// answers those of this engine, which is not SQLCipher.
+/// What an app can read about the engine under its stores. The names are those of the original, the
+/// values those of this engine, which is not SQLCipher.
 extension SmartStore {
   /// The encryption and its format.
   public static func versionOfSQLCipher() -> String { StoreEngine.version }

@@ -3,32 +3,32 @@ import SalesforceSDKCommon
 /// The element files of a store whose database changes between plaintext and sealed (SS-201).
 ///
 /// The database changes in one step, its element files cannot. So a converted copy of them is made
-/// beside them first; the database, once it was replaced, says which of the two counts.
+/// in the same folder first; the database, once it was replaced, says which of the two counts.
 struct ExternalConversion {
   private let root: String
 
   /// - Parameter database: The path of the database file.
   init(database: String) {
-    root = ExternalFiles(database: database, sealer: nil).root
+    root = ExternalFiles(database: database, encryptor: nil).root
   }
 
   private func copy(isSealed: Bool) -> String { root + (isSealed ? ".sealed" : ".opened") }
   private var old: String { root + ".old" }
 
-  /// Whether there is anything to settle.
-  func isUnsettled() throws(FileFailure) -> Bool {
+  /// Whether there are files of a conversion to keep or remove.
+  func isIncomplete() throws(FileFailure) -> Bool {
     for path in [copy(isSealed: true), copy(isSealed: false), old] {
       if try FileTree.exists(path) { return true }
     }
     return false
   }
 
-  /// Makes the converted copy. Nobody has the store open.
+  /// Makes the converted copy. The store must not be open.
   ///
   /// - Parameters:
   ///   - source: Opens the files; nil if they are plaintext.
   ///   - target: Seals the copies; nil if they shall be plaintext.
-  func prepare(from source: ExternalFileSealer?, to target: ExternalFileSealer?) throws {
+  func prepare(from source: ExternalFileEncryptor?, to target: ExternalFileEncryptor?) throws {
     let copy = copy(isSealed: target != nil)
     try FileTree.remove(copy)
     guard try FileTree.exists(root) else { return }
@@ -43,8 +43,8 @@ struct ExternalConversion {
           guard let entryId = ExternalFiles.entryId(ofFile: name),
             let bytes = try DurableFile(path: "\(root)/\(file)").read()
           else { continue }
-          let text = try source?.open(bytes, table: table, entryId: entryId) ?? bytes
-          let converted = try target?.seal(text, table: table, entryId: entryId) ?? text
+          let text = try source?.decrypt(bytes, table: table, entryId: entryId) ?? bytes
+          let converted = try target?.encrypt(text, table: table, entryId: entryId) ?? text
           try DurableFile(path: "\(copy)/\(file)").replace(with: converted)
         }
       }
@@ -52,10 +52,10 @@ struct ExternalConversion {
   }
 
   /// Puts the copy that fits the database in the place of the files, if there is one, and removes
-  /// what is left over. Harmless at any time at which nobody has the store open.
+  /// what is left over. Harmless at any time at which the store is not open.
   ///
   /// - Parameter isSealed: Whether the database is sealed now.
-  func settle(isSealed: Bool) throws(FileFailure) {
+  func recover(isSealed: Bool) throws(FileFailure) {
     try FileTree.remove(copy(isSealed: !isSealed))
     let wanted = copy(isSealed: isSealed)
     if try FileTree.exists(wanted) {

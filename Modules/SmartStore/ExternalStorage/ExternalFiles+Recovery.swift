@@ -32,10 +32,10 @@ extension ExternalFiles {
     try FileTree.remove(aside)
   }
 
-  /// Takes the files as they are, without settling anything.
+  /// Takes the files as they are, without recovery.
   func start(at sequence: Int64) { versions.withLock { $0.start(at: sequence) } }
 
-  /// Settles what a process left that died in the middle of a commit.
+  /// Recovers the files of a process that ended in the middle of a commit.
   ///
   /// - Parameter sequence: The last commit that the database knows.
   func recover(at sequence: Int64) throws(FileFailure) {
@@ -70,18 +70,18 @@ extension ExternalFiles {
     }
   }
 
-  /// Seals every file anew that is not sealed under the newest key. Each is replaced as a whole, so
+  /// Encrypts every file again that is not encrypted with the newest key. Each is replaced as a whole, so
   /// that a crash leaves files under either key; the older one must stay readable until the end.
-  func reseal() throws {
-    guard let sealer, isInUse else { return }
+  func reencryptFiles() throws {
+    guard let encryptor, isInUse else { return }
     for table in try tables() {
       for name in try FileTree.names(in: folder(of: table)) {
         let file = DurableFile(path: "\(folder(of: table))/\(name)")
         guard let entryId = Self.entryId(ofFile: name), let start = try file.read(limit: 12),
-          !sealer.isCurrent(start), let bytes = try file.read()
+          !encryptor.isCurrent(start), let bytes = try file.read()
         else { continue }
-        let text = try sealer.open(bytes, table: table, entryId: entryId)
-        try file.replace(with: try sealer.seal(text, table: table, entryId: entryId))
+        let text = try encryptor.decrypt(bytes, table: table, entryId: entryId)
+        try file.replace(with: try encryptor.encrypt(text, table: table, entryId: entryId))
       }
     }
   }

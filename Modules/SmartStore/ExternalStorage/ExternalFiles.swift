@@ -19,18 +19,18 @@ import Synchronization
 final class ExternalFiles: Sendable {
   /// The folder of all the files.
   let root: String
-  let sealer: ExternalFileSealer?
+  let encryptor: ExternalFileEncryptor?
   let versions = Mutex(ExternalVersions())
   private let stagedCount = Atomic<Int>(0)
   private let used = Atomic(false)
 
   /// - Parameters:
   ///   - database: The path of the database file, `….sqlite`.
-  ///   - sealer: Nil for a plaintext store.
-  init(database: String, sealer: ExternalFileSealer?) {
+  ///   - encryptor: Nil for a plaintext store.
+  init(database: String, encryptor: ExternalFileEncryptor?) {
     let name = database.hasSuffix(".sqlite") ? String(database.dropLast(7)) : database
     root = name + "_external_soup_blobs"
-    self.sealer = sealer
+    self.encryptor = encryptor
     used.store((try? FileTree.exists(root)) ?? true, ordering: .relaxed)
   }
 
@@ -66,7 +66,7 @@ final class ExternalFiles: Sendable {
     var place = path(table: table, entryId: entryId, at: sequence)
     while true {
       let bytes = try DurableFile(path: place).read()
-      // A commit may have set the file aside meanwhile.
+      // A commit may have set the file aside since.
       let now = path(table: table, entryId: entryId, at: sequence)
       if now == place {
         guard let bytes else { throw FileTree.missing(place) }
@@ -86,7 +86,7 @@ final class ExternalFiles: Sendable {
   }
 
   private func content(of bytes: [UInt8], table: String, entryId: Int64) throws -> [UInt8] {
-    try sealer?.open(bytes, table: table, entryId: entryId) ?? bytes
+    try encryptor?.decrypt(bytes, table: table, entryId: entryId) ?? bytes
   }
 
   private func path(table: String, entryId: Int64, at sequence: Int64) -> String {
@@ -118,14 +118,14 @@ final class ExternalFiles: Sendable {
 
   // MARK: Writing
 
-  /// Writes an element's text beside its place, on disk when this returns.
+  /// Writes an element's text under a temporary name in its folder, on disk when this returns.
   ///
   /// - Returns: The name of the staged file.
   func stage(_ text: [UInt8], table: String, entryId: Int64) throws -> String {
     used.store(true, ordering: .relaxed)
     let number = stagedCount.wrappingAdd(1, ordering: .relaxed).newValue
     let name = "\(table)-\(entryId)-\(number)"
-    let bytes = try sealer?.seal(text, table: table, entryId: entryId) ?? text
+    let bytes = try encryptor?.encrypt(text, table: table, entryId: entryId) ?? text
     try DurableFile(path: "\(stagingFolder)/\(name)").replace(with: bytes)
     return name
   }
@@ -226,7 +226,7 @@ final class ExternalFiles: Sendable {
     for folder in [aside, replacedFolder, root] { try DurableFile.syncFolder(folder) }
   }
 
-  /// Removes files that a commit replaced and nobody reads any longer.
+  /// Removes files that a commit replaced and that no reader needs any longer.
   private func drop(_ sequences: [Int64]) {
     // What stays is removed when the store is opened.
     for sequence in sequences { try? FileTree.remove("\(replacedFolder)/\(sequence)") }

@@ -1,7 +1,7 @@
 /// Which files of externally stored elements readers of older snapshots still need.
 ///
 /// Commits that change files are numbered; the number is in the database, so that a snapshot knows
-/// its own. The files that commit `n` replaced are kept as long as somebody reads a snapshot from
+/// its own. The files that commit `n` replaced are kept as long as a reader has a snapshot from
 /// before it.
 struct ExternalVersions {
   /// The files that one commit replaced.
@@ -20,7 +20,7 @@ struct ExternalVersions {
   /// In ascending order.
   private var replaced: [Replaced] = []
 
-  /// Begins anew after the store was opened.
+  /// Starts over after the store was opened.
   mutating func start(at sequence: Int64) { committed = sequence }
 
   /// A reader begins. Its snapshot, taken afterwards, is not older than the number returned.
@@ -31,7 +31,7 @@ struct ExternalVersions {
 
   /// A reader ends.
   ///
-  /// - Returns: The commits whose replaced files nobody needs any longer.
+  /// - Returns: The commits whose replaced files no reader needs any longer.
   mutating func endReading(since floor: Int64) -> [Int64] {
     if let count = readers[floor] { readers[floor] = count > 1 ? count - 1 : nil }
     return replaced.isEmpty ? [] : takeUnneeded()
@@ -53,7 +53,7 @@ struct ExternalVersions {
 
   /// The commit happened.
   ///
-  /// - Returns: The commits whose replaced files nobody needs.
+  /// - Returns: The commits whose replaced files no reader needs.
   mutating func commit(_ sequence: Int64) -> [Int64] {
     committed = sequence
     return takeUnneeded()

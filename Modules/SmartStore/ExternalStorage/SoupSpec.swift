@@ -4,7 +4,7 @@ public import SalesforceSDKCommon
 ///
 /// JSON form: `{"name": "photos", "features": ["externalStorage"]}`.
 public struct SoupSpec: Sendable, Hashable {
-  /// The feature of a soup that keeps each element in a file of its own beside the database. Meant
+  /// The feature of a soup that keeps each element in a file of its own outside the database. Meant
   /// for elements of a megabyte and more; below that the database is faster.
   public static let featureExternalStorage = "externalStorage"
 

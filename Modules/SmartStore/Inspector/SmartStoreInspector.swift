@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
-/// A developer's look into the stores of one manager, without a screen: pick a store, ask it
-/// something, read the answer.
+/// A developer's look into the stores of one manager, without a screen: pick a store, query
+/// it, read the result.
 ///
 /// Each action fills ``contents``, which is all that a screen or a web page shows. Nothing is ever
 /// changed in a store, and none is created by looking at it.
@@ -38,7 +38,7 @@ public actor SmartStoreInspector {
     public var title = ""
     /// What to tell besides the rows; empty if nothing.
     public var message = ""
-    /// The rows of the last answer; nil if there was none.
+    /// The rows of the last result; nil if there was none.
     public var rows: [JSONValue]?
   }
 
@@ -55,7 +55,7 @@ public actor SmartStoreInspector {
 
   private let manager: SmartStoreManager
   private let currentUser: StoreOwner?
-  /// How many actions were begun. An answer that comes when there were more is not shown.
+  /// The number of actions begun. A result that comes when there were more is not shown.
   private var actions = 0
 
   /// Nil unless the manager's options say that developers are supported.
@@ -174,26 +174,26 @@ public actor SmartStoreInspector {
     return actions
   }
 
-  /// Asks the selected store and shows the statement and its rows, or what went wrong, unless another
-  /// action was begun meanwhile.
+  /// Queries the selected store and shows the statement and its rows, or what went wrong, unless another
+  /// action was begun since.
   private func show(
     _ action: Int, whenEmpty: String,
     _ ask: @Sendable (SmartStore) async throws -> (query: String, rows: [JSONValue])
   ) async {
-    var answer = contents
+    var result = contents
     do {
       if let store = try await store() {
-        (answer.query, answer.rows) = try await ask(store)
+        (result.query, result.rows) = try await ask(store)
       } else {
-        answer.rows = []
+        result.rows = []
       }
-      if answer.rows?.isEmpty == true { answer.message = whenEmpty }
+      if result.rows?.isEmpty == true { result.message = whenEmpty }
     } catch let error as SmartStoreError {
-      (answer.title, answer.message) = (error.code.name, error.detail ?? error.message)
+      (result.title, result.message) = (error.code.name, error.detail ?? error.message)
     } catch {
-      (answer.title, answer.message) = ("\(type(of: error))", "\(error)")
+      (result.title, result.message) = ("\(type(of: error))", "\(error)")
     }
-    if action == actions { contents = answer }
+    if action == actions { contents = result }
   }
 }
 

@@ -15,21 +15,23 @@ enum PageVerifier {
     var added = replaced
     defer { report.pages += added.count }
     let file = try PageFile(reading: path)
-    let sealer = PageSealer(keys: keys, cipher: cipher)
+    let encryptor = PageEncryptor(keys: keys, cipher: cipher)
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: PageFormat.pageSize, alignment: 16)
     defer { buffer.deallocate() }
     guard let plaintext = buffer.baseAddress else { return }
     var number: UInt32 = 1
     while true {
-      let count = try file.read(number, into: sealer.pageBytes)
+      let count = try file.read(number, into: encryptor.pageBytes)
       if count == 0 { return }
       report.pages += 1
       if added.remove(number) != nil {
         // The log has it.
       } else if count < PageFormat.pageSize {
         report.add(cut(number))
-      } else if number != PageFormat.lockPage, sealer.open(number: number, into: plaintext) == nil {
+      } else if number != PageFormat.lockPage,
+        encryptor.decrypt(number: number, into: plaintext) == nil
+      {
         report.add(damaged(number))
       }
       number += 1
@@ -37,7 +39,7 @@ enum PageVerifier {
   }
 
   /// Checks the pages of the database file of an open connection, the writing one. No checkpoint may
-  /// go on beside it: a page that is read while it is written looks damaged. A plaintext store's
+  /// run at the same time: a page that is read while it is written looks damaged. A plaintext store's
   /// pages are only counted, since they have no tags.
   ///
   /// - Parameter replaced: As above.
@@ -55,7 +57,7 @@ enum PageVerifier {
       methods.pointee.xFileSize(file, &size) == SQLITE_OK
     else { throw DatabaseError(resultCode: .SQLITE_IOERR) }
     let pages = Int(size) / PageFormat.pageSize
-    guard SealedFile.state(file) != nil else {
+    guard EncryptedFile.state(file) != nil else {
       report.pages += pages
       return
     }

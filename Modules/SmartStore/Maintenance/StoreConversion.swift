@@ -4,11 +4,11 @@ import GRDB
 import GRDBSQLite
 import SalesforceSDKCommon
 
-/// Rewrites the database of a store that nobody has open: sealed, opened, or sealed anew.
+/// Rewrites the database of a closed store: encrypted, decrypted, or encrypted with a new key.
 ///
 /// Each way makes a copy of every page in a file of its own, checks that the copy opens and reads,
 /// and renames it over the database. Until that one step the store is what it was, after it what it
-/// shall be. What a crash leaves besides is settled by ``StoreLeftovers``.
+/// shall be. What a crash leaves besides is removed by ``StaleStoreFiles``.
 struct StoreConversion {
   /// A step of a conversion that was just taken, for tests of a crash after it.
   enum Step: Sendable, CaseIterable {
@@ -35,21 +35,21 @@ struct StoreConversion {
     case let lock?: held = lock
     case nil: held = try opening.takeLock()
     }
-    if try StoreLeftovers(paths).header()?.kind == .plaintext {
+    if try StaleStoreFiles(paths).header()?.kind == .plaintext {
       try opening.checkNeverEncrypted(provider)
     }
     let database = try opening.open(.plaintext, lock: held)
-    try settleExternalFiles(of: database)
+    try recoverExternalFiles(of: database)
     try checkContent(of: database)
     try export(database)
     let lock = try database.closeKeepingLock()
     try lock.whileHeld { () throws(SmartStoreError) in
-      try settling { () throws(SmartStoreError) in
+      try recovering { () throws(SmartStoreError) in
         try take(.exported)
-        try seal(with: provider)
+        try writeEncrypted(with: provider)
       }
       // The store is encrypted. What cannot be noted now is at the next opening.
-      try? StoreKeyring.bind(paths, provider: provider)
+      try? StoreKeyHierarchy.bind(paths, provider: provider)
     }
     _ = consume readers
     return lock
@@ -59,8 +59,8 @@ struct StoreConversion {
   private func checkContent(of database: StoreDatabase) throws(SmartStoreError) {
     do {
       var report = StoreReport()
-      let files = ExternalFiles(database: paths.database, sealer: nil)
-      try files.settle(with: database)
+      let files = ExternalFiles(database: paths.database, encryptor: nil)
+      try files.reconcile(with: database)
       try database.verify(
         into: &report, diagnostics: StoreDiagnostics(SmartStoreOptions()), files: files)
       if let finding = report.findings.first(where: { $0.kind != .notIndexed }) {
@@ -86,24 +86,24 @@ struct StoreConversion {
     }
   }
 
-  private func seal(with provider: some StoreKeyProvider) throws(SmartStoreError) {
-    let keys = try StoreKeyring.create(paths, provider: provider, isPending: true)
+  private func writeEncrypted(with provider: some StoreKeyProvider) throws(SmartStoreError) {
+    let keys = try StoreKeyHierarchy.create(paths, provider: provider, isPending: true)
     try take(.keyWritten)
-    let store = SealedStore(keys: keys, cipher: options.cipher)
+    let store = EncryptedStore(keys: keys, cipher: options.cipher)
     var anchor = LogAnchor(generation: 1)
-    let sealer = PageSealer(keys: keys, cipher: options.cipher, generation: anchor.generation)
+    let encryptor = PageEncryptor(keys: keys, cipher: options.cipher, generation: anchor.generation)
     try copy(paths.exported, to: paths.encrypted) { page, number in
       if number == 1 {
         // A copy that was never opened is not in WAL mode yet.
         page.storeBytes(of: 2, toByteOffset: 18, as: UInt8.self)
         page.storeBytes(of: 2, toByteOffset: 19, as: UInt8.self)
       }
-      guard sealer.seal(page, number: number) else { return false }
-      page.copyMemory(from: sealer.pageBytes, byteCount: PageFormat.pageSize)
+      guard encryptor.encrypt(page, number: number) else { return false }
+      page.copyMemory(from: encryptor.pageBytes, byteCount: PageFormat.pageSize)
       return true
     }
     try verify(paths.encrypted, store: store)
-    try convertExternalFiles(from: nil, to: ExternalFileSealer(store: store))
+    try convertExternalFiles(from: nil, to: ExternalFileEncryptor(store: store))
     anchor.encryptions = try pageCount(paths.encrypted)
     try replaceAnchor(anchor, keys)
     try replace(with: paths.encrypted)
@@ -113,25 +113,25 @@ struct StoreConversion {
   func decrypt(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
     let readers = try opening.takeReadersLock(isShared: false)
     let database = try opening.open(.encrypted(provider))
-    try settleExternalFiles(of: database)
+    try recoverExternalFiles(of: database)
     let lock = try database.closeKeepingLock()
     try lock.whileHeld { () throws(SmartStoreError) in
-      try settling { () throws(SmartStoreError) in try unseal(with: provider) }
+      try recovering { () throws(SmartStoreError) in try writePlaintext(with: provider) }
     }
     _ = consume readers
   }
 
-  private func unseal(with provider: some StoreKeyProvider) throws(SmartStoreError) {
+  private func writePlaintext(with provider: some StoreKeyProvider) throws(SmartStoreError) {
     try checkCopies()
-    let keys = try StoreKeyring.open(paths, provider: provider)
-    let sealer = PageSealer(keys: keys, cipher: options.cipher)
+    let keys = try StoreKeyHierarchy.open(paths, provider: provider)
+    let encryptor = PageEncryptor(keys: keys, cipher: options.cipher)
     try copy(paths.database, to: paths.decrypted) { page, number in
-      sealer.pageBytes.copyMemory(from: page, byteCount: PageFormat.pageSize)
-      return sealer.open(number: number, into: page) != nil
+      encryptor.pageBytes.copyMemory(from: page, byteCount: PageFormat.pageSize)
+      return encryptor.decrypt(number: number, into: page) != nil
     }
     try verify(paths.decrypted, store: nil)
-    let sealed = SealedStore(keys: keys, cipher: options.cipher)
-    try convertExternalFiles(from: ExternalFileSealer(store: sealed), to: nil)
+    let sealed = EncryptedStore(keys: keys, cipher: options.cipher)
+    try convertExternalFiles(from: ExternalFileEncryptor(store: sealed), to: nil)
     // First: a plaintext store that counts as encrypted could not be encrypted again. Until it is plaintext,
     // each opening notes it again.
     try StoreKeySource(provider, for: paths.identity).forget()
@@ -157,53 +157,55 @@ struct StoreConversion {
     let readers = try opening.takeReadersLock(isShared: false)
     var isBegun = true
     do throws(SmartStoreError) {
-      _ = try StoreKeyring.open(paths, provider: new)
+      _ = try StoreKeyHierarchy.open(paths, provider: new)
     } catch  where error.code == .wrongKey || error.code == .keyMissing {
       isBegun = false
     }
     let database = try opening.open(.encrypted(isBegun ? new : old))
-    try settleExternalFiles(of: database)
+    try recoverExternalFiles(of: database)
     let lock = try database.closeKeepingLock()
     try lock.whileHeld { () throws(SmartStoreError) in
       // Once the new key opens the store nothing is left that could not wait for the next opening.
-      defer { try? StoreLeftovers(paths).settle() }
-      try sealAnew(from: old, to: new)
+      defer { try? StaleStoreFiles(paths).recover() }
+      try rewriteEncrypted(from: old, to: new)
     }
     _ = consume readers
   }
 
-  private func sealAnew(
+  private func rewriteEncrypted(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
     try checkCopies()
-    let epoch = try StoreKeyring.nextEpoch(paths, from: old, to: new)
+    let epoch = try StoreKeyHierarchy.nextEpoch(paths, from: old, to: new)
     var anchor = try readAnchor(epoch.keys)
     anchor?.encryptions = try pageCount(paths.database)
-    let sealer = PageSealer(
+    let encryptor = PageEncryptor(
       keys: epoch.keys, cipher: options.cipher, generation: anchor?.generation ?? 0)
     try copy(paths.database, to: paths.reencrypted) { page, number in
-      sealer.pageBytes.copyMemory(from: page, byteCount: PageFormat.pageSize)
-      guard sealer.open(number: number, into: page) != nil, sealer.seal(page, number: number)
+      encryptor.pageBytes.copyMemory(from: page, byteCount: PageFormat.pageSize)
+      guard encryptor.decrypt(number: number, into: page) != nil,
+        encryptor.encrypt(page, number: number)
       else { return false }
-      page.copyMemory(from: sealer.pageBytes, byteCount: PageFormat.pageSize)
+      page.copyMemory(from: encryptor.pageBytes, byteCount: PageFormat.pageSize)
       return true
     }
-    let store = SealedStore(keys: epoch.keys, cipher: options.cipher)
+    let store = EncryptedStore(keys: epoch.keys, cipher: options.cipher)
     try verify(paths.reencrypted, store: store)
     do {
       try exchange(epoch)
-      // One by one: until all are sealed anew, the key file holds both keys.
-      try ExternalFiles(database: paths.database, sealer: ExternalFileSealer(store: store)).reseal()
+      // One by one: until all are encrypted again, the key file holds both keys.
+      try ExternalFiles(database: paths.database, encryptor: ExternalFileEncryptor(store: store))
+        .reencryptFiles()
       if let anchor { try replaceAnchor(anchor, epoch.keys) }
-      try StoreKeyring.dropOlderEpochs(paths, provider: new)
+      try StoreKeyHierarchy.dropOlderEpochs(paths, provider: new)
     } catch {
-      // The copy is there until it has taken the database's place, whether or not that was told.
+      // The copy is there until it has replaced the database, whether or not that was reported.
       if DurableFile(path: paths.reencrypted).exists, let failure = error as? SmartStoreError {
         throw failure
       }
       throw SmartStoreError(
         .unfinishedOperation,
-        "The new key opens the store at \(paths.directory), but sealing it anew did not end. The "
+        "The new key opens the store at \(paths.directory), but encrypting it again did not end. The "
           + "store can be used. Run a check, and then this again.", cause: error)
     }
   }
@@ -211,16 +213,16 @@ struct StoreConversion {
   /// Puts the new key file and then the new database in the place of the old ones.
   ///
   /// Nothing but the new database needs the new key file. Should that not take its place, the old
-  /// key file returns: who is told of a failure may forget the new key.
-  private func exchange(_ epoch: StoreKeyring.NextEpoch) throws(SmartStoreError) {
+  /// key file returns: a caller that gets an error may forget the new key.
+  private func exchange(_ epoch: StoreKeyHierarchy.NextEpoch) throws(SmartStoreError) {
     do throws(SmartStoreError) {
-      try StoreKeyring.write(epoch.file, paths)
+      try StoreKeyHierarchy.write(epoch.file, paths)
       try take(.keyWritten)
       try replace(with: paths.reencrypted)
     } catch {
       guard DurableFile(path: paths.reencrypted).exists else { throw error }
       do throws(SmartStoreError) {
-        try StoreKeyring.putBack(epoch.before, paths)
+        try StoreKeyHierarchy.putBack(epoch.before, paths)
       } catch let second {
         throw SmartStoreError(
           .backupFailed,
@@ -270,14 +272,14 @@ struct StoreConversion {
     return StoreOpening(paths: paths, options: options)
   }
 
-  /// Runs the steps, and settles what they leave whether they succeed or not.
-  private func settling(_ steps: () throws(SmartStoreError) -> Void) throws(SmartStoreError) {
+  /// Runs the steps, and removes what they leave whether they succeed or not.
+  private func recovering(_ steps: () throws(SmartStoreError) -> Void) throws(SmartStoreError) {
     do {
       try steps()
-      try StoreLeftovers(paths).settle()
+      try StaleStoreFiles(paths).recover()
     } catch {
-      // The first failure is the one to tell. What cannot be settled now is at the next opening.
-      try? StoreLeftovers(paths).settle()
+      // The first failure is the one to report. What cannot be removed now is removed at the next opening.
+      try? StaleStoreFiles(paths).recover()
       throw error
     }
   }
@@ -287,16 +289,16 @@ struct StoreConversion {
     guard let copy = paths.damagedLogs.last else { return }
     throw SmartStoreError(
       .exportFailed,
-      "The store keeps \(copy), what was found of a damaged log. Without the present key nobody could "
+      "The store keeps \(copy), what was found of a damaged log. Without the present key no one could "
         + "read it. Delete it, or move it away with a copy of the key file, and try again.")
   }
 
   /// Brings the files of externally stored elements to the state that the database knows.
-  private func settleExternalFiles(of database: StoreDatabase) throws(SmartStoreError) {
+  private func recoverExternalFiles(of database: StoreDatabase) throws(SmartStoreError) {
     do throws(SmartStoreError) {
-      try ExternalFiles(database: paths.database, sealer: nil).settle(with: database)
+      try ExternalFiles(database: paths.database, encryptor: nil).reconcile(with: database)
     } catch {
-      // The failure to settle is the one to tell.
+      // The failure of the cleanup is the one to report.
       try? database.close()
       throw error
     }
@@ -305,7 +307,7 @@ struct StoreConversion {
   /// Makes a converted copy of the files of externally stored elements, which counts from the moment
   /// at which the database is replaced.
   private func convertExternalFiles(
-    from source: ExternalFileSealer?, to target: ExternalFileSealer?
+    from source: ExternalFileEncryptor?, to target: ExternalFileEncryptor?
   ) throws(SmartStoreError) {
     do {
       try ExternalConversion(database: paths.database).prepare(from: source, to: target)
@@ -391,16 +393,16 @@ struct StoreConversion {
   private struct PageFailure: Error { let number: UInt32 }
 
   /// Opens the copy and reads all of it.
-  private func verify(_ path: String, store: SealedStore?) throws(SmartStoreError) {
+  private func verify(_ path: String, store: EncryptedStore?) throws(SmartStoreError) {
     var token: String?
-    var location = "file:" + SealedVFS.escaped(path) + "?immutable=1"
+    var location = "file:" + EncryptedVFS.escaped(path) + "?immutable=1"
     if let store, let vfs = options.vfs {
       let name = UUID().uuidString
-      SealedStores.add(store, token: name)
+      EncryptedStoreRegistry.add(store, token: name)
       token = name
       location = vfs.uri(path: path, token: name) + "&immutable=1"
     }
-    defer { if let token { SealedStores.remove(token) } }
+    defer { if let token { EncryptedStoreRegistry.remove(token) } }
     let queue: DatabaseQueue
     do {
       queue = try DatabaseQueue(

@@ -18,8 +18,8 @@ extension StoreMaintenance {
     try checkExists()
     let lock = try StoreOpening(paths: paths, options: options).takeLock()
     if case .encrypted(let provider) = encryption {
-      let keys = try StoreKeyring.open(paths.withKeyFileOfDatabase(), provider: provider)
-      let generation = try StoreLeftovers(paths).generation()
+      let keys = try StoreKeyHierarchy.open(paths.withKeyFileOfDatabase(), provider: provider)
+      let generation = try StaleStoreFiles(paths).generation()
       do {
         let check = try LogCheck(paths, keys: keys, cipher: options.cipher)
         if let fault = check.fault(databaseGeneration: generation) {

@@ -3,7 +3,7 @@ import SalesforceSDKCommon
 
 /// Work on the files of one store that is closed: another key, encryption on or off, a check.
 ///
-/// Every call takes the store's write lock and fails with `busyOtherProcess` while somebody has the
+/// Every call takes the store's write lock and fails with `busyOtherProcess` while a process has the
 /// store open for writing, with `busy` while another process reads it. A call that fails leaves the
 /// store as it was; so does the end of the process or of the power at any instant, or else the call
 /// is complete. What ``reencrypt(from:to:)`` says of itself is the one exception. The error of a call
@@ -11,7 +11,7 @@ import SalesforceSDKCommon
 /// now, and whether both have to be kept. Calls block until the disk has done its work: run them off
 /// the threads that tasks share, or through ``SmartStoreManager/withClosedStore(named:owner:_:)``.
 ///
-/// The database is rewritten beside its place, so its size must be free on the disk.
+/// The database is rewritten into a copy in its folder, so its size must be free on the disk.
 public struct StoreMaintenance: Sendable {
   let paths: StorePaths
   var options = StoreDatabaseOptions()
@@ -44,7 +44,7 @@ public struct StoreMaintenance: Sendable {
 
   /// Wraps the store's data key with another key; no page is rewritten (SS-35).
   ///
-  /// Whoever knows the old key and has an old copy of the key file can still read the store:
+  /// An attacker with the old key and an old copy of the key file can still read the store:
   /// ``reencrypt(from:to:)`` ends that. A store that `new` opens already stays as it is, so the call
   /// can be repeated after an interruption. One that throws `io` may have failed when it waited for the
   /// disk, with the new key file in place: ``SmartStoreError/keyStates`` says so.
@@ -59,8 +59,8 @@ public struct StoreMaintenance: Sendable {
     try inspection(old, new).stating { () throws(SmartStoreError) in
       try checkExists()
       let lock = try StoreOpening(paths: paths, options: options).takeLock()
-      try StoreLeftovers(paths).settle()
-      try StoreKeyring.rewrap(paths, from: old, to: new)
+      try StaleStoreFiles(paths).recover()
+      try StoreKeyHierarchy.rewrap(paths, from: old, to: new)
       _ = consume lock
     }
   }
@@ -75,9 +75,9 @@ public struct StoreMaintenance: Sendable {
   ///
   /// - Parameter new: May be the same as `old`. Makes its key if it has none.
   /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged, or a copy of a
-  ///   damaged log is kept, which nobody could read afterwards; `verificationOpenFailed`,
+  ///   damaged log is kept, which would be unreadable afterwards; `verificationOpenFailed`,
   ///   `verificationReadFailed`, `replaceFailed`; `unfinishedOperation` if an element file could not
-  ///   be sealed anew or the older data key not be forgotten; `backupFailed` if the disk failed twice.
+  ///   be encrypted again or the older data key not be forgotten; `backupFailed` if the disk failed twice.
   public func reencrypt(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
@@ -132,7 +132,7 @@ public struct StoreMaintenance: Sendable {
   /// Whether the store has a key, or must have had one: it is not plaintext, or has a key file.
   func hasKey() throws(SmartStoreError) -> Bool {
     if DurableFile(path: paths.keyFile).exists { return true }
-    return try StoreLeftovers(paths).header()?.kind != .plaintext
+    return try StaleStoreFiles(paths).header()?.kind != .plaintext
   }
 
   /// Refuses to make a store where there is none.

@@ -9,7 +9,7 @@ extension StoreMaintenance {
   /// the write-ahead log (WAL) is read where it lies. Only of a store whose pages are whole, what
   /// interrupted maintenance left is completed first.
   ///
-  /// What ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` did not index, as it was told, is a
+  /// What ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` did not index, as requested, is a
   /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is no damage.
   ///
   /// - Throws: ``SmartStoreError`` if the check could not be made: `keyMissing`, `keyLocked`,
@@ -28,7 +28,7 @@ extension StoreMaintenance {
     let sealed = try checkPages(encryption, into: &report)
     // Nothing is written before the pages are known to be whole.
     let isWhole = report.isClean
-    if isWhole { try StoreLeftovers(paths).settle() }
+    if isWhole { try StaleStoreFiles(paths).recover() }
     paths.reportDamagedLogs(into: &report)
     do throws(SmartStoreError) {
       try checkContent(of: sealed, isWhole: isWhole, into: &report)
@@ -43,17 +43,17 @@ extension StoreMaintenance {
   /// - Returns: The store's keys; nil for a plaintext one.
   private func checkPages(
     _ encryption: StoreEncryption, into report: inout StoreReport
-  ) throws(SmartStoreError) -> SealedStore? {
+  ) throws(SmartStoreError) -> EncryptedStore? {
     guard case .encrypted(let provider) = encryption else {
       if DurableFile(path: paths.keyFile).exists {
         throw StoreOpening(paths: paths, options: options).encrypted()
       }
       return nil
     }
-    let keys = try StoreKeyring.open(paths.withKeyFileOfDatabase(), provider: provider)
-    let generation = try StoreLeftovers(paths).generation()
+    let keys = try StoreKeyHierarchy.open(paths.withKeyFileOfDatabase(), provider: provider)
+    let generation = try StaleStoreFiles(paths).generation()
     do {
-      if let damage = try LogDamage.find(in: paths.log, keys: keys, cipher: options.cipher) {
+      if let damage = try WALDamage.find(in: paths.log, keys: keys, cipher: options.cipher) {
         report.add(
           .init(
             kind: .log,
@@ -70,12 +70,12 @@ extension StoreMaintenance {
     } catch {
       throw SmartStoreError(storage: error, at: paths.database)
     }
-    return SealedStore(keys: keys, cipher: options.cipher)
+    return EncryptedStore(keys: keys, cipher: options.cipher)
   }
 
   /// Checks what SQLite and the soups make of the pages.
   private func checkContent(
-    of sealed: SealedStore?, isWhole: Bool, into report: inout StoreReport
+    of sealed: EncryptedStore?, isWhole: Bool, into report: inout StoreReport
   ) throws(SmartStoreError) {
     let session = StoreSession(lock: nil)
     defer { session.end() }
@@ -87,12 +87,12 @@ extension StoreMaintenance {
     let hadIndex = DurableFile(path: paths.index).exists
     let connection = try connect(location, sealed)
     let files = ExternalFiles(
-      database: paths.database, sealer: sealed.map { ExternalFileSealer(store: $0) })
+      database: paths.database, encryptor: sealed.map { ExternalFileEncryptor(store: $0) })
     var found = report
     let result = Result { () throws in
       try connection.writeWithoutTransaction { database in
         if isWhole {
-          try files.settle(at: try StoreAccess.externalSequence(database))
+          try files.reconcile(at: try StoreAccess.externalSequence(database))
         } else {
           files.start(at: (try? StoreAccess.externalSequence(database)) ?? 0)
         }
@@ -117,7 +117,7 @@ extension StoreMaintenance {
   /// A connection that may write, as the check of a full-text index demands, and of which nothing
   /// reaches the files.
   private func connect(
-    _ location: String, _ sealed: SealedStore?
+    _ location: String, _ sealed: EncryptedStore?
   ) throws(SmartStoreError) -> DatabaseQueue {
     let opening = StoreOpening(paths: paths, options: options)
     do {
@@ -134,7 +134,7 @@ extension StoreMaintenance {
   }
 
   private func connect(
-    _ location: String, _ sealed: SealedStore?, _ opening: StoreOpening, isIsolated: Bool
+    _ location: String, _ sealed: EncryptedStore?, _ opening: StoreOpening, isIsolated: Bool
   ) throws -> DatabaseQueue {
     var configuration = opening.configuration(for: sealed, readonly: false, isIsolated: isIsolated)
     configuration.journalMode = .default
@@ -152,7 +152,7 @@ extension StorePaths {
   /// owns the pending one.
   func withKeyFileOfDatabase() throws(SmartStoreError) -> StorePaths {
     guard !DurableFile(path: keyFile).exists, DurableFile(path: pendingKeyFile).exists,
-      try StoreLeftovers(self).header()?.kind == .store
+      try StaleStoreFiles(self).header()?.kind == .store
     else { return self }
     var paths = self
     paths.keyFile = pendingKeyFile
@@ -185,7 +185,7 @@ extension StoreDatabase {
         checkpoints?.waitUntilIdle()
         if let sealed { try checkLog(of: sealed, paths, into: &found) }
         let log = try sealed.map { sealed in
-          try CommittedLog(
+          try CommittedWAL(
             paths.log, keys: sealed.keys, cipher: sealed.cipher,
             after: StoreConnection.copiedFrames(of: database))
         }
@@ -203,7 +203,7 @@ extension StoreDatabase {
 extension StoreDatabase {
   /// Looks whether the write-ahead log (WAL) in the folder is the one that this store writes to.
   private func checkLog(
-    of sealed: SealedStore, _ paths: StorePaths, into report: inout StoreReport
+    of sealed: EncryptedStore, _ paths: StorePaths, into report: inout StoreReport
   ) throws(FileFailure) {
     let check = try LogCheck(paths, keys: sealed.keys, cipher: sealed.cipher)
     // Of the database's generation the anchor knows: this process wrote both.
@@ -238,7 +238,7 @@ extension ExternalFiles {
   /// Brings the files to the state that the database knows.
   ///
   /// - Parameter sequence: The last commit that the database knows.
-  func settle(at sequence: Int64) throws(SmartStoreError) {
+  func reconcile(at sequence: Int64) throws(SmartStoreError) {
     do {
       try recover(at: sequence)
     } catch {
@@ -247,7 +247,7 @@ extension ExternalFiles {
   }
 
   /// Brings the files to the state that the database knows.
-  func settle(with database: StoreDatabase) throws(SmartStoreError) {
+  func reconcile(with database: StoreDatabase) throws(SmartStoreError) {
     do {
       try recover(at: try database.writer.read { try StoreAccess.externalSequence($0) })
     } catch {

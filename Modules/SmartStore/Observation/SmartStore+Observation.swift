@@ -3,8 +3,8 @@ public import SalesforceSDKCommon
 /// Live queries: sequences of results that follow what is committed to this store.
 ///
 /// All of them give the first result at once and the next one after a commit that changed it; a
-/// commit that leaves the result as it was gives nothing. Each result belongs to one instant, with
-/// all transactions committed when it was asked for and no part of another. Whoever reads slowly
+/// commit that leaves the result as it was gives nothing. Each result is read from one snapshot, with
+/// all transactions committed when it was requested and no part of another. A slow reader
 /// misses intermediate results, never the newest. An observation does not keep writers waiting.
 ///
 /// It ends when its task is cancelled or the store is closed, and with an error if the query
@@ -48,11 +48,11 @@ extension SmartStore {
   /// Follows one page of elements as they are stored.
   ///
   /// See ``StoreReading/queryElements(using:startingFromPageIndex:)``.
-  public func observeElements(
+  public func observeEntries(
     _ querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
   ) -> some AsyncSequence<[JSONSlice], any Error> & Sendable {
     observe { reader in
-      try reader.queryElements(using: querySpec, startingFromPageIndex: pageIndex)
+      try reader.queryEntries(using: querySpec, startingFromPageIndex: pageIndex)
     }
   }
 

@@ -3,7 +3,7 @@ import GRDB
 /// The results of one question, now and after each commit that changed them.
 ///
 /// The reader's pace is the pace of the reads: a result is read from a snapshot of its own when the
-/// reader asks for it, so that commits which arrive meanwhile cost one read together, and nothing
+/// reader requests it, so that commits which arrive in between cost one read together, and nothing
 /// waits in a buffer to grow old.
 struct StoreObservation<Snapshot: Equatable & Sendable, Element: Sendable>: AsyncSequence, Sendable
 {

@@ -48,7 +48,7 @@ struct QueryPlan {
     columnNames = spec.selectPaths ?? []
   }
 
-  /// The statements of a query on one soup, from the snapshot's cache if they were asked for before.
+  /// The statements of a query on one soup, from the snapshot's cache if they were prepared before.
   private static func statements(
     _ spec: QuerySpec, _ access: StoreAccess
   ) throws(SmartStoreError) -> QueryStatements {
@@ -99,7 +99,7 @@ struct QueryPlan {
     return bindings
   }
 
-  /// The SQL for a Smart SQL statement, from the snapshot's cache if it was asked before.
+  /// The SQL for a Smart SQL statement, from the snapshot's cache if it was converted before.
   ///
   /// What SQLite itself says to the statement is found out once, before it is kept: it must be one
   /// statement that only reads.

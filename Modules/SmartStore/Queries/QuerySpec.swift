@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// A question to one soup, or a Smart SQL statement, with the size of its pages.
 ///
-/// Made by the `build…` functions or from JSON; both refuse what cannot be asked. The Smart SQL it
+/// Made by the `build…` functions or from JSON; both refuse what cannot be queried. The Smart SQL it
 /// stands for can be read from ``smartSql``, ``countSmartSql`` and ``idsSmartSql``.
 public struct QuerySpec: Sendable, Hashable {
   /// The kinds of query.

@@ -14,7 +14,7 @@ final class QueryStatements: Sendable {
   let idsSQL: String
   /// The statement for one page.
   let pageSQL: String
-  /// The soup that is asked; nil for a smart query.
+  /// The soup that is queried; nil for a smart query.
   let soup: Soup?
   /// How its keys are compared.
   let keyType: SoupIndexType
@@ -83,7 +83,7 @@ final class QueryStatements: Sendable {
   }
 }
 
-/// What two specs have in common if they have the same statements. Names and paths are told apart by
+/// What two specs have in common if they have the same statements. Names and paths are compared by
 /// their bytes.
 struct QueryShape: Hashable, Sendable {
   private let queryType: QuerySpec.QueryType
@@ -113,7 +113,7 @@ struct QueryShape: Hashable, Sendable {
   }
 }
 
-/// The statements of the shapes of queries that were asked for.
+/// The statements of the shapes of queries that were run.
 struct QueryStatementsCache: Sendable {
   /// Beyond so many shapes all are forgotten: an app has a few dozen.
   static let capacity = 1024

@@ -115,7 +115,7 @@ struct ResultRow: ~Copyable {
   ///
   /// - Throws: As ``element(_:)``.
   func storedElement(_ column: Int) throws(SmartStoreError) -> JSONSlice {
-    guard access.hasSealedPages, case .element(let position) = columns[column] else {
+    guard access.hasEncryptedPages, case .element(let position) = columns[column] else {
       return try element(column)
     }
     let text = statement.bytes(position)

@@ -23,11 +23,11 @@ extension SmartStore {
   /// One page of elements as they are stored.
   ///
   /// See ``StoreReading/queryElements(using:startingFromPageIndex:)``.
-  public func queryElements(
+  public func queryEntries(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
   ) async throws -> [JSONSlice] {
     try await read(querySpec) {
-      try $0.queryElements(using: querySpec, startingFromPageIndex: pageIndex)
+      try $0.queryEntries(using: querySpec, startingFromPageIndex: pageIndex)
     }
   }
 

@@ -6,7 +6,7 @@ extension StoreReading where Self: ~Copyable {
   /// A row has one value for each select path or column, null included. A column that holds a
   /// whole element gives an object; of any other column text is a string. Blobs come as text,
   /// infinite numbers as null. An element whose stored text is no JSON gives null in its place, so
-  /// that the others are still read; the event store and observers are told (SS-150, SS-213).
+  /// that the others are still read; the event store and observers are notified (SS-150, SS-213).
   ///
   /// - Parameters:
   ///   - pageIndex: The page, counted from 0. Beyond the end the result is empty.
@@ -31,12 +31,12 @@ extension StoreReading where Self: ~Copyable {
   /// One page of elements as they are stored, without a copy of their content.
   ///
   /// A plaintext store checks each of them. An encrypted one relies on the tags of its pages, which
-  /// vouch for what it checked when it was written, and parses an element when somebody looks into it;
+  /// vouch for what it checked when it was written, and parses an element on first access;
   /// should that fail, which takes a fault in the store itself, the element reads as null.
   ///
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``, and `invalidQuerySpec` if the
   ///   query gives rows instead of elements; `corrupt` if a stored element is no JSON.
-  public borrowing func queryElements(
+  public borrowing func queryEntries(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
   ) throws(SmartStoreError) -> [JSONSlice] {
     guard querySpec.queryType != .smart, querySpec.selectPaths == nil else {

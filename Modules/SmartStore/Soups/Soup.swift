@@ -27,7 +27,7 @@ final class Soup: Sendable {
   let parametersPerRow: Int
   /// Positions in `columns` of the full-text ones.
   let fullTextColumns: [Int]
-  /// The spec that answers for a path; of two specs for one path the last.
+  /// The spec that holds for a path; of two specs for one path the last.
   private let indexByPath: [MemberKey: SoupIndex]
 
   /// Both take the id, the time, the columns' values and, unless the soup is external, the text.

@@ -15,7 +15,7 @@ final class SoupCatalog: Sendable {
   let unfinished: Set<String>
   /// Conversions of Smart SQL that hold for these soups.
   let conversions: Mutex<SmartSQLCache>
-  /// Statements of queries on one soup, as they are asked for.
+  /// Statements of queries on one soup, prepared on first use.
   let statements = Mutex(QueryStatementsCache())
 
   init(
@@ -98,7 +98,7 @@ final class SoupCatalog: Sendable {
 }
 
 /// The newest catalogue that any connection of a store has seen.
-final class SoupCatalogs: Sendable {
+final class SoupCatalogCache: Sendable {
   private let newest = Mutex<SoupCatalog?>(nil)
 
   /// The newest catalogue, if any connection has read one.

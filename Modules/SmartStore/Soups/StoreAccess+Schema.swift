@@ -164,7 +164,7 @@ extension StoreAccess {
   /// Refuses to only read a store that has something to be done first: its tables are those of an
   /// older version or not made yet, or an alter waits to be finished. A bulk load lacks nothing but
   /// indexes.
-  func checkSettled() throws(SmartStoreError) {
+  func checkComplete() throws(SmartStoreError) {
     guard try hasTable(MetaTable.attributes), try hasExternalColumn(),
       try hasTable(MetaTable.longOperations),
       try StoreAccess.operations(database).allSatisfy({ $0.type == BulkLoadOperation.type })

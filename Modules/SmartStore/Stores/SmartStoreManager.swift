@@ -6,7 +6,7 @@ public import SalesforceSDKCore
 /// Opens, lists and removes the stores of one root folder.
 ///
 /// All callers get the same instance for a name and owner, until it is removed. A store
-/// belongs to the owner that it was asked for; who the current user is plays no part here. Make one
+/// belongs to the owner that it was requested for; the current user plays no part here. Make one
 /// manager for a root folder: the files of a store can be open for writing only once.
 ///
 /// A manager that is made with accounts takes part in their logouts by itself: a logout is refused while
@@ -44,9 +44,9 @@ public actor SmartStoreManager {
 
   /// What there is of a store.
   private enum Presence: Equatable {
-    /// It is open, or being opened; or it was closed by somebody to whom it was given.
+    /// It is open, or being opened; or it was closed by a caller that had received it.
     case open(Opening)
-    /// It is being closed, and its files worked on or deleted. Whoever asks for it waits for the end
+    /// It is being closed, and its files worked on or deleted. A request for it waits for the end
     /// of that, which gives the store back if it could not be closed.
     case ending(Task<Opening?, Never>)
   }
@@ -144,7 +144,7 @@ public actor SmartStoreManager {
     _ = try folders.folder(of: key.name, owner: owner)
     if owner.isGlobal { return try await store(key) }
     while true {
-      try await settle(key)
+      try await awaitEnd(key)
       if case .open(let opening)? = stores[key] { return try await opened(opening, key) }
       let before = logouts
       let mayOpen = try await mayOpen(owner)
@@ -166,7 +166,7 @@ public actor SmartStoreManager {
   }
 
   func store(_ key: Key) async throws -> SmartStore {
-    try await settle(key)
+    try await awaitEnd(key)
     if case .open(let known)? = stores[key] { return try await opened(known, key) }
     return try await opened(try open(key), key)
   }
@@ -195,7 +195,7 @@ public actor SmartStoreManager {
     do {
       return try await opening.value
     } catch {
-      // The next one who asks tries again, unless somebody did so already.
+      // The next request tries again, unless another did so already.
       if stores[key] == .open(opening) {
         stores[key] = nil
         logger.error("The store '\(key.name)' could not be opened.", error: error)
@@ -205,10 +205,10 @@ public actor SmartStoreManager {
   }
 
   /// Waits until a store is neither being closed nor removed, by this manager or by who has it.
-  private func settle(_ key: Key) async throws {
+  private func awaitEnd(_ key: Key) async throws {
     while let presence = stores[key] {
       switch presence {
-      case .ending: await settle(key, presence)
+      case .ending: await awaitEnd(key, presence)
       case .open(let opening):
         let store = try? await opening.value
         guard stores[key] == presence else { continue }
@@ -220,7 +220,7 @@ public actor SmartStoreManager {
   }
 
   /// Waits for one end of a store and lets it be opened again, unless another end has begun.
-  private func settle(_ key: Key, _ presence: Presence) async {
+  private func awaitEnd(_ key: Key, _ presence: Presence) async {
     guard case .ending(let ending) = presence else { return }
     let unclosed = await ending.value
     if stores[key] == presence { stores[key] = unclosed.map { .open($0) } }
@@ -259,8 +259,8 @@ public actor SmartStoreManager {
 
   // MARK: Maintenance
 
-  /// Closes a store and lends its files to `work`. The instance fails from then on; who asks for the
-  /// store meanwhile waits and gets a new one.
+  /// Closes a store and lends its files to `work`. The instance fails from then on; a request for the
+  /// store waits in that time and gets a new one.
   ///
   /// - Parameter work: Blocks a thread of its own; it must not ask for this store.
   /// - Throws: What `work` throws; ``SmartStoreError`` `invalidStoreName`, `io`, `readOnly`.
@@ -344,7 +344,7 @@ public actor SmartStoreManager {
   // MARK: Removing
 
   /// Closes a store and deletes its files. Its instance fails from then on; a store that does not
-  /// exist is no error. Whoever asks for the store meanwhile gets a new one, once the old is gone.
+  /// exist is no error. A request for the store in that time gets a new one, once the old is gone.
   ///
   /// - Parameter owner: With a community, that community's store alone; without, the stores of this
   ///   name in every community of the account. Nil does nothing but log a warning.
@@ -369,7 +369,7 @@ public actor SmartStoreManager {
     try await remove(Key(name: name, owner: .global))
   }
 
-  /// Removes all stores of an account in all its communities, and those of nobody else.
+  /// Removes all stores of an account in all its communities, and those of no other account.
   public func removeAll(forUserAccount owner: StoreOwner?) async throws {
     guard let owner, !owner.isGlobal else {
       logger.warning("No user is given, so no user store is removed.")
@@ -484,7 +484,7 @@ public actor SmartStoreManager {
       try await closing.value.result.get()
       return try await StoreQueue.run { Swift.Result { try work() } }.get()
     }
-    // Its failure is told to who began it.
+    // Its failure is thrown to the caller that began it.
     let ending = Presence.ending(
       Task {
         _ = await working.result
@@ -499,7 +499,7 @@ public actor SmartStoreManager {
     _ key: Key, _ ending: Ending<Result>
   ) async throws -> Result {
     let result = await ending.work.result
-    await settle(key, ending.presence)
+    await awaitEnd(key, ending.presence)
     return try result.get()
   }
 

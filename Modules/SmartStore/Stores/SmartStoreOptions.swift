@@ -18,7 +18,7 @@ public struct SmartStoreOptions: Sendable {
   /// store remembers that the store is encrypted. Switch it on for the one version of an app that encrypts
   /// what earlier versions kept in plaintext.
   public var encryptsPlaintextStore: Bool
-  /// Whether stores are only read, beside the one process that may write them. Their databases stay
+  /// Whether stores are only read, while another process may write them. Their databases stay
   /// as they are byte for byte, none is made or removed, and every call that writes throws
   /// ``SmartStoreError`` `readOnly`. Off by default.
   public var isReadOnly: Bool
@@ -78,6 +78,6 @@ public enum Durability: Sendable, Hashable {
   /// On disk before the call returns. For what exists nowhere else, such as a local edit.
   case full
   /// On disk soon. Consistent whenever the power fails, but the last commits may be missing: for
-  /// pages that the server can be asked for again.
+  /// pages that can be downloaded again.
   case normal
 }

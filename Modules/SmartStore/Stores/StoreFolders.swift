@@ -116,7 +116,7 @@ struct StoreFolders: Sendable {
     }
   }
 
-  /// What the folders of removed stores are called, beside the folder of stores.
+  /// The names of the folders of removed stores, in the parent of the folder of stores.
   private static let removedPrefix = "removed-"
 
   private func stores(of owner: StoreOwner) throws(SmartStoreError) -> URL {

@@ -19,7 +19,7 @@ public final class StoreAccess {
   let statements: QueryStatements?
   /// What this transaction does to them when it commits.
   var externalChanges = ExternalChanges()
-  /// The last commit in this snapshot that changed files, once somebody asked.
+  /// The last commit in this snapshot that changed files, once it was queried.
   var knownExternalSequence: Int64?
   /// Keeps the files that this snapshot sees.
   private let snapshot: ExternalSnapshot?
@@ -32,7 +32,7 @@ public final class StoreAccess {
   private(set) var writtenBytes = 0
   /// What to tell the event store once this transaction is committed.
   private(set) var events: [AnalyticsEvent] = []
-  /// What was read so far, if somebody wants to know.
+  /// What was read so far, if an observer needs it.
   private(set) var region = DatabaseRegion()
   private var recordsRegion = false
   /// The next entry id of each soup table that this transaction inserted into.
@@ -57,8 +57,8 @@ public final class StoreAccess {
 
   var options: SmartStoreOptions { diagnostics.options }
 
-  /// Whether pages carry tags, so that nobody but the store can have written what is read.
-  var hasSealedPages: Bool { files.sealer != nil }
+  /// Whether pages carry tags, so that only the store can have written what is read.
+  var hasEncryptedPages: Bool { files.encryptor != nil }
 
   /// The soup with this name.
   func soup(named name: String) throws(SmartStoreError) -> Soup {
@@ -145,7 +145,7 @@ public final class StoreAccess {
 
   // MARK: Reading
 
-  /// Prepares a statement that reads, and notes what it reads if somebody wants to know.
+  /// Prepares a statement that reads, and notes what it reads if an observer needs it.
   func reading(_ sql: String, cached: Bool = true) throws(SmartStoreError) -> StoreStatement {
     if Task.isCancelled {
       throw SmartStoreError(.interrupted, "The work was cancelled and rolled back.")

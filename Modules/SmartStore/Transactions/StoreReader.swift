@@ -1,7 +1,7 @@
 /// Reads from one snapshot of a store.
 ///
 /// Given to the closure of ``SmartStore/read(_:)`` and valid only there. Everything it returns
-/// belongs to the same instant, whatever is written meanwhile.
+/// belongs to the same snapshot, whatever is written in that time.
 public struct StoreReader: StoreReading, ~Copyable {
   public let access: StoreAccess
 
@@ -13,7 +13,7 @@ public struct StoreReader: StoreReading, ~Copyable {
 @available(*, unavailable)
 extension StoreReader: Sendable {}
 
-/// What can be asked of one snapshot of a store, by a ``StoreReader`` or a ``StoreTransaction``.
+/// What can be read from one snapshot of a store, by a ``StoreReader`` or a ``StoreTransaction``.
 ///
 /// Its calls are synchronous, and throw ``SmartStoreError``.
 public protocol StoreReading: ~Copyable {

@@ -45,7 +45,7 @@ struct DurableFileTests {
     try reader.close()
   }
 
-  @Test func `a file that is there already is not made anew`() throws {
+  @Test func `a file that is there already is not created again`() throws {
     let file = DurableFile(folder.file("file"))
     #expect(try file.create([1]))
     #expect(try file.create([2]) == false)

@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(.covers("CA-28"))
-  func `subscribers hear which settings changed`() async throws {
+  func `subscribers receive which settings changed`() async throws {
     let folder = try TemporaryFolder()
     let settings = try Preferences(folder.file("settings.json"))
     let changes = settings.changes()

@@ -42,7 +42,7 @@ struct ProjectionTests {
   }
 
   @Test(.covers("SS-79"))
-  func `a null is told from what is missing, at any depth`() throws {
+  func `a null is distinguished from a missing value, at any depth`() throws {
     let slice = try JSONSlice(parsing: #"{"a":null,"b":{"c":null},"d":[{"e":null},{}]}"#)
     #expect(slice.project("a").value == .some(.null))
     #expect(slice.project("b.c").value == .some(.null))

@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(.covers("CA-14", "BX-100"))
-  func `a receiver per component hears what passes the level, and not itself`()
+  func `a receiver per component gets what passes the level, and not its own records`()
     async throws
   {
     try await Turns.logging.run {

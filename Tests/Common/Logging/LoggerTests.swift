@@ -77,7 +77,7 @@ struct LoggerTests {
   }
 
   @Test(.covers("CA-10"))
-  func `levels are kept in a file, and a file of something else is told`() throws {
+  func `levels are kept in a file, and a file of another format is reported`() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("levels.json")
     let logger = SalesforceLogger.logger(forComponent: "LoggerTests.kept")

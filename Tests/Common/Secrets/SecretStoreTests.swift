@@ -64,7 +64,7 @@ struct SecretStoreTests {
   }
 
   @Test(.covers("CA-6.2"))
-  func `a wrong master key is told and changes nothing`() throws {
+  func `a wrong master key is reported and changes nothing`() throws {
     let key = MasterKey.random()
     try fileStore(key).write([1], for: name)
     let before = try Data(contentsOf: folder.file("keychain.db"))
@@ -80,7 +80,7 @@ struct SecretStoreTests {
   }
 
   @Test(.covers("CA-6.2"))
-  func `a key file that is gone is never made anew while secrets exist`() throws {
+  func `a missing key file is never replaced while secrets exist`() throws {
     try fileStore().write([1], for: name)
     let place = folder.file("master.key")
     let key = try Data(contentsOf: place)
@@ -127,7 +127,7 @@ struct SecretStoreTests {
       }
       #expect(readable == (place < headerLength ? 0 : 2), "byte \(place)")
     }
-    // A damaged record stays until somebody writes or drops it.
+    // A damaged record stays until it is written or removed.
     var damaged = intact
     damaged[intact.count - 1] ^= 1
     try damaged.write(to: store.url)
@@ -145,7 +145,7 @@ struct SecretStoreTests {
   }
 
   @Test(.covers("CA-6.1"))
-  func `a write beside lost records does not make them seem absent`() throws {
+  func `a write next to lost records does not make them seem absent`() throws {
     let key = MasterKey.random()
     let store = fileStore(key)
     let other = SecretName(service: "other")
@@ -182,7 +182,7 @@ struct SecretStoreTests {
   }
 
   @Test(.covers("CA-6.2"))
-  func `a key file that another process makes meanwhile is the one, also if it is gone`()
+  func `a key file that another process creates first is used, also if it is gone`()
     throws
   {
     // It cannot be read, and its name is taken.
@@ -218,7 +218,7 @@ struct SecretStoreTests {
   }
 
   @Test(.covers("CA-7", "HT-79.1"))
-  func `a change waits for whoever holds the lock, and says so`() throws {
+  func `a change waits for the holder of the lock, and says so`() throws {
     let key = MasterKey.random()
     try fileStore(key).write([1], for: name)
     // To the system each opening of the lock's file is a holder of its own, as another process is.

@@ -49,7 +49,7 @@ struct TextTests {
     #expect(SalesforceDate(milliseconds: first).httpText.hasPrefix("Sat"))
   }
 
-  @Test func `dates at the ends of their range, and those that are none, stop nobody`() {
+  @Test func `dates at the ends of their range, and invalid ones, cause no crash`() {
     #expect(SalesforceDate(milliseconds: .min).text.hasSuffix("T16:47:04.192+0000"))
     #expect(SalesforceDate(milliseconds: .max).text.hasSuffix("T07:12:55.807+0000"))
     #expect(SalesforceDate(Date(timeIntervalSince1970: .nan)).milliseconds == 0)

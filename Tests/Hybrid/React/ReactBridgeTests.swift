@@ -71,8 +71,8 @@ struct ReactBridgeTests {
   func `calls keep their order, and a closed bridge gives each pending call an error`()
     async throws
   {
-    let gate = Latch()
-    let bridge = try HybridBridge(plugins: [Slow(name: "slow", keepsOrder: true, gate), Echo()])
+    let latch = Latch()
+    let bridge = try HybridBridge(plugins: [Slow(name: "slow", keepsOrder: true, latch), Echo()])
     let react = try ReactBridge(bridge)
     let calls = Mutex<[String]>([])
     for number in 0..<10 {
@@ -86,7 +86,7 @@ struct ReactBridgeTests {
     #expect(calls.withLock { Set($0) } == Set((0..<10).map { "\($0) true" }))
     let late = await Self.callback { react.call("echo", "echo", [:], callback: $0) }
     #expect(late.error?.string?.contains("closed") == true)
-    gate.open()
+    latch.open()
     await bridge.close()
     #expect(calls.withLock { $0.count } == 10)
     #expect(throws: HybridError.self) { try ReactBridge(bridge) }

@@ -11,7 +11,7 @@ import TestSupport
 struct TestHost: Sendable {
   let accounts: UserAccountManager
   let stores: SmartStoreManager
-  let syncs: SyncManagers
+  let syncs: SyncManagerRegistry
   let bridge: HybridBridge
 
   static let store = "com.salesforce.smartstore"
@@ -60,7 +60,7 @@ struct TestHost: Sendable {
         encryption: encryption ?? .encrypted(SecretStoreKeyProvider(secrets)), accounts: accounts)
       let registry = SyncTargetRegistry()
       try StandardSyncTargets.register(into: registry)
-      let syncs = SyncManagers(registry: registry)
+      let syncs = SyncManagerRegistry(registry: registry)
       var host = HybridHost(
         accounts: accounts, stores: stores, syncs: syncs, transport: transport)
       adjust(&host)

@@ -199,7 +199,7 @@ import TestSupport
         "invalidTarget", "syncs[0].target"
       ),
     ])
-  func `every problem is told by its code and place`(
+  func `every problem is reported with its code and location`(
     text: String, code: String, path: String
   ) throws {
     let problems = try config(text).problems

@@ -234,7 +234,7 @@ import TestSupport
     #expect(failure?.description.contains("remoteDates(of:in:)") == true)
   }
 
-  /// A target whose cursor names a record, which moves to the end when somebody changes it.
+  /// A target whose cursor names a record, which moves to the end when it is changed.
   private struct MovingCursorTarget: SyncDownTarget {
     static let kind = SyncTargetKind(.syncDown, typeName: "moving", implementationName: "Moving")
     init() {}
@@ -273,7 +273,7 @@ import TestSupport
     let suite = SyncDownConformance(
       MovingCursorTarget(),
       prepare: { device, _ in
-        device.org.answer("GET /services/apexrest/list") { records, request in
+        device.org.respond(to: "GET /services/apexrest/list") { records, request in
           func date(_ record: JSONObject) -> String { record["LastModifiedDate"]?.string ?? "" }
           var found = records.all("Account").filter { date($0) > request.query["since"] ?? "" }
             .sorted { date($0) < date($1) }
@@ -301,7 +301,7 @@ import TestSupport
   @Test func `a guarantee that cannot be proved says why`() {
     let skipped = SyncUpConformance(BrokenTarget()).cases.filter { $0.skipped != nil }
     #expect(skipped.count == 4)
-    #expect(skipped.contains { $0.description.contains("LostCreateFinding") })
+    #expect(skipped.contains { $0.description.contains("UnacknowledgedCreateFinding") })
   }
 }
 

@@ -78,7 +78,7 @@ import Testing
     let (org, device, ids) = try await synced()
     org.intervene { _, request in
       request.query["q"]?.contains("Raiting") == true
-        ? .answer(status: 400, body: #"[{"errorCode":"INVALID_FIELD"}]"#) : .none
+        ? .response(status: 400, body: #"[{"errorCode":"INVALID_FIELD"}]"#) : .none
     }
     try await widen(device, to: Self.wider.replacing("Rating", with: "Raiting"))
     #expect(await syncErrorCode { try await run(device) } == .failed)
@@ -109,8 +109,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a field of a related record comes beside those that are there`(isEdited: Bool) async throws
-  {
+  func `a field of a related record is added to those that are there`(isEdited: Bool) async throws {
     let org = InMemoryOrg()
     org.intervene { _, request in
       let query = request.query["q"] ?? ""
@@ -121,7 +120,7 @@ import Testing
         ? ""
         : #"{"Id": "001a", "Name": "n", "LastModifiedDate": "2026-01-01T00:00:00.000+0000", "#
           + #""Owner": {\#(owner)}}"#
-      return .answer(status: 200, body: #"{"done": true, "records": [\#(record)]}"#)
+      return .response(status: 200, body: #"{"done": true, "records": [\#(record)]}"#)
     }
     let device = try await Device.open(org)
     let query = "select Id, Name, Owner.Name, LastModifiedDate from Account"

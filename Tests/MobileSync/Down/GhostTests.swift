@@ -72,7 +72,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-94"))
-  func `with no local records the server is not asked`() async throws {
+  func `with no local records no request is sent`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
     let sync = try await down(device)
@@ -82,21 +82,21 @@ import TestSupport
   }
 
   @Test(.covers("MS-96"))
-  func `an empty answer makes all records ghosts and a failed one none`() async throws {
+  func `an empty response makes all records ghosts and a failed one none`() async throws {
     let org = InMemoryOrg()
     org.create("Account", ["Name": "a"])
     let device = try await Device.open(org)
     let sync = try await down(device)
     for intervention in [
-      InMemoryOrg.Intervention.unreachable, .answer(status: 500, body: ""),
-      .answer(status: 200, body: "{}"), .answer(status: 200, body: #"{"records":[{}]}"#),
+      InMemoryOrg.Intervention.unreachable, .response(status: 500, body: ""),
+      .response(status: 200, body: "{}"), .response(status: 200, body: #"{"records":[{}]}"#),
     ] {
       org.intervene { _, _ in intervention }
       #expect(
         await syncErrorCode { _ = try await device.manager.cleanResyncGhosts(forId: sync) } != nil)
       #expect(try await device.rows().count == 1)
     }
-    org.intervene { _, _ in .answer(status: 200, body: #"{"totalSize":0,"records":[]}"#) }
+    org.intervene { _, _ in .response(status: 200, body: #"{"totalSize":0,"records":[]}"#) }
     #expect(try await device.manager.cleanResyncGhosts(forId: sync) == 1)
   }
 
@@ -139,17 +139,17 @@ import TestSupport
     let sync = try await down(device)
     org.pageSize = 10
     org.forgetRequests()
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { number, _ in
-      if number == 2 { await gate.pass() }
+      if number == 2 { await latch.pass() }
       return .none
     }
     let cleaning = Task { try await device.manager.cleanResyncGhosts(forId: sync) }
-    await gate.arrival()
+    await latch.arrival()
     #expect(
       await syncErrorCode { _ = try await device.manager.reSync(id: sync) } == .alreadyRunning)
     await device.manager.stop()
-    gate.open()
+    latch.open()
     #expect(await syncErrorCode { _ = try await cleaning.value } == .stopped)
     #expect(await device.manager.isStopped)
     #expect(org.requests.count == 2)
@@ -157,7 +157,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-316", "MS-99", "MS-101"))
-  func `cleaning tells an event`() async throws {
+  func `cleaning posts an event`() async throws {
     let org = InMemoryOrg()
     let id = org.create("Account", ["Name": "a"])
     let device = try await Device.open(org)

@@ -8,7 +8,7 @@ import TestSupport
 /// Are records found whose dates lie before what a sync has seen already?
 @Suite struct LateCommitTests {
   @Test(.covers("MS-91"), arguments: [Duration.zero, .seconds(5), .seconds(30)])
-  func `a record that was committed late comes down if it lies within the window`(
+  func `a record that was committed late is downloaded if it lies within the window`(
     window: Duration
   ) async throws {
     let org = InMemoryOrg()
@@ -27,7 +27,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-91"))
-  func `records of the window replace an edit only if somebody has changed them there`()
+  func `records of the window replace an edit only if they were changed on the server`()
     async throws
   {
     let org = InMemoryOrg()

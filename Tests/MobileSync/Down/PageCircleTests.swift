@@ -22,7 +22,7 @@ import Testing
   private func device(inCircleOf length: Int) async throws -> Device {
     let device = try await Device.open(InMemoryOrg())
     device.org.intervene { _, request in
-      .answer(status: 200, body: Self.page(request, length))
+      .response(status: 200, body: Self.page(request, length))
     }
     return device
   }
@@ -63,7 +63,7 @@ import Testing
       options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
     ).finished()
     org.forgetRequests()
-    org.intervene { _, request in .answer(status: 200, body: Self.page(request, length)) }
+    org.intervene { _, request in .response(status: 200, body: Self.page(request, length)) }
     #expect(
       await syncErrorCode { _ = try await device.manager.cleanResyncGhosts(forId: sync.id) }
         == .unexpectedResponse)
@@ -81,7 +81,7 @@ import Testing
     ).finished()
     try await device.manager.changeSyncDown(
       forId: sync.id, to: try SoqlSyncDownTarget(query: "select Name, Phone from Account"))
-    org.intervene { _, request in .answer(status: 200, body: Self.page(request, 3)) }
+    org.intervene { _, request in .response(status: 200, body: Self.page(request, 3)) }
     #expect(await cause(try await device.manager.reSync(id: sync.id)) == .unexpectedResponse)
     #expect(try await device.manager.syncStatus(forId: sync.id)?.fieldsToBackfill == ["Phone"])
   }
@@ -124,7 +124,7 @@ import Testing
     org.forgetRequests()
     org.intervene { _, request in
       let token = Int(request.query["relayToken"] ?? "0") ?? 0
-      return .answer(
+      return .response(
         status: 200,
         body: #"{"primingRecords": {}, "relayToken": "\#(token % length + 1)", "ruleErrors": []}"#)
     }

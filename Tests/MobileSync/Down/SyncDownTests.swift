@@ -169,15 +169,15 @@ import TestSupport
     let org = orgWithAccounts(20)
     org.pageSize = 10
     let device = try await Device.open(org)
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { number, _ in
-      if number == 2 { await gate.pass() }
+      if number == 2 { await latch.pass() }
       return .none
     }
     let run = try await download(device)
     for await state in run.updates where state.progress == 50 {
       #expect(try await device.manager.syncStatus(forId: state.id) == state)
-      gate.open()
+      latch.open()
     }
     #expect(try await device.manager.syncStatus(forId: run.state.id)?.status == .done)
   }
@@ -218,13 +218,13 @@ import TestSupport
       (200, #"{"totalSize":1,"records":[{"Id":null}]}"#, .recordWithoutId),
       (200, #"{"totalSize":1,"records":["x"]}"#, .recordWithoutId),
     ])
-  func `a bad answer fails the run with its cause and changes nothing`(
+  func `a bad response fails the run with its cause and changes nothing`(
     status: Int, body: String, expected: SyncError.Code
   ) async throws {
     let org = orgWithAccounts(30)
     org.pageSize = 10
     let device = try await Device.open(org)
-    org.intervene { number, _ in number == 2 ? .answer(status: status, body: body) : .none }
+    org.intervene { number, _ in number == 2 ? .response(status: status, body: body) : .none }
     let run = try await download(device, name: "a")
     let error = await #expect(throws: SyncError.self) { try await run.finished() }
     #expect(error?.code == .failed)
@@ -286,7 +286,7 @@ import TestSupport
         {"Id":"1","Name":"b","LastModifiedDate":"2016-02-05T13:12:03.956-0800"},
         {"Id":"2","Name":"c"}]}
       """#
-    org.intervene { _, _ in .answer(status: 200, body: body) }
+    org.intervene { _, _ in .response(status: 200, body: body) }
     let run = try await download(device)
     let state = try await run.finished()
     #expect(state.maxTimeStamp == -1 && state.totalSize == 3)
@@ -302,7 +302,7 @@ import TestSupport
         {"Id":"1","LastModifiedDate":"2015-02-05T13:12:03.956-0800"},
         {"Id":"2","LastModifiedDate":"2015-02-05T20:12:03.956Z"}]}
       """#
-    org.intervene { _, _ in .answer(status: 200, body: body) }
+    org.intervene { _, _ in .response(status: 200, body: body) }
     let state = try await download(device).finished()
     #expect(state.maxTimeStamp == 1_423_170_723_956)
   }
@@ -314,11 +314,11 @@ import TestSupport
     org.intervene { number, _ in
       switch number {
       case 1:
-        .answer(
+        .response(
           status: 200,
           body: #"{"totalSize":1,"records":[],"nextRecordsUrl":"/services/data/v66.0/query/x"}"#)
       default:
-        .answer(
+        .response(
           status: 200,
           body: #"{"records":[{"Id":"1","LastModifiedDate":"2015-02-05T21:12:03.956Z"}]}"#)
       }
@@ -331,7 +331,7 @@ import TestSupport
   // MARK: Edits during a run
 
   @Test(.covers("MS-78"), arguments: [SyncMergeMode.overwrite, .leaveIfChanged], 1...4)
-  func `an edit at any step of a run survives, stays dirty and goes up`(
+  func `an edit at any step of a run survives, stays dirty and is uploaded`(
     mode: SyncMergeMode, step: Int
   ) async throws {
     let org = orgWithAccounts(30)
@@ -380,20 +380,20 @@ import TestSupport
     let org = orgWithAccounts(40)
     org.pageSize = 10
     let device = try await Device.open(org)
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { number, _ in
-      if number == step { await gate.pass() }
+      if number == step { await latch.pass() }
       return .none
     }
     let run = try await download(device, name: "a")
     if step <= 4 {
-      await gate.arrival()
+      await latch.arrival()
     } else {
       _ = try await run.finished()
     }
     let closing = Task { _ = try await device.restartProcess() }
     await Task.yield()
-    gate.open()
+    latch.open()
     try await closing.value
     org.intervene(nil)
     let stored = try #require(try await device.manager.syncStatus(forName: "a"))

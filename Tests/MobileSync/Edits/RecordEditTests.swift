@@ -159,7 +159,7 @@ import Testing
     let (device, org, _) = try await device()
     let created = try await device.store.createRecord(
       ["Name": "new"], type: "Account", in: Device.soup)
-    org.intervene { _, request in request.line.hasPrefix("POST") ? .dropAnswer : .none }
+    org.intervene { _, request in request.line.hasPrefix("POST") ? .dropResponse : .none }
     _ = try? await device.manager.reSync(named: "up").finished()
     let id = try #require(created["Id"]?.string)
     await expect(.cannotUndo) { try await device.store.undoEdit(id: id, in: Device.soup) }

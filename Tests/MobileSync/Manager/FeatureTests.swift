@@ -11,12 +11,12 @@ import TestSupport
 /// Which features does the user agent tell?
 @Suite struct FeatureTests {
   @Test(.covers("MS-11", "MS-162", "MS-318.1", "CO-183.2"))
-  func `features are told by their codes once they are used`()
+  func `features are reported by their codes once they are used`()
     async throws
   {
     let device = try await Device.open(InMemoryOrg())
     await device.manager.close()
-    _ = try await SyncManagers(registry: device.registry)
+    _ = try await SyncManagerRegistry(registry: device.registry)
       .sharedInstance(store: device.store, sender: device.org)
     _ = BriefcaseSyncDownTarget(infos: [])
     _ = ParentChildrenSyncDownTarget(

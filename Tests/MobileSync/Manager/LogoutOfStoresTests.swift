@@ -50,7 +50,7 @@ import Testing
     let stores = SmartStoreManager(root: folder.url, encryption: .plaintext, accounts: accounts)
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
-    let shared = SyncManagers(registry: registry)
+    let shared = SyncManagerRegistry(registry: registry)
     let org = InMemoryOrg()
     for number in 0..<50 { org.create("Account", ["Name": .string("\(number)")]) }
 

@@ -16,8 +16,8 @@ import Testing
       store: store ?? device.store, sender: device.org, registry: device.registry)
   }
 
-  private func registry(_ device: Device) -> SyncManagers {
-    SyncManagers(registry: device.registry)
+  private func registry(_ device: Device) -> SyncManagerRegistry {
+    SyncManagerRegistry(registry: device.registry)
   }
 
   @Test func `a second manager on one store is refused, and the running sync goes on`()
@@ -26,7 +26,7 @@ import Testing
     let org = InMemoryOrg()
     org.create("Account", ["Name": "a"])
     let device = try await Device.open(org)
-    let request = Gate()
+    let request = Latch()
     org.intervene { _, _ in
       await request.pass()
       return .none
@@ -37,7 +37,7 @@ import Testing
     await request.arrival()
     let error = await #expect(throws: SyncError.self) { try await manager(device) }
     #expect(error?.code == .storeInUse)
-    #expect(error?.message.contains("SyncManagers") == true)
+    #expect(error?.message.contains("SyncManagerRegistry") == true)
     let shared = registry(device)
     #expect(
       await syncErrorCode {
@@ -66,11 +66,11 @@ import Testing
   {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
-    let gate = Gate()
+    let latch = Latch()
     let held = Task { [store = device.store] in
-      try await store.inTransaction { _ in gate.passBlocking() }
+      try await store.inTransaction { _ in latch.passBlocking() }
     }
-    await gate.arrival()
+    await latch.arrival()
     let first = device.manager
     let creating = Task {
       try await first.createSyncUp(
@@ -82,7 +82,7 @@ import Testing
       await Task.yield()
     }
     #expect(await syncErrorCode { _ = try await manager(device) } == .storeInUse)
-    gate.open()
+    latch.open()
     try await held.value
     _ = try await creating.value
     await closing.value

@@ -8,7 +8,7 @@ import Testing
 
 /// Does a sync whose first run moved nothing give its name to the corrected call, and no other sync?
 @Suite(.timeLimit(.minutes(1))) struct ProvisionalSyncTests {
-  private static let refusal = InMemoryOrg.Intervention.answer(
+  private static let refusal = InMemoryOrg.Intervention.response(
     status: 400, body: #"[{"errorCode": "INVALID_FIELD", "message": "no such column"}]"#)
 
   private func down(
@@ -64,7 +64,7 @@ import Testing
     #expect(try await down(device).lastState()?.status == .stopped)
     try await device.manager.restart(restartStoppedSyncs: false)
     org.forgetRequests()
-    let request = Gate()
+    let request = Latch()
     org.intervene { number, _ in
       if number == 1 { await request.pass() }
       return .none
@@ -123,7 +123,7 @@ import Testing
   @Test func `a provisional sync that runs keeps its name until it ends`() async throws {
     let org = InMemoryOrg()
     let device = try await Device.open(org)
-    let request = Gate()
+    let request = Latch()
     org.intervene { number, _ in
       if number == 1 { await request.pass() }
       return number == 1 ? Self.refusal : .none
@@ -148,7 +148,7 @@ import Testing
     let refused = try await up(device).finished()
     #expect(refused.status == .done && refused.isProvisional)
     // A down of the same name may replace it, too.
-    org.intervene { _, _ in .dropAnswer }
+    org.intervene { _, _ in .dropResponse }
     _ = try await up(device).lastState()
     #expect(try await device.manager.outcomes(forId: refused.id).map(\.kind) == [.unanswered])
     org.intervene(nil)

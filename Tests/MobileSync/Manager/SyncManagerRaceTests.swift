@@ -23,18 +23,18 @@ import TestSupport
   private func whileWriting(
     _ device: Device, _ body: (_ letGo: @Sendable () -> Void) async throws -> Void
   ) async throws {
-    let gate = Gate()
+    let latch = Latch()
     let writing = Task {
-      try await device.store.inTransaction { _ in gate.passBlocking() }
+      try await device.store.inTransaction { _ in latch.passBlocking() }
     }
-    await gate.arrival()
+    await latch.arrival()
     do {
-      try await body { gate.open() }
+      try await body { latch.open() }
     } catch {
-      gate.open()
+      latch.open()
       throw error
     }
-    gate.open()
+    latch.open()
     try await writing.value
   }
 
@@ -72,7 +72,7 @@ import TestSupport
   func `a close waits for the state of a start that is being stored`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let sync = try await stored(device)
-    let submission = Gate()
+    let submission = Latch()
     let isReady = Flag()
     await device.manager.close()
     let manager = try await SyncManager(
@@ -144,7 +144,7 @@ import TestSupport
     org.create("Account", ["Name": "a"])
     let device = try await Device.open(org)
     let sync = try await stored(device)
-    let request = Gate()
+    let request = Latch()
     org.intervene { _, _ in
       await request.pass()
       return .none
@@ -159,13 +159,13 @@ import TestSupport
     await manager.stop()
     request.open()
     // Its end is stored, and it is still active.
-    await events.gate.arrival()
+    await events.latch.arrival()
     #expect(try await manager.syncStatus(forId: sync.id)?.status == .stopped)
     let restarting = Task { try await manager.restart(restartStoppedSyncs: true) }
     while await syncErrorCode({ try await manager.checkAcceptingSyncs() }) != nil {
       await Task.yield()
     }
-    events.gate.open()
+    events.latch.open()
     let runs = try await restarting.value
     #expect(runs.map(\.state.id) == [sync.id])
     #expect(await syncErrorCode { _ = try await run.finished() } == .stopped)
@@ -190,11 +190,11 @@ import TestSupport
   }
 }
 
-/// Takes events, each when the gate is open.
+/// Takes events, each when the latch is open.
 private final class HeldEvents: EventStore {
-  let gate = Gate()
+  let latch = Latch()
 
-  func store(_ event: AnalyticsEvent) async { await gate.pass() }
+  func store(_ event: AnalyticsEvent) async { await latch.pass() }
 }
 
 /// Sends to an org, and once, instead of the second request, tells of a stop that is over by then.

@@ -195,9 +195,9 @@ import TestSupport
   func `an active sync is neither run again nor deleted`() async throws {
     let org = org(1)
     let device = try await Device.open(org)
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { _, _ in
-      await gate.pass()
+      await latch.pass()
       return .none
     }
     let run = try await device.manager.syncDown(
@@ -210,7 +210,7 @@ import TestSupport
         == .alreadyRunning)
     #expect(
       await syncErrorCode { try await device.manager.deleteSync(forId: id) } == .alreadyRunning)
-    gate.open()
+    latch.open()
     #expect(try await run.finished().status == .done)
     #expect(try await device.manager.reSync(id: id).finished().id == id)
   }
@@ -233,23 +233,23 @@ import TestSupport
   func `a waiter that is cancelled leaves the run alone`() async throws {
     let org = org(1)
     let device = try await Device.open(org)
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { _, _ in
-      await gate.pass()
+      await latch.pass()
       return .none
     }
     let run = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let waiter = Task { try await run.finished() }
-    await gate.arrival()
+    await latch.arrival()
     waiter.cancel()
     await #expect(throws: CancellationError.self) { try await waiter.value }
-    gate.open()
+    latch.open()
     #expect(try await run.finished().status == .done)
   }
 
   @Test(.covers("MS-315"))
-  func `a run tells one event with its counts and times`() async throws {
+  func `a run posts one event with its counts and times`() async throws {
     let device = try await Device.open(org(3))
     let done = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
@@ -270,22 +270,22 @@ import TestSupport
   {
     let org = org(30, pageSize: 10)
     let device = try await Device.open(org)
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { number, _ in
-      if number == 2 { await gate.pass() }
+      if number == 2 { await latch.pass() }
       return .none
     }
     let first = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     let second = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
-    await gate.arrival()
+    await latch.arrival()
     #expect(org.requests.count == 2)
     // The first page is saved before the stop.
     for await state in first.updates where state.progress == 33 { break }
     await device.manager.stop()
     #expect(await device.manager.isStopping)
-    gate.open()
+    latch.open()
     #expect(await second.allUpdates() == ["RUNNING 0/-1", "STOPPED 0/-1"])
     #expect(await syncErrorCode { _ = try await first.finished() } == .stopped)
     let stopped = try #require(try await device.manager.syncStatus(forId: first.state.id))
@@ -302,14 +302,14 @@ import TestSupport
   }
 
   @Test(.covers("MS-40", "MS-59"))
-  func `a stopped sync goes on with the record that carries the saved date`()
+  func `a stopped sync resumes with the record that has the saved date`()
     async throws
   {
     let org = org(10, pageSize: 1)
     let device = try await Device.open(org)
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { number, _ in
-      if number == 6 { await gate.pass() }
+      if number == 6 { await latch.pass() }
       return .none
     }
     let run = try await device.manager.syncDown(
@@ -317,7 +317,7 @@ import TestSupport
       syncName: "a")
     for await state in run.updates where state.progress == 50 { break }
     await device.manager.stop()
-    gate.open()
+    latch.open()
     #expect(await syncErrorCode { _ = try await run.finished() } == .stopped)
     let stopped = try #require(try await device.manager.syncStatus(forName: "a"))
     #expect(stopped.maxTimeStamp == org.now - 5_000 && stopped.progress == 50)
@@ -352,18 +352,18 @@ import TestSupport
   func `a closed manager stores and delivers nothing more`() async throws {
     let org = org(30, pageSize: 10)
     let device = try await Device.open(org)
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { number, _ in
-      if number == 2 { await gate.pass() }
+      if number == 2 { await latch.pass() }
       return .none
     }
     let run = try await device.manager.syncDown(
       target: try target(), options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
-    await gate.arrival()
+    await latch.arrival()
     let manager = device.manager
     let closing = Task { await manager.close() }
     await Task.yield()
-    gate.open()
+    latch.open()
     await closing.value
     let sync = try #require(try await manager.syncStatus(forId: run.state.id))
     #expect(sync.status == .running)
@@ -384,7 +384,7 @@ import TestSupport
     let device = try await Device.open(org(0))
     let other = try await Device.open(org(0))
     for device in [device, other] { await device.manager.close() }
-    let managers = SyncManagers(registry: device.registry)
+    let managers = SyncManagerRegistry(registry: device.registry)
     let first = try await managers.sharedInstance(store: device.store, sender: device.org)
     let again = try await managers.sharedInstance(store: device.store, sender: device.org)
     let second = try await managers.sharedInstance(store: other.store, sender: other.org)
@@ -426,7 +426,7 @@ import TestSupport
   }
 
   @Test(.covers("BX-65.1", "MS-3"))
-  func `local ids are made here and do not repeat`() async throws {
+  func `local ids are created locally and do not repeat`() async throws {
     let device = try await Device.open(org(0))
     let ids = Set((0..<10_000).map { _ in device.manager.createLocalId() })
     #expect(ids.count == 10_000)

@@ -40,7 +40,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-92"), arguments: [SoupIndexType.string, .integer, .json1])
-  func `clean records are told from others, whatever form the flags have`(
+  func `clean records are distinguished from others, whatever form the flags have`(
     flagIndex: SoupIndexType
   ) async throws {
     let device = try await Device.open(InMemoryOrg(), flagIndex: flagIndex)

@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 import SoqlSyncDown
 import Testing
 
-/// What can somebody learn of a sync while it runs and afterwards?
+/// What can a caller learn of a sync while it runs and afterwards?
 @Suite struct SyncReportTests {
   private func sync(
     _ status: SyncStatus, progress: Int, total: Int, start: Int64, end: Int64 = 0
@@ -51,7 +51,7 @@ import Testing
     #expect(report.remaining != nil)
   }
 
-  @Test func `what is dirty, in conflict or refused is told, with the reason`() async throws {
+  @Test func `what is dirty, in conflict or refused is reported, with the reason`() async throws {
     let org = InMemoryOrg()
     let ids = (0..<3).map { org.create("Account", ["Name": .string("n\($0)"), "Phone": "1"]) }
     let device = try await Device.open(org)

@@ -7,7 +7,7 @@ import StandardSyncTargets
 import Testing
 import TestSupport
 
-/// What does the engine make of targets that a stranger wrote?
+/// What does the engine make of targets that a third party wrote?
 @Suite struct CustomTargetTests {
   /// A sync up target that does what its configuration says.
   struct ScriptedUp: SyncUpTarget {
@@ -134,7 +134,7 @@ import TestSupport
       return
     }
     #expect(org.record("Account", id)?["Name"] == "a")
-    let lost = LostCreate(record: made, sentAfter: org.now - 60_000)
+    let lost = UnacknowledgedCreate(record: made, sentAfter: org.now - 60_000)
     #expect(try await target.candidates(for: [lost], in: context) == [[id]])
     let known = SyncUpRecord(
       record: try JSONSlice(parsing: Array(#"{"Name":"b","Key__c":"1"}"#.utf8)), action: .upsert,
@@ -155,7 +155,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-254", "MS-256"), arguments: ["gone", "refuse"], [1, 3])
-  func `one that answers gone or refused is done, and the rows stay dirty`(
+  func `a target that returns gone or refused is done, and the rows stay dirty`(
     answer: String, size: Int
   ) async throws {
     let (device, _) = try await edited(3)

@@ -7,7 +7,7 @@ import Testing
 @testable import MobileSync
 import TestSupport
 
-/// What does a sync make of requests that bring no answer?
+/// What does a sync make of requests that bring no response?
 @Suite struct SyncContextTests {
   private func error(_ failure: any Error) async throws -> SyncError {
     let device = try await Device.open(InMemoryOrg())
@@ -28,7 +28,7 @@ import TestSupport
       (.insecureURL, .invalidRequest), (.invalidRequest, .invalidRequest),
       (.tooManyRecords, .invalidRequest), (.notAuthenticated, .noRestClient),
     ])
-  func `a failed request is told by what it means, and only the network's by trying again`(
+  func `a failed request is reported by what it means, and only a network failure advises a retry`(
     code: RestError.Code, expected: SyncError.Code
   ) async throws {
     let error = try await error(RestError(code, "it went wrong"))
@@ -52,7 +52,7 @@ import TestSupport
     let error = try await error(AccountError(.writeFailed, "the disk is full"))
     #expect(error.code == .noRestClient)
     #expect(error.message.contains("the disk is full"))
-    #expect(!error.message.contains("did not answer"))
+    #expect(!error.message.contains("did not respond"))
   }
 
   @Test(arguments: [OAuthError.Code.serverUnavailable, .refreshFailed, .timedOut])
@@ -78,7 +78,7 @@ import TestSupport
   }
 }
 
-/// Answers nothing.
+/// Sends no response.
 private struct FailingSender: SyncRequestSender {
   let failure: any Error
   /// Known already, so that the first request is the one under test.

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: modes, directions)
-  func `clean entries of one record become one in the next run, and its changes come down`(
+  func `clean entries of one record become one in the next run, and its changes are downloaded`(
     mode: SyncMergeMode, direction: String
   ) async throws {
     let (device, id) = try await device(mode)

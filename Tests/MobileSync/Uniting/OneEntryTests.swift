@@ -109,7 +109,7 @@ import TestSupport
     }
     let made = try await device.rows().compactMap { $0["_soupEntryId"]?.int64 }
     device.org.intervene { _, request in
-      request.line.hasPrefix("P") ? .dropAnswer : .none
+      request.line.hasPrefix("P") ? .dropResponse : .none
     }
     for _ in 1...5 { _ = await syncErrorCode { try await sync("up", device) } }
     device.org.intervene(nil)
@@ -126,7 +126,7 @@ import TestSupport
     }
     #expect(try await device.rows().compactMap { $0["_soupEntryId"]?.int64 } == made)
     #expect(try await device.store.conflicts().isEmpty)
-    // The next change of each record comes down as always.
+    // The next change of each record is downloaded as always.
     for record in device.org.records("Account") {
       device.org.update("Account", record["Id"]?.string ?? "", ["Phone": "changed"])
     }

@@ -37,7 +37,7 @@ import TestSupport
         options: SyncOptions(mergeMode: mode, fieldlist: ["Name", "Phone"]),
         soupName: Device.soup, syncName: "up")
       try await device.create([fields])
-      org.intervene { _, _ in arrives ? .dropAnswer : .unreachable }
+      org.intervene { _, _ in arrives ? .dropResponse : .unreachable }
       _ = await syncErrorCode { try await run("up") }
       org.intervene(nil)
     }
@@ -134,7 +134,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-195"))
-  func `a record that came down and was edited here is not created again`()
+  func `a record that was downloaded and was edited here is not created again`()
     async throws
   {
     let story = try await Story()
@@ -177,7 +177,7 @@ import TestSupport
   func `a create is held while the server does not say what it has`() async throws {
     let story = try await Story()
     story.org.intervene { _, request in
-      request.line.hasPrefix("GET /{v}/query") ? .answer(status: 400, body: "[]") : .none
+      request.line.hasPrefix("GET /{v}/query") ? .response(status: 400, body: "[]") : .none
     }
     let sync = try await story.run("up")
     #expect(sync.status == .done && story.org.records("Account").count == 1)

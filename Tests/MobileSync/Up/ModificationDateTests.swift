@@ -52,13 +52,13 @@ import TestSupport
   }
 
   @Test(.covers("MS-205"))
-  func `a record that was made here gets its date too, and edits meanwhile stay`()
+  func `a record that was created locally gets its date too, and edits since then stay`()
     async throws
   {
     let (org, device, _) = try await synced()
     try await device.create([["Id": "local_1", "Name": "new"]])
     org.intervene { number, _ in
-      // While the dates are asked for, the user edits.
+      // While the dates are requested, the user edits.
       guard number == 2, let row = try? await device.row("Name", "new"),
         let id = row["Id"]?.string
       else { return .none }

@@ -10,14 +10,14 @@ import SoqlSyncDown
 import Testing
 import TestSupport
 
-/// What exactly goes up, in which order, and what stays in the rows?
+/// What exactly is uploaded, in which order, and what stays in the rows?
 @Suite struct SentRecordsTests {
   private func names(_ request: InMemoryOrg.Request) throws -> [String] {
     try JSONValue(parsing: request.body)["records"]?.array?.compactMap { $0["Name"]?.string } ?? []
   }
 
   @Test(.covers("MS-65"))
-  func `records go up by the numbers of their entries`() async throws {
+  func `records are uploaded by the numbers of their entries`() async throws {
     let device = try await Device.open(InMemoryOrg())
     let all = (1...12).map { "n\($0)" }
     try await device.create(all.map { ["Name": .string($0)] })
@@ -100,7 +100,7 @@ import TestSupport
   ]
 
   @Test(.covers("MS-307", "MS-203"), arguments: targets.indices)
-  func `bodies are JSON, and say so; dates are asked before anything is sent`(
+  func `bodies are JSON, and say so; dates are requested before anything is sent`(
     target: Int
   ) async throws {
     let org = InMemoryOrg()
@@ -134,7 +134,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-224"))
-  func `a composite answer is read part by part`() async throws {
+  func `a composite response is read part by part`() async throws {
     let org = InMemoryOrg()
     let ids = (0..<4).map { org.create("Account", ["Name": .string("\($0)")]) }
     let device = try await Device.open(org)
@@ -151,7 +151,7 @@ import TestSupport
       ]
     ]
     org.intervene { _, request in
-      request.line == "POST /{v}/composite" ? .answer(status: 200, body: answer.text) : .none
+      request.line == "POST /{v}/composite" ? .response(status: 200, body: answer.text) : .none
     }
     let state = try await device.manager.syncUp(
       target: BatchSyncUpTarget(),
@@ -165,7 +165,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-235", "BX-62.2"))
-  func `a collection's answer is read by position`() async throws {
+  func `a collection's response is read by position`() async throws {
     let org = InMemoryOrg()
     let ids = (0..<4).map { org.create("Account", ["Name": .string("\($0)")]) }
     let device = try await Device.open(org)
@@ -179,14 +179,14 @@ import TestSupport
       refusal("INVALID_CROSS_REFERENCE_KEY"), refusal("STRING_TOO_LONG"),
     ]
     org.intervene { number, _ in
-      number == 1 ? .answer(status: 200, body: answer.text) : .none
+      number == 1 ? .response(status: 200, body: answer.text) : .none
     }
     _ = try await device.manager.syncUp(
       target: CollectionSyncUpTarget(),
       options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Name"]),
       soupName: Device.soup
     ).finished()
-    // What is gone is made anew, in both words; what was refused keeps the server's words.
+    // What is gone is created again, in both words; what was refused keeps the server's words.
     #expect(try org.requests.map(names) == [["mine", "mine", "mine", "mine"], ["mine", "mine"]])
     #expect(org.records("Account").count == 6)
     let dirty = try await device.dirtyRows()

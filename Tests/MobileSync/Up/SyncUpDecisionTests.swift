@@ -141,7 +141,7 @@ import TestSupport
       (5, true, .gone, true), (5, true, .modified(6), false), (5, false, .unknown, false),
       (5, true, .unknown, false), (nil, false, .gone, true),
     ] as [(Int64?, Bool, RemoteDate, Bool)])
-  func `a record is newer by the date that came down with it`(
+  func `a record is newer by the date that was downloaded with it`(
     local: Int64?, isDeleted: Bool, remote: RemoteDate, expected: Bool
   ) {
     #expect(
@@ -159,11 +159,11 @@ import TestSupport
     action: SyncUpAction, id: String?
   ) throws {
     #expect(
-      try SyncUpSettlement(.succeeded(id: nil), of: record(action, id: id), mayRecreate: false)
+      try SyncUpEffect(.succeeded(id: nil), of: record(action, id: id), mayRecreate: false)
         == (id == "own 1" ? .clean(newId: nil) : .unanswered))
   }
 
-  @Test func `what is left out of a record stays so when it is made anew`() throws {
+  @Test func `what is left out of a record stays so when it is created again`() throws {
     let row = try JSONSlice(parsing: #"{"Name":"a","ParentId":"local_1"}"#)
     let record = SyncUpRecord(
       entryId: 1, record: row, action: .update, objectType: "Account", id: "001",
@@ -178,8 +178,8 @@ import TestSupport
   func `an outcome says what becomes of the row`() throws {
     let error: JSONValue = ["message": "no"]
     for mayRecreate in [true, false] {
-      func settled(_ outcome: SyncUpOutcome, _ action: SyncUpAction) throws -> SyncUpSettlement {
-        try SyncUpSettlement(outcome, of: record(action, id: "local_1"), mayRecreate: mayRecreate)
+      func settled(_ outcome: SyncUpOutcome, _ action: SyncUpAction) throws -> SyncUpEffect {
+        try SyncUpEffect(outcome, of: record(action, id: "local_1"), mayRecreate: mayRecreate)
       }
       #expect(try settled(.succeeded(id: nil), .delete) == .removeRow)
       #expect(try settled(.gone(error), .delete) == .removeRow)

@@ -37,7 +37,7 @@ import TestSupport
   // MARK: Scenarios
 
   @Test(.covers("MS-319"))
-  func `edits go up, clean rows are left alone`() async throws {
+  func `edits are uploaded, clean rows are left alone`() async throws {
     let (org, device, ids) = try await synced(10)
     try await device.edit(ids[2], ["Name": "mine 2"])
     try await device.edit(ids[7], ["Name": "mine 7"])
@@ -93,7 +93,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-323", "MS-186"), arguments: [SyncMergeMode.overwrite, .leaveIfChanged])
-  func `a record that the server deleted is made anew or stays local`(
+  func `a record that the server deleted is created again or stays local`(
     mode: SyncMergeMode
   ) async throws {
     let (org, device, ids) = try await synced(3)
@@ -165,7 +165,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-311", "BX-63", "MS-188", "MS-71", "MS-72"))
-  func `refused records keep the server's words until they go up`()
+  func `refused records keep the server's words until they are uploaded`()
     async throws
   {
     let (org, device, _) = try await synced(0)
@@ -232,7 +232,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-190"))
-  func `a record without a type is refused here and the others go up`() async throws {
+  func `a record without a type is refused here and the others are uploaded`() async throws {
     let (org, device, _) = try await synced(0)
     try await device.create([["Name": "a", "attributes": [:]], ["Name": "b"]])
     let run = try await up(device)
@@ -290,7 +290,7 @@ import TestSupport
     #expect(try await device.dirtyRows().isEmpty)
   }
 
-  // MARK: Batches and bad answers
+  // MARK: Batches and bad responses
 
   @Test(.covers("MS-216", "MS-333", "MS-217"))
   func `after a lost record only that one is sent again`() async throws {
@@ -315,7 +315,7 @@ import TestSupport
     try await device.edit(ids[0], ["Name": "mine"])
     try await device.create([["Name": "new"]])
     org.intervene { _, request in
-      request.line.hasPrefix("PATCH") ? .answer(status: 500, body: "[]") : .none
+      request.line.hasPrefix("PATCH") ? .response(status: 500, body: "[]") : .none
     }
     let run = try await up(device, name: "up")
     let error = await #expect(throws: SyncError.self) { try await run.finished() }
@@ -339,7 +339,7 @@ import TestSupport
     let (org, device, ids) = try await synced(2)
     try await device.edit(ids[0], ["Name": "mine"])
     let before = try await device.rows()
-    org.intervene { _, _ in .answer(status: status, body: body) }
+    org.intervene { _, _ in .response(status: status, body: body) }
     let run = try await up(device)
     let error = await #expect(throws: SyncError.self) { try await run.finished() }
     #expect(error?.state?.status == .failed && error?.state?.progress == 0)
@@ -347,26 +347,26 @@ import TestSupport
   }
 
   @Test(.covers("MS-221", "MS-238"))
-  func `a record without an answer stays dirty and surplus is ignored`()
+  func `a record without a response stays dirty and surplus is ignored`()
     async throws
   {
     let (org, device, ids) = try await synced(3)
     for id in ids { try await device.edit(id, ["Name": "mine"]) }
     org.intervene { _, _ in
-      .answer(status: 200, body: #"[{"id":"\#(ids[0])","success":true,"errors":[]},{}]"#)
+      .response(status: 200, body: #"[{"id":"\#(ids[0])","success":true,"errors":[]},{}]"#)
     }
     let run = try await up(device)
     #expect(try await run.finished().status == .done)
     #expect(await run.allOutcomes().map(\.kind) == [.succeeded, .unanswered, .unanswered])
     #expect(try await device.dirtyRows().count == 2)
     let ok = #"{"id":"x","success":true,"errors":[]}"#
-    org.intervene { _, _ in .answer(status: 200, body: "[\(ok),\(ok),\(ok),\(ok)]") }
+    org.intervene { _, _ in .response(status: 200, body: "[\(ok),\(ok),\(ok),\(ok)]") }
     _ = try await up(device).finished()
     #expect(try await device.dirtyRows().isEmpty)
   }
 
   @Test(.covers("MS-201", "MS-202"))
-  func `dates are asked per type, and a refused question skips its records`()
+  func `dates are queried per type, and a refused query skips its records`()
     async throws
   {
     let (org, device, _) = try await synced(0)
@@ -384,7 +384,7 @@ import TestSupport
         ], forSoupNamed: Device.soup)
     }
     org.intervene { _, request in
-      request.line.hasSuffix("/Contact") ? .answer(status: 400, body: "[]") : .none
+      request.line.hasSuffix("/Contact") ? .response(status: 400, body: "[]") : .none
     }
     let run = try await up(device, .leaveIfChanged)
     #expect(try await run.finished().status == .done)
@@ -407,16 +407,16 @@ import TestSupport
     let (org, device, ids) = try await synced(3)
     for id in ids { try await device.edit(id, ["Name": "mine"]) }
     try await device.create([["Name": "n1"], ["Name": "n2"], ["Name": "n3"]])
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { number, _ in
-      if number == 2 { await gate.pass() }
+      if number == 2 { await latch.pass() }
       return .none
     }
     // Batches of four: three updates and a create, then two creates.
     let run = try await up(device, target: CollectionSyncUpTarget(maxBatchSize: 4), name: "up")
-    await gate.arrival()
+    await latch.arrival()
     await device.manager.stop()
-    gate.open()
+    latch.open()
     let error = await #expect(throws: SyncError.self) { try await run.finished() }
     #expect(error?.code == .stopped && error?.state?.progress == 66)
     #expect(org.lines == ["POST /{v}/composite/sobjects", "PATCH /{v}/composite/sobjects"])
@@ -430,18 +430,18 @@ import TestSupport
   }
 
   @Test(.covers("MS-55"))
-  func `a stop while dates are asked sends nothing`() async throws {
+  func `a stop while dates are requested sends nothing`() async throws {
     let (org, device, ids) = try await synced(1)
     try await device.edit(ids[0], ["Name": "mine"])
-    let gate = Gate()
+    let latch = Latch()
     org.intervene { _, _ in
-      await gate.pass()
+      await latch.pass()
       return .none
     }
     let run = try await up(device, .leaveIfChanged)
-    await gate.arrival()
+    await latch.arrival()
     await device.manager.stop()
-    gate.open()
+    latch.open()
     #expect(await syncErrorCode { _ = try await run.finished() } == .stopped)
     #expect(org.requests.count == 1)
     #expect(try await device.dirtyRows().count == 1)
@@ -450,7 +450,7 @@ import TestSupport
   // MARK: Edits during a run
 
   @Test(.covers("MS-70"), arguments: 1...3, [SyncMergeMode.overwrite, .leaveIfChanged])
-  func `an edit while its record is on its way stays dirty and goes up next time`(
+  func `an edit while its record is on its way stays dirty and is uploaded next time`(
     step: Int, mode: SyncMergeMode
   ) async throws {
     let (org, device, ids) = try await synced(2)

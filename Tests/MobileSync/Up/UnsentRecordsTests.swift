@@ -28,7 +28,7 @@ import Testing
     #expect(error?.message.contains("1 of 3 records") == true)
     let outcomes = try await device.manager.outcomes(forId: run.state.id)
     #expect(outcomes.map(\.kind) == [.succeeded, .succeeded, .unanswered])
-    // Nobody will look for it on the server: it never went there.
+    // No search on the server follows: it was never sent.
     #expect(outcomes.last?.action == nil && outcomes.last?.entryId == 2)
     #expect(await run.allOutcomes().count == 3)
     #expect(try await device.dirtyRows().compactMap { $0["Name"]?.string } == ["lost"])

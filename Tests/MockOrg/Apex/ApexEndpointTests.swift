@@ -12,13 +12,13 @@ import Testing
       case "GET":
         let found = try await org.query(
           "SELECT Id, Name FROM Account WHERE Name = '\(request[query: "name"] ?? "")'")
-        return MockOrgApexAnswer(json: .array(found.map(\.value)))
+        return MockOrgApexResponse(json: .array(found.map(\.value)))
       case "POST":
         let id = try await org.create("Account", try request.json().value)
-        return MockOrgApexAnswer(
+        return MockOrgApexResponse(
           status: 201,
           json: ["id": .string(id), "path": .string(request.path.joined(separator: "/"))])
-      case "DELETE": return MockOrgApexAnswer(status: 204)
+      case "DELETE": return MockOrgApexResponse(status: 204)
       default: throw CancellationError()
       }
     }
@@ -44,7 +44,7 @@ import Testing
     #expect(gone.status == 204 && gone.text.isEmpty)
   }
 
-  @Test func `rules that the endpoint breaks are told with the platform's code`() async throws {
+  @Test func `rules that the endpoint breaks are reported with the platform's code`() async throws {
     let under = try org()
     let refused = await send(under, "POST", "Accounts", "{}")
     #expect(refused.status == 400 && refused.errorCode == "REQUIRED_FIELD_MISSING")
@@ -54,7 +54,8 @@ import Testing
     #expect(broken.status == 500 && broken.errorCode == "APEX_ERROR")
   }
 
-  @Test func `what is not there is not found, and nobody is let in without a session`() async throws
+  @Test func `what is not there is not found, and a request without a session is refused`()
+    async throws
   {
     let under = try org()
     #expect(await send(under, "GET", "Other").status == 404)

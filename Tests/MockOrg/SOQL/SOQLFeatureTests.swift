@@ -5,7 +5,7 @@ import Testing
 
 @testable import SalesforceMockOrg
 
-/// What a client sees of the parts of SOQL that shape its answer.
+/// What a client sees of the parts of SOQL that shape its response.
 @Suite struct SOQLFeatureTests {
   private let org: OrgUnderTest
 

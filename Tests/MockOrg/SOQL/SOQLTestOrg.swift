@@ -93,7 +93,7 @@ struct SOQLTestOrg {
     return try rows(of: query).map { String.fromDatabaseValue($0[column]) }
   }
 
-  /// The answer of `SELECT COUNT() ...`.
+  /// The response of `SELECT COUNT() ...`.
   func count(_ soql: String) throws -> Int? {
     try rows(soql).first.flatMap { Int.fromDatabaseValue($0[0]) }
   }

@@ -96,15 +96,17 @@ import Testing
   }
 
   @Test(.covers("CO-31", "BX-4"), .timeLimit(.minutes(2)), arguments: [true, false])
-  func `who is killed between the rotation and its answer needs a server with mercy`(
-    forgives: Bool
-  ) async throws {
+  func
+    `after a kill between a rotation and its response, an account works if the server forgives reuse`(
+      forgives: Bool
+    ) async throws
+  {
     try await withSession(forgiving: forgives) { org, tool, server in
       let info = server.info
       org.expireAccessTokens()
       let held = HeldResponse(org)
       let isKilled = try await tool.kill(Self.request) {
-        // The org has given out a successor, and nobody knows it.
+        // The org has issued a successor, and the client does not know it.
         let successor = try #require(await held.rotated())
         #expect(successor != info.refreshToken)
       }
@@ -146,7 +148,7 @@ import Testing
   }
 
   @Test(.covers("CO-31", "BX-4"), .timeLimit(.minutes(2)))
-  func `no account is locked out by a kill at any instant after the answer`()
+  func `no account is locked out by a kill at any instant after the response`()
     async throws
   {
     try await withSession(forgiving: true) { org, tool, _ in
@@ -159,7 +161,7 @@ import Testing
       let start = ContinuousClock.now
       first.release()
       #expect(try await whole.status == 0)
-      // How long a process lives after the answer.
+      // How long a process lives after the response.
       let rest = ContinuousClock.now - start
       for round in 0..<Self.rounds {
         org.expireAccessTokens()

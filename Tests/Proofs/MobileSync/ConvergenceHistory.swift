@@ -122,9 +122,9 @@ final class ConvergenceHistory: Sendable {
         guard number == first + fault.request else { return .none }
         switch fault.kind {
         case .unreachable: return .unreachable
-        case .dropResponse: return .dropAnswer
-        case .busy: return .answer(status: 503, body: "[]")
-        case .expired: return .answer(status: 401, body: "[]")
+        case .dropResponse: return .dropResponse
+        case .busy: return .response(status: 503, body: "[]")
+        case .expired: return .response(status: 401, body: "[]")
         case .cutBody: return .cutBody
         case .edit: try? await self.edit(device, number, number % 3)
         case .create: try? await self.create(device, number)
@@ -137,7 +137,7 @@ final class ConvergenceHistory: Sendable {
           isDead.withLock { $0 = true }
           try? await device.kill()
           while !Task.isCancelled { await Task.yield() }
-          return fault.kind == .killAfter ? .dropAnswer : .unreachable
+          return fault.kind == .killAfter ? .dropResponse : .unreachable
         }
         try? await self.allowReplacement(device, sync)
         return .none

@@ -8,7 +8,7 @@ import TestSupport
 /// Does an edit survive that is made while a sync runs, at whatever step?
 @Suite struct EditsAtEveryStepTests {
   @Test(.covers("MS-70"), arguments: SyncSteps.modes)
-  func `an edit at any step of a sync down stays, stays dirty and goes up next time`(
+  func `an edit at any step of a sync down stays, stays dirty and is uploaded next time`(
     mode: SyncMergeMode
   ) async throws {
     for number in 1... {
@@ -26,7 +26,7 @@ import TestSupport
       for id in edited { #expect(try await device.row("Id", id)?["Phone"] == "mine") }
       #expect(try await device.dirtyRows().count == 3)
       if mode == .leaveIfChanged {
-        // What others have written meanwhile comes first.
+        // What others have written in the meantime comes first.
         _ = try await device.manager.syncUp(
           options: SyncOptions(mergeMode: .overwrite, fieldlist: ["Phone"]), soupName: Device.soup
         ).finished()
@@ -39,7 +39,7 @@ import TestSupport
   }
 
   @Test(.covers("MS-78"), arguments: SyncSteps.modes)
-  func `an edit at any step of a sync up stays, stays dirty and goes up next time`(
+  func `an edit at any step of a sync up stays, stays dirty and is uploaded next time`(
     mode: SyncMergeMode
   ) async throws {
     for number in 1... {

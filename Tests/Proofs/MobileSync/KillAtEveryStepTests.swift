@@ -86,11 +86,11 @@ import TestSupport
     for number in 0..<count { org.create("Account", ["Name": .string("n\(number)")]) }
     var devices: [Device] = []
     for _ in 0..<count { devices.append(try await Device.open(org)) }
-    // Nobody is answered before all have asked.
-    let gate = Gate()
+    // No request gets a response before all were sent.
+    let latch = Latch()
     org.intervene { number, _ in
-      if number == count { gate.open() }
-      await gate.pass()
+      if number == count { latch.open() }
+      await latch.pass()
       return .none
     }
     try await withThrowingTaskGroup(of: Int.self) { group in
@@ -135,18 +135,18 @@ import TestSupport
       if number % 50 == 0 { steps.changeOnServer() }
       try await steps.device.edit(steps.ids[number % 9], ["Name": .string("mine \(number)")])
       // In every fourth one the stop comes for certain while a request is on its way.
-      let gate = Gate()
+      let latch = Latch()
       let isHeld = number % 4 == 0
       if isHeld {
         steps.org.intervene { _, _ in
-          await gate.pass()
+          await latch.pass()
           return .none
         }
       }
       async let code = perform(operation, manager)
-      if isHeld { await gate.arrival() }
+      if isHeld { await latch.arrival() }
       await manager.stop()
-      gate.open()
+      latch.open()
       steps.org.intervene(nil)
       if isHeld {
         if await code == .stopped { stopped[operation, default: 0] += 1 }

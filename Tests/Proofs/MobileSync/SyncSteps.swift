@@ -41,7 +41,7 @@ struct SyncSteps {
     _ = try await device.manager.reSync(named: name).finished()
   }
 
-  /// Somebody else changes every record.
+  /// Another user changes every record.
   func changeOnServer() {
     for id in ids { org.update("Account", id, ["Name": "theirs"]) }
   }
@@ -63,7 +63,7 @@ struct SyncSteps {
 
   /// Runs a sync in a process that is killed at its `number`th request, and starts another process.
   ///
-  /// - Parameter isDone: Whether the server still does what it was asked to.
+  /// - Parameter isDone: Whether the server still processes the request.
   /// - Returns: Whether there was such a request.
   func kill(_ name: String, at number: Int, isDone: Bool) async throws -> Bool {
     let manager = device.manager
@@ -72,7 +72,7 @@ struct SyncSteps {
       let killing = Task { await manager.close() }
       while !Task.isCancelled { await Task.yield() }
       _ = killing
-      return isDone ? .dropAnswer : .unreachable
+      return isDone ? .dropResponse : .unreachable
     }
     let code = await syncErrorCode { try await run(name) }
     org.intervene(nil)

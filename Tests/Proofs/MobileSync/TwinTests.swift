@@ -84,7 +84,7 @@ import Testing
     let mode: SyncMergeMode
     var told: [String] = []
     private var last = 0
-    /// Values that the user wrote and that nobody has replaced, deleted or decided about who saw them.
+    /// Values that the user wrote and that no user who saw them has replaced, deleted or decided about.
     private var written: Set<String> = []
 
     init(device: Device, mode: SyncMergeMode) {
@@ -156,7 +156,7 @@ import Testing
       case .losingUp, .unreachableUp:
         org.intervene { _, request in
           guard request.line.hasPrefix("P") || request.line.hasPrefix("D") else { return .none }
-          return step == .losingUp ? .dropAnswer : .unreachable
+          return step == .losingUp ? .dropResponse : .unreachable
         }
         _ = await syncErrorCode { try await run("up") }
         org.intervene(nil)

@@ -102,7 +102,7 @@ import Testing
   private static let rounds = 4
 
   @Test(arguments: 0..<rounds)
-  func `whatever a test tells the control endpoint, the org goes on responding`(
+  func `whatever a test sends to the control endpoint, the org goes on responding`(
     round: Int
   ) async throws {
     let seed = Effort.seed(16_0616) &+ UInt64(round)

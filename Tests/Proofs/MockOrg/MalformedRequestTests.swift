@@ -7,7 +7,7 @@ import Testing
 @testable import SalesforceMockOrg
 @testable import MockOrgTests
 
-/// Requests that no client means: none of them may be answered with 500, or change half of something.
+/// Requests that no client means: none of them may return 500, or change half of something.
 @Suite struct MalformedRequestTests {
   @Test(arguments: [
     "", "{", "[]", "null", "1", "\"x\"", "{\"Name\":}", "{\"Name\":{}}",
@@ -88,8 +88,8 @@ import Testing
       var headers = request.headers
       headers["authorization"] = "Bearer \(token)"
       let reply = OrgUnderTest.Reply(
-        await org.org.answer(
-          OrgRequest(
+        await org.org.respond(
+          to: OrgRequest(
             method: request.method, target: request.path, headers: headers, body: request.body),
           baseURL: "http://127.0.0.1:1"))
       let place = "seed \(seed), turn \(turn): \(request)\n\(reply.text.prefix(2000))"
@@ -136,7 +136,7 @@ extension OrgUnderTest {
 }
 
 extension OrgUnderTest.Reply {
-  /// Whether the answer says that all of it was undone.
+  /// Whether the response says that all of it was undone.
   fileprivate var saysUndone: Bool {
     text.contains("\"ALL_OR_NONE_OPERATION_ROLLED_BACK\"")
       || text.contains("The transaction was rolled back")

@@ -24,7 +24,7 @@ import Testing
     "SELECT COUNT() FROM Account WHERE CALENDAR_YEAR(CreatedDate) = 2024 AND Opens__c < 08:30:00Z",
   ]
 
-  /// Whatever the text, the answer is an error with a code, or a statement that SQLite runs.
+  /// Whatever the text, the response is an error with a code, or a statement that SQLite runs.
   @Test(arguments: 0..<8) func `mutated queries never crash and never fail in SQLite`(
     round: Int
   ) throws {

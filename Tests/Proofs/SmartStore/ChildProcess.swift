@@ -10,7 +10,7 @@ import Testing
   import Darwin
 #endif
 
-/// A program of this package that runs beside the tests until it is killed.
+/// A program of this package that runs during the tests until it is killed.
 ///
 /// Started with `posix_spawn`, which shares nothing with the test's threads; its standard output is
 /// a pipe, which keeps what the process said before its end.
@@ -20,11 +20,11 @@ final class ChildProcess {
   private var unread: [UInt8] = []
   private var hasEnded = false
 
-  /// Starts the program `name`, which lies beside the tests.
+  /// Starts the program `name`, which lies next to the tests.
   init(_ name: String, _ arguments: [String]) throws {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
-    // Other processes that start meanwhile must not keep the pipe open.
+    // Other processes that start in the meantime must not keep the pipe open.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
@@ -85,7 +85,7 @@ final class ChildProcess {
     return status & 0x7F == SIGKILL
   }
 
-  /// Where the package's programs lie: beside the tests.
+  /// Where the package's programs lie: next to the tests.
   private static func folder() throws -> URL {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
     let tests = try #require(bundle ?? Bundle.main.executableURL)

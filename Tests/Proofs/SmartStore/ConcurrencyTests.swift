@@ -16,7 +16,7 @@ import Testing
   private final class Meeting: Sendable {
     private let writing: Mutex<Int>
     /// Opened by a reader who saw some writers' elements and not all.
-    let hasMet = Gate()
+    let hasMet = Latch()
 
     init(writers: Int) { writing = Mutex(writers) }
 
@@ -61,7 +61,7 @@ import Testing
                 "select {a:writer}, count(*) from {a} group by {a:writer}")
               #expect(rows.allSatisfy { $0[1] == .integer(Int64(perWriter)) })
               if !rows.isEmpty, rows.count < writers { meeting.hasMet.open() }
-              let elements = try await store.queryElements(
+              let elements = try await store.queryEntries(
                 using: .buildAllQuerySpec(soupName: "a", pageSize: 25))
               #expect(elements.allSatisfy { $0["end"]?.string == "ok" })
             }
@@ -113,7 +113,7 @@ import Testing
         withName: "a", withIndices: [SoupIndex]("n:integer", "text:full_text"))
       try await store.upsert(
         entries: (0..<50).map { ["n": .integer($0), "text": "old"] }, forSoupNamed: "a")
-      let (inside, mayEnd) = (Gate(), Gate())
+      let (inside, mayEnd) = (Latch(), Latch())
       let writing = Task {
         try await store.inTransaction { transaction in
           // More than the page cache of a small store, with a changed schema besides.
@@ -126,7 +126,7 @@ import Testing
         }
       }
       await inside.wait()
-      // The writer does not go on before all of these have their answers.
+      // The writer does not go on before all of these have their results.
       try await withThrowingTaskGroup(of: Void.self) { group in
         for reader in 0..<20 {
           group.addTask {
@@ -156,9 +156,9 @@ import Testing
   func `many synchronous transactions leave the tasks' own threads free`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "a", withIndices: [SoupIndex("n:integer")])
-      let (inside, mayEnd) = (Gate(), Gate())
-      // All of these wait for the first one; were they to wait on threads of the pool, nobody could
-      // open the gate.
+      let (inside, mayEnd) = (Latch(), Latch())
+      // All of these wait for the first one; were they to wait on threads of the pool, no thread could
+      // open the latch.
       try await withThrowingTaskGroup(of: Void.self) { group in
         for n in 0..<200 {
           group.addTask {

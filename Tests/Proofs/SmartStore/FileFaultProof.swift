@@ -69,7 +69,7 @@ import Testing
     init() throws { folder = try TemporaryFolder(inMemory: true) }
 
     @Test(arguments: failures)
-    func `each call on a file fails once, nothing is lost, and lost writes are told`(
+    func `each call on a file fails once, nothing is lost, and lost writes are reported`(
       failure: Failure
     ) async throws {
       let count = try Self.counts.get()[failure.kind]

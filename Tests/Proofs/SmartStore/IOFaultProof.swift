@@ -40,7 +40,7 @@ import Testing
   private let steps = Array(1000..<1012)
 
   @Test(arguments: failures)
-  func `each operation of a session fails once, nothing is lost, and lost writes are told`(
+  func `each operation of a session fails once, nothing is lost, and lost writes are reported`(
     failure: Failure
   ) async throws {
     let disk = try #require(FaultyDisk())
@@ -63,7 +63,7 @@ import Testing
           tearsWrites: failure.isShort))
       var writer = CrashWriter(folder: directory, script: script, key: 0)
       writer.usesFiles = false
-      writer.vfs = SealedVFS(over: disk.name)
+      writer.vfs = EncryptedVFS(over: disk.name)
       var errors = 0
       do {
         try await writer.open()

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// A search as a tree, which can be written as a key and answered by looking.
+  /// A search as a tree, which can be written as a key and evaluated by comparison.
   private indirect enum Search {
     case term(String, column: String?)
     case and(Search, Search)

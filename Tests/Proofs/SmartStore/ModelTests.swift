@@ -6,7 +6,7 @@ import Testing
 @testable import SmartStore
 @testable import SmartStoreTests
 
-/// Random sequences of calls on a store and on a plain model give the same answers.
+/// Random sequences of calls on a store and on a plain model give the same results.
 @Suite struct ModelTests {
   /// What a store should hold: the soups `a` and `b`, without the times of the last writes.
   private struct Model: Equatable {
@@ -61,7 +61,7 @@ import Testing
 
   // MARK: Calls that write
 
-  /// One call, with what it must answer taken from the model, which it changes likewise.
+  /// One call, with the result that the model expects, which it changes likewise.
   private func change(
     _ transaction: borrowing StoreTransaction, _ model: inout Model,
     _ random: inout SeededGenerator, _ hint: String
@@ -323,7 +323,7 @@ import Testing
 
   private struct GaveUp: Error {}
 
-  /// A few calls in one transaction, which may be given up at its end.
+  /// A few calls in one transaction, which may be rolled back at its end.
   private func transact(
     _ store: SmartStore, _ model: inout Model, _ random: inout SeededGenerator, _ hint: String
   ) async throws {
@@ -346,7 +346,7 @@ import Testing
     }
   }
 
-  @Test func `random calls on a store and on a model give the same answers`() async throws {
+  @Test func `random calls on a store and on a model give the same results`() async throws {
     try await Fuzz.run("model", rounds: 6) { seed, random in
       try await TemporaryFolder.with { folder in
         func open() async throws -> SmartStore {

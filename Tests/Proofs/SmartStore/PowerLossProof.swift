@@ -36,7 +36,7 @@ import Testing
     }
     let recorder = DiskRecorder()
     let disk = try #require(FaultyDisk(recorder: recorder))
-    writer.vfs = SealedVFS(over: disk.name)
+    writer.vfs = EncryptedVFS(over: disk.name)
     try await writer.open()
     var models = [CrashModel()]
     for step in steps(count) {

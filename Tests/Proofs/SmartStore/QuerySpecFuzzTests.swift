@@ -5,7 +5,7 @@ import Testing
 @testable import SmartStore
 @testable import SmartStoreTests
 
-/// Query specs from JSON that nobody checked.
+/// Query specs from unchecked JSON.
 @Suite struct QuerySpecFuzzTests {
   private let values: [JSONValue] = [
     .null, true, false, 0, 1, -1, 3, .integer(.max), .integer(.min), 2.5, "", "key", "n", "text",

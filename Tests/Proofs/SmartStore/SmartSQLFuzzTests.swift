@@ -5,7 +5,7 @@ import Testing
 @testable import SmartStore
 @testable import SmartStoreTests
 
-/// The conversion of Smart SQL on statements that nobody wrote.
+/// The conversion of Smart SQL on random statements.
 @Suite struct SmartSQLFuzzTests {
   private let soups = [
     MemberKey("cases"): Soup(

@@ -5,7 +5,7 @@ import Testing
 @testable import SmartStore
 @testable import SmartStoreTests
 
-/// The JSON engine beside SQLite's, on texts with something wrong in them.
+/// The JSON engine compared with SQLite's, on texts with something wrong in them.
 @Suite struct StoredJSONFuzzTests {
   private let corpus = [
     #"{"Id":"001","Name":"Acme","n":-0,"d":1.5e-3,"ok":true,"no":false,"nil":null,"tags":[]}"#,

@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(.covers("SS-26"))
-  func `every flipped bit of the key file is told, and leaves the files alone`()
+  func `every flipped bit of the key file is reported, and leaves the files alone`()
     async throws
   {
     var (files, _) = try await makeFiles(steps: 3, withLog: false)
@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test(.covers("SS-193"))
-  func `every flipped bit of an element's file is found, and so is a swap`()
+  func `every flipped bit of an entry's file is found, and so is a swap`()
     async throws
   {
     let directory = folder.file("external")

@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(.covers("SS-184"))
-  func `a failure that cannot be undone is told, and made up for later`()
+  func `a failure that cannot be undone is reported, and made up for later`()
     async throws
   {
     let whole = try await expected(reIndexData: true)
@@ -199,7 +199,7 @@ import Testing
         try await store.alterSoup(named: "s", indexSpecs: after, reIndexData: true)
       }
       #expect((error?.cause as? SmartStoreError)?.detail == "injected")
-      // The soup waits; nobody can take it for one that does not exist.
+      // The soup waits; it cannot be taken for one that does not exist.
       let calls: [@Sendable (SmartStore) async throws -> Void] = [
         { _ = try await $0.elements(of: "s") },
         { try await $0.registerSoup(withName: "s", withIndices: [SoupIndex("a:string")]) },

@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test(.covers("SS-186", "SS-60"))
-  func `elements are changed between repeated alters`() async throws {
+  func `entries are changed between repeated alters`() async throws {
     try await withStillStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("a:string"))
       try await store.upsert(entries: mixedElements, forSoupNamed: "s")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SmartStore
 
-/// What does computing index values anew do, and what does it leave alone?
+/// What does computing index values again do, and what does it leave alone?
 @Suite struct ReIndexTests {
   private let specs = [SoupIndex]("a:string", "b:integer", "d:full_text", "e.x:json1")
 
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(.covers("SS-180"))
-  func `the given paths are computed anew and nothing else changes`() async throws {
+  func `the given paths are computed again and nothing else changes`() async throws {
     let clock = TestClock()
     try await withStore(options: SmartStoreOptions(now: { clock.now })) { store async throws in
       try await store.registerSoup(withName: "s", withIndices: specs)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(.covers("SS-180"))
-  func `an element that cannot be parsed is skipped and logged`() async throws {
+  func `an entry that cannot be parsed is skipped and logged`() async throws {
     let log = LogRecorder()
     var options = SmartStoreOptions(now: { 1_700_000_000_000 })
     options.logger = log.logger(forComponent: "SmartStore", level: .warn)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(.covers("SS-160.1"))
-  func `a soup keeps its full-text engine when it is indexed anew`() async throws {
+  func `a soup keeps its full-text engine when it is indexed again`() async throws {
     try await TemporaryFolder.with { folder in
       let specs = [SoupIndex]("a:string", "d:full_text")
       let old = try await SmartStore.open(

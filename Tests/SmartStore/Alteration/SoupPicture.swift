@@ -4,7 +4,7 @@ import Testing
 @testable import SmartStore
 
 /// All that is on disk of one soup, with the number of its table left out: two soups with equal
-/// pictures cannot be told apart.
+/// pictures are the same.
 struct SoupPicture: Equatable {
   /// The texts of the table, the full-text table and the indexes.
   var schema: [String] = []

@@ -37,7 +37,9 @@ import Testing
     ).first
   }
 
-  @Test func `a bulk load ends like upserts, and the soup can be used meanwhile`() async throws {
+  @Test func `a bulk load ends like upserts, and the soup can be used in the meantime`()
+    async throws
+  {
     try await TemporaryFolder.with { folder in
       let store = try await open(folder)
       try await store.registerSoup(withName: "s", withIndices: specs)
@@ -69,7 +71,7 @@ import Testing
       let recorder = DiskRecorder()
       let disk = try #require(FaultyDisk(recorder: recorder))
       var files = StoreDatabaseOptions()
-      files.vfs = SealedVFS(over: disk.name)
+      files.vfs = EncryptedVFS(over: disk.name)
       let store = try await SmartStore.open(
         at: folder.file("store"), encryption: testEncryption, files: files)
       try await store.registerSoup(withName: "s", withIndices: specs)
@@ -117,7 +119,7 @@ import Testing
   @Test(arguments: [
     (Int.min, 0), (-5 << 20, 0), (0, 0), (1 << 20, -1024), (Int.max, -Int(Int32.max)),
   ])
-  func `the page cache of a load is what was asked for, as far as there is such a one`(
+  func `the page cache of a load is the requested one, as far as it exists`(
     bytes: Int, size: Int
   ) async throws {
     try await withStore { store in

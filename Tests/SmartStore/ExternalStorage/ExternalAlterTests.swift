@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(.covers("SS-199"), arguments: Way.allCases)
-  func `elements move into files and back with their ids`(way: Way) async throws {
+  func `entries move into files and back with their ids`(way: Way) async throws {
     try await TemporaryFolder.with { folder in
       let store = try await filled(folder, way.from, before)
       let elements = try await store.elements(of: "s")
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(.covers("SS-202", "SS-199"), arguments: Way.allCases, steps)
-  func `an alter that moves elements is finished after a crash at any step`(
+  func `an alter that moves entries is finished after a crash at any step`(
     way: Way, step: AlterStep
   ) async throws {
     try await TemporaryFolder.with { folder in
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(.covers("SS-199"), arguments: Way.allCases, steps)
-  func `an alter that fails at any step leaves elements and files as they were`(
+  func `an alter that fails at any step leaves entries and files as they were`(
     way: Way, step: AlterStep
   ) async throws {
     try await TemporaryFolder.with { folder in
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(.covers("SS-197", "SS-199"))
-  func `an element whose file is missing stops the alter and is not lost silently`()
+  func `an entry whose file is missing stops the alter and is not lost silently`()
     async throws
   {
     try await TemporaryFolder.with { folder in

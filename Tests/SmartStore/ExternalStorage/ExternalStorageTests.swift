@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(.covers("SS-143", "SS-191.2"))
-  func `paths without an index cannot be asked for`() async throws {
+  func `paths without an index cannot be queried`() async throws {
     try await withExternalSoup { store async throws in
       try await store.upsert(entries: mixedElements, forSoupNamed: "s")
       let statements = [
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(.covers("SS-193"))
-  func `each element has one file, sealed in an encrypted store`() async throws {
+  func `each entry has one file, encrypted in an encrypted store`() async throws {
     try await withExternalSoup { store async throws in
       try await store.upsert(entries: [["a": "CANARY-1"], ["a": "two"]], forSoupNamed: "s")
       #expect(files(store) == ["soupelt_1", "soupelt_2"])
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(.covers("SS-195"))
-  func `calls and queries answer as for a soup without files`() async throws {
+  func `calls and queries return what they return for a soup without files`() async throws {
     try await withExternalSoup { store async throws in
       try await store.registerSoup(withName: "twin", withIndices: specs)
       for soup in ["s", "twin"] {
@@ -194,7 +194,7 @@ import Testing
         }
         answers += try await store.retrieve(usingSoupEntryIds: [1, 5, 5, 70], fromSoupNamed: soup)
           .map(\.value)
-        answers += try await store.queryElements(using: queries[0]).map(\.value)
+        answers += try await store.queryEntries(using: queries[0]).map(\.value)
         return answers
       }
       let external = try await answers("s")
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test(.covers("SS-196"))
-  func `in Smart SQL an element is one column`() async throws {
+  func `in Smart SQL an entry is one column`() async throws {
     try await withExternalSoup { store async throws in
       try await store.registerSoup(withName: "t", withIndices: [SoupIndex]("ref:string"))
       try await store.upsert(entries: [["a": "x", "b": 1], ["a": "y"]], forSoupNamed: "s")
@@ -276,7 +276,7 @@ import Testing
   }
 
   @Test(.covers("SS-198", "SS-203", "SS-22"))
-  func `files come and go with their elements`() async throws {
+  func `files come and go with their entries`() async throws {
     try await withExternalSoup { store async throws in
       func usage() async throws -> (Int, UInt64) {
         (
@@ -322,7 +322,7 @@ import Testing
   }
 
   @Test(.covers("SS-26", "SS-193"))
-  func `no text of an element is in any file during and after a session`()
+  func `no text of an entry is in any file during and after a session`()
     async throws
   {
     try await TemporaryFolder.with { folder in

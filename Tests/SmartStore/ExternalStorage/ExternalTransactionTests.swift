@@ -275,7 +275,7 @@ import Testing
   }
 
   @Test(.covers("SS-194"))
-  func `a store with element files commits so that a power cut takes nothing back`()
+  func `a store with entry files commits so that a power cut takes nothing back`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -300,17 +300,17 @@ import Testing
     }
   }
 
-  /// The files of a conversion, with a sealer of their own.
+  /// The files of a conversion, with a encryptor of their own.
   private func conversionFiles(
     _ folder: TemporaryFolder
-  ) throws -> (sealer: ExternalFileSealer, plain: ExternalFiles, sealed: ExternalFiles) {
+  ) throws -> (encryptor: ExternalFileEncryptor, plain: ExternalFiles, sealed: ExternalFiles) {
     let keys = try #require(
       StoreKeys(storeID: UUID(), dataKeys: [(epoch: UInt32(1), key: SymmetricKey(size: .bits256))]))
-    let sealer = ExternalFileSealer(store: SealedStore(keys: keys, cipher: AESGCMCipher()))
+    let encryptor = ExternalFileEncryptor(store: EncryptedStore(keys: keys, cipher: AESGCMCipher()))
     let database = folder.file("store.sqlite").path
     return (
-      sealer, ExternalFiles(database: database, sealer: nil),
-      ExternalFiles(database: database, sealer: sealer)
+      encryptor, ExternalFiles(database: database, encryptor: nil),
+      ExternalFiles(database: database, encryptor: encryptor)
     )
   }
 
@@ -319,11 +319,11 @@ import Testing
     isReplaced: Bool
   ) async throws {
     try await TemporaryFolder.with { folder in
-      let (sealer, plain, sealed) = try conversionFiles(folder)
+      let (encryptor, plain, sealed) = try conversionFiles(folder)
       let conversion = ExternalConversion(database: folder.file("store.sqlite").path)
       // Without files nothing is made.
-      try conversion.prepare(from: nil, to: sealer)
-      try conversion.settle(isSealed: true)
+      try conversion.prepare(from: nil, to: encryptor)
+      try conversion.recover(isSealed: true)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
 
       var changes = ExternalChanges()
@@ -341,24 +341,24 @@ import Testing
           try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
             == ["store_external_soup_blobs"])
       }
-      try conversion.prepare(from: nil, to: sealer)
-      try conversion.settle(isSealed: isReplaced)
+      try conversion.prepare(from: nil, to: encryptor)
+      try conversion.recover(isSealed: isReplaced)
       try expectContent(of: isReplaced ? sealed : plain)
       guard isReplaced else { return }
       #expect(throws: (any Error).self) { try plain.read(table: "TABLE_1", entryId: 9, at: 1) }
       // Back again, with a crash between the two moves.
-      try conversion.prepare(from: sealer, to: nil)
+      try conversion.prepare(from: encryptor, to: nil)
       try FileManager.default.moveItem(
         at: folder.file("store_external_soup_blobs"),
         to: folder.file("store_external_soup_blobs.old"))
-      try conversion.settle(isSealed: false)
-      try conversion.settle(isSealed: false)
+      try conversion.recover(isSealed: false)
+      try conversion.recover(isSealed: false)
       try expectContent(of: plain)
     }
   }
 
   @Test(.covers("SS-201", "SS-35"))
-  func `files are sealed anew under a newer key, one after another`()
+  func `files are encrypted again under a newer key, one after another`()
     async throws
   {
     try await TemporaryFolder.with { folder in
@@ -367,9 +367,10 @@ import Testing
       let new = (epoch: UInt32(2), key: SymmetricKey(size: .bits256))
       func files(_ keys: [(epoch: UInt32, key: SymmetricKey)]) throws -> ExternalFiles {
         let keys = try #require(StoreKeys(storeID: storeID, dataKeys: keys))
-        let store = SealedStore(keys: keys, cipher: AESGCMCipher())
+        let store = EncryptedStore(keys: keys, cipher: AESGCMCipher())
         return ExternalFiles(
-          database: folder.file("store.sqlite").path, sealer: ExternalFileSealer(store: store))
+          database: folder.file("store.sqlite").path, encryptor: ExternalFileEncryptor(store: store)
+        )
       }
       let before = try files([old])
       var changes = ExternalChanges()
@@ -381,12 +382,12 @@ import Testing
       #expect(throws: (any Error).self) {
         try files([new]).read(table: "TABLE_1", entryId: 1, at: 1)
       }
-      try files([old, new]).reseal()
+      try files([old, new]).reencryptFiles()
       for id in 1...5 as ClosedRange<Int64> {
         #expect(
           try files([new]).read(table: "TABLE_1", entryId: id, at: 1) == Array("{\(id)}".utf8))
       }
-      try files([old, new]).reseal()
+      try files([old, new]).reencryptFiles()
       // A file is good in its own place alone.
       #expect(throws: (any Error).self) {
         let path = folder.file("store_external_soup_blobs/TABLE_1")

@@ -209,7 +209,7 @@ import TestSupport
     }
   }
 
-  @Test func `only names get another spelling when an element is stored`() async throws {
+  @Test func `only names get another spelling when an entry is stored`() async throws {
     try await withStore { store async throws in
       try await store.registerSoup(withName: "s", withIndices: [SoupIndex]("a:json1", "a:string"))
       for (element, stored) in [
@@ -235,7 +235,7 @@ import TestSupport
     }
   }
 
-  @Test func `elements and values that an older version wrote are named and repaired`()
+  @Test func `entries and values that an older version wrote are named and repaired`()
     async throws
   {
     try await withStore { store async throws in

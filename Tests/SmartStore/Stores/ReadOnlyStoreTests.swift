@@ -6,7 +6,7 @@ import Testing
 
 @testable import SmartStore
 
-/// Does reading change nothing, and get in nobody's way?
+/// Does reading change nothing, and block no other user?
 @Suite struct ReadOnlyStoreTests {
   private func reading(_ manager: SmartStoreManager) -> SmartStoreManager {
     SmartStoreManager(

@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test func `a second opener of the same store is told that it is in use`() async throws {
+  @Test func `a second opener of the same store gets an error that it is in use`() async throws {
     try await withManager { manager async throws in
       _ = try await manager.sharedGlobal()
       let other = SmartStoreManager(root: manager.root, encryption: testEncryption)
@@ -255,7 +255,7 @@ import Testing
     }
   }
 
-  @Test func `no text of an element, soup name or index value is readable on disk`() async throws {
+  @Test func `no text of an entry, soup name or index value is readable on disk`() async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal()
       let canary = "canary-5f21"

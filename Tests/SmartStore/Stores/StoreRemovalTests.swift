@@ -111,13 +111,13 @@ import Testing
     }
   }
 
-  /// Removes the store while a call is under way, asks for it meanwhile, and lets the call end.
+  /// Removes the store while a call is under way, asks for it in the meantime, and lets the call end.
   private func askWhileEnding(
     _ manager: SmartStoreManager, end: @escaping @Sendable () async throws -> Void
   ) async throws -> (old: SmartStore, new: SmartStore) {
     let store = try await manager.sharedGlobal(withName: "s")
     try await mark(store, "old")
-    let (began, mayEnd) = (Gate(), Gate())
+    let (began, mayEnd) = (Latch(), Latch())
     return try await withThrowingTaskGroup(of: SmartStore?.self) { group in
       group.addTask {
         try await store.inTransaction { _ in
@@ -132,7 +132,7 @@ import Testing
         return nil
       }
       while !store.isClosed { await Task.yield() }
-      let asked = (0..<3).map { _ in Gate() }
+      let asked = (0..<3).map { _ in Latch() }
       for asked in asked {
         group.addTask {
           asked.open()
@@ -159,14 +159,14 @@ import Testing
       }
       #expect(new !== old)
       #expect(try await new.allSoupNames() == [])
-      // The new store's files are its own: nobody deletes them from under it.
+      // The new store's files are its own: they are not deleted under it.
       try await mark(new, "new")
       try await manager.close()
       #expect(try await manager.sharedGlobal(withName: "s").allSoupNames() == ["new"])
     }
   }
 
-  @Test func `who asks for a store while the manager closes gets it anew, with its content`()
+  @Test func `who asks for a store while the manager closes gets it again, with its content`()
     async throws
   {
     try await withManager { manager async throws in
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func `a store that was closed by who had it is opened anew for the next one`() async throws
+  @Test func `a store that was closed by who had it is opened again for the next one`() async throws
   {
     try await withManager { manager async throws in
       for owner in [StoreOwner.global, ada] {
@@ -242,7 +242,7 @@ import Testing
   @Test func `each close returns when the store is closed, not before`() async throws {
     try await withManager { manager async throws in
       let store = try await manager.sharedGlobal(withName: "s")
-      let (inside, mayEnd, asks) = (Gate(), Gate(), Gate())
+      let (inside, mayEnd, asks) = (Latch(), Latch(), Latch())
       let work = Work()
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {

@@ -124,8 +124,8 @@ extension Workspace {
       throw CommandFailure(
         "unknownAccount",
         matching.isEmpty
-          ? "there is no account \(name); 'fieldforce accounts' lists them"
-          : "several accounts are called \(name); give the user id")
+          ? "There is no account \(name). 'fieldforce accounts' lists them."
+          : "Several accounts are called \(name). Give the user id.")
     }
     return account
   }

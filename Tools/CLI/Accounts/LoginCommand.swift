@@ -163,7 +163,7 @@ struct LoginCommand: AsyncParsableCommand {
     text = text.trimmingCharacters(in: .whitespaces)
     guard !text.isEmpty else {
       throw CommandFailure(
-        "unreadable", "there is no token in \(argument == "-" ? "standard input" : argument)")
+        "unreadable", "There is no token in \(argument == "-" ? "standard input" : argument).")
     }
     return text
   }

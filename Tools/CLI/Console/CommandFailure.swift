@@ -28,7 +28,7 @@ struct CommandFailure: Error {
     self.init(number: code.number, name: "\(code)", message: message)
   }
 
-  /// An answer that is no success.
+  /// A response that is not a success.
   init(status: Int, _ message: String) {
     self.init(number: status, name: "", message: message)
   }
@@ -109,7 +109,7 @@ struct CommandFailure: Error {
     return words(json.elements.compactMap { $0["message"]?.string })
   }
 
-  /// The failure in the form that was asked for.
+  /// The failure in the requested form.
   func text(asJSON: Bool) -> String {
     guard asJSON else { return "error: \(message)" }
     let error: JSONObject = ["code": code, "message": .string(message)]

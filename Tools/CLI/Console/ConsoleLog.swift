@@ -1,7 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// The log of the libraries in a command: nothing unless it was asked for, since a command says itself
+/// The log of the libraries in a command: nothing unless it was requested, since a command says itself
 /// what went wrong, in one place.
 enum ConsoleLog {
   /// To be called before anything is logged.

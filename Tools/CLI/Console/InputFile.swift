@@ -10,7 +10,7 @@ enum InputFile {
     do {
       return Array(try Data(contentsOf: url))
     } catch {
-      throw CommandFailure("unreadable", "cannot read \(url.path); does the file exist?")
+      throw CommandFailure("unreadable", "Cannot read \(url.path). Does the file exist?")
     }
   }
 

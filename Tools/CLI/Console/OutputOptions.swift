@@ -9,7 +9,7 @@ struct OutputOptions: ParsableArguments {
   @Flag(help: "Write the log of the libraries to standard error.")
   var verbose = false
 
-  /// Prints `document` if JSON was asked for, else the lines that `lines` makes.
+  /// Prints `document` if JSON was requested, else the lines that `lines` makes.
   func print(_ document: JSONValue, lines: () -> [String]) {
     if json {
       Console.printRaw(document.text)

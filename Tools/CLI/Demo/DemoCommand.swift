@@ -9,7 +9,7 @@ struct DemoCommand: AsyncParsableCommand {
     commandName: "demo", abstract: "Tell the whole story in one run, against an embedded mock org.",
     discussion: """
       Loads an org, logs in, syncs down into an encrypted store, edits offline, meets a conflict, syncs
-      up, settles the conflict, cleans ghosts, and compares both sides record by record. Exits with 0
+      up, resolves the conflict, cleans ghosts, and compares both sides record by record. Exits with 0
       only if they agree and the store's files show none of the records' text.
 
       Examples:
@@ -36,7 +36,7 @@ struct DemoCommand: AsyncParsableCommand {
       let report = try await story.tell()
       if output.json { print(report.document.text) }
       guard report.agree else {
-        throw CommandFailure("disagree", "the two sides do not agree at the end of the story")
+        throw CommandFailure("disagree", "The two sides do not agree at the end of the story.")
       }
     }
   }
@@ -46,7 +46,7 @@ struct DemoCommand: AsyncParsableCommand {
     if let keep {
       let folder = URL(filePath: keep)
       if let contents = try? files.contentsOfDirectory(atPath: keep), !contents.isEmpty {
-        throw CommandFailure("notEmpty", "\(keep) is not empty; name a new folder with --keep")
+        throw CommandFailure("notEmpty", "\(keep) is not empty. Name a new folder with --keep.")
       }
       return try await body(folder)
     }

@@ -9,7 +9,7 @@ struct DemoPlan {
   private(set) var fields: [String: Set<String>] = [:]
   /// The objects that some record refers to.
   private(set) var isReferredTo: Set<String> = []
-  /// Texts of records, long enough to be looked for in files.
+  /// Texts of records, long enough to search files for them.
   private(set) var texts: Set<String> = []
 
   /// The name that an object was first called by, whatever the case of its letters later.

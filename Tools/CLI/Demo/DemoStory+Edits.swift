@@ -18,7 +18,7 @@ struct DemoEdits {
 
   /// Gives each record at most one part in the story.
   ///
-  /// - Parameter maySpare: Whether records may be deleted: nobody refers to them.
+  /// - Parameter maySpare: Whether records may be deleted: no record refers to them.
   init?(_ object: DemoObject, _ records: [JSONSlice], maySpare: Bool) {
     guard let field = object.edited else { return nil }
     self.object = object
@@ -35,7 +35,7 @@ struct DemoEdits {
 
 // The chapters in the middle: both sides change, and meet again.
 extension DemoStory {
-  /// Creates, updates and deletes records as somebody without a network does.
+  /// Creates, updates and deletes records as a user without a network does.
   func editOffline(
     _ device: Device, _ plan: DemoPlan, _ counts: inout [DemoCounts]
   ) async throws -> [DemoEdits] {
@@ -94,11 +94,11 @@ extension DemoStory {
     return entries
   }
 
-  /// A colleague changes the same records meanwhile, and deletes one.
+  /// A colleague changes the same records on the server, and deletes one.
   func editOnServer(_ device: Device, _ edits: [DemoEdits]) async throws {
     for edit in edits {
       let object = edit.object.name
-      try await step("Changed on the server meanwhile \(object)") {
+      try await step("Changed on the server at the same time \(object)") {
         var done: [String] = []
         if let record = edit.conflicting, let id = record["Id"]?.string {
           let value = edit.field.changed(
@@ -160,11 +160,11 @@ extension DemoStory {
     }
   }
 
-  /// Decides for the edits made here, and fetches what the server made of everything.
-  func settle(
+  /// Decides for the local edits, and fetches what the server made of everything.
+  func resolve(
     _ device: Device, _ edits: [DemoEdits], _ counts: inout [DemoCounts]
   ) async throws {
-    say("Settled: the edits made in the field win")
+    say("Resolved: the edits made in the field win")
     try await syncUp(device, .overwrite, &counts)
     for object in device.objects {
       try await step("Synced down again \(object.name)") {

@@ -28,7 +28,7 @@ struct DemoStory {
 
       let requests = org.requestLog.count
       let edits = try await editOffline(device, plan, &counts)
-      say("  requests meanwhile: \(org.requestLog.count - requests)")
+      say("  requests in that time: \(org.requestLog.count - requests)")
 
       clock.advance(by: .seconds(60))
       try await editOnServer(device, edits)
@@ -36,7 +36,7 @@ struct DemoStory {
       try await syncUp(device, .leaveIfChanged, &counts)
       try await showConflicts(device, edits)
       clock.advance(by: .seconds(60))
-      try await settle(device, edits, &counts)
+      try await resolve(device, edits, &counts)
       try await cleanGhosts(device, &counts)
       try await compare(device, &counts)
 
@@ -67,7 +67,7 @@ struct DemoStory {
     return result
   }
 
-  // MARK: Chapter one: everything comes down
+  // MARK: Chapter one: everything is downloaded
 
   private func load(into org: MockOrg) async throws -> [DemoCounts] {
     try await step("Org loaded") {
@@ -84,7 +84,7 @@ struct DemoStory {
       guard !counts.isEmpty else {
         throw CommandFailure(
           "noRecords",
-          "there is not one record in the data; give --data a plan whose files hold some"
+          "There is not one record in the data. Give --data a plan whose files hold some."
         )
       }
       return (counts.map { "\($0.loaded) \($0.object)" }.joined(separator: ", "), counts)
@@ -101,7 +101,7 @@ struct DemoStory {
           clientId: info.clientId, redirectURI: info.redirectUri, usesHybridGrants: false))
       let client = try await workspace.client()
       guard let store = try await workspace.stores.shared(forUserAccount: StoreOwner(account))
-      else { throw CommandFailure("notLoggedIn", "the login was lost") }
+      else { throw CommandFailure("notLoggedIn", "The login was lost.") }
       let manager = try await workspace.managers.sharedInstance(store: store, sender: client)
       return (
         "\(account.username), store encrypted",
@@ -188,7 +188,7 @@ struct DemoStory {
       soupName: object.soup, orderPath: "Id", pageSize: 2000)
     var page = 0
     while true {
-      let elements = try await device.store.queryElements(
+      let elements = try await device.store.queryEntries(
         using: spec, startingFromPageIndex: page)
       for element in elements { records[element["Id"]?.string ?? ""] = element }
       if elements.count < spec.pageSize { return records }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Looks for texts in all files below a folder, as somebody would who found the device.
+/// Searches all files below a folder for texts, as a finder of the device would.
 struct PlaintextScan {
   /// Texts of eight bytes and more, by their first eight bytes: one pass finds all of them.
   private let needles: [UInt64: [[UInt8]]]

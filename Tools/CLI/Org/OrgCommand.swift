@@ -8,7 +8,7 @@ struct OrgCommand: AsyncParsableCommand {
     commandName: "org", abstract: "The mock org.", subcommands: [OrgServeCommand.self])
 }
 
-/// `fieldforce org serve`: serves a mock org until it is told to stop.
+/// `fieldforce org serve`: serves a mock org until a signal stops it.
 struct OrgServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Serve a mock org on this machine.",
@@ -90,7 +90,7 @@ struct OrgServeCommand: AsyncParsableCommand {
     let signals = TerminationSignals()
     try await withThrowingTaskGroup { group in
       group.addTask { try await serve() }
-      // Also in the midst of loading: what is made so far is given up.
+      // Also during the import: what was created so far is discarded.
       group.addTask { await signals.first() }
       defer { group.cancelAll() }
       try await group.next()

@@ -43,7 +43,7 @@ extension UploadBody {
     do {
       try self.init(file: URL(filePath: path))
     } catch {
-      throw CommandFailure("unreadable", "cannot read \(path); does the file exist?")
+      throw CommandFailure("unreadable", "Cannot read \(path). Does the file exist?")
     }
   }
 }

@@ -7,7 +7,7 @@ import SalesforceSDKCore
 /// `fieldforce rest`: one signed request.
 struct RestCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rest", abstract: "Send a signed request and print or save the answer.",
+    commandName: "rest", abstract: "Send a signed request and print or save the response.",
     discussion: """
       Examples:
         fieldforce rest GET /limits
@@ -37,7 +37,7 @@ struct RestCommand: AsyncParsableCommand {
     help: ArgumentHelp("A header field, NAME: VALUE. Can be repeated.", valueName: "field")
   ) var header: [String] = []
   @Option(
-    help: ArgumentHelp("Save the answer in a file.", valueName: "file"), completion: .file()
+    help: ArgumentHelp("Save the response in a file.", valueName: "file"), completion: .file()
   ) var output: String?
   @Flag(help: "Download all of the file, whatever is here of it.") var noResume = false
   @OptionGroup var state: StateOptions
@@ -107,7 +107,7 @@ struct RestCommand: AsyncParsableCommand {
     }
   }
 
-  /// Prints the answer, also that of a refused request.
+  /// Prints the response, also that of a refused request.
   private func show(_ request: RestRequest, _ client: RestClient) async throws {
     let response = try await TransferLine.following(request.upload == nil ? nil : "sending") {
       try await client.response(to: request, progress: $0)
@@ -123,11 +123,11 @@ struct RestCommand: AsyncParsableCommand {
     }
     guard response.isSuccess else {
       throw CommandFailure(
-        status: response.status, "the server answered with status \(response.status)")
+        status: response.status, "The server responded with status \(response.status).")
     }
   }
 
-  /// Saves the answer of a request that succeeds.
+  /// Saves the response of a request that succeeds.
   private func save(_ request: RestRequest, _ client: RestClient, to url: URL) async throws {
     let download = try await TransferLine.following("receiving") {
       try await client.download(request, to: url, resumes: !noResume, progress: $0)

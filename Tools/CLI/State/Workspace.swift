@@ -11,7 +11,7 @@ struct Workspace {
   let stores: SmartStoreManager
   /// The same stores, only read: a store that another process writes, too.
   private let readers: SmartStoreManager
-  let managers: SyncManagers
+  let managers: SyncManagerRegistry
   /// The targets that syncs may name.
   let registry: SyncTargetRegistry
   /// How the files of the stores are kept.
@@ -42,7 +42,7 @@ struct Workspace {
       root: root, encryption: encryption, options: SmartStoreOptions(isReadOnly: true),
       accounts: accounts)
     registry = try .standard()
-    managers = SyncManagers(registry: registry)
+    managers = SyncManagerRegistry(registry: registry)
     await accounts.finishInterruptedLogouts()
   }
 
@@ -78,7 +78,7 @@ struct Workspace {
   func currentAccount() async throws -> UserAccount {
     guard let account = await accounts.current else {
       throw CommandFailure(
-        "notLoggedIn", "nobody is logged in; run 'fieldforce login --url URL --browser' first")
+        "notLoggedIn", "No user is logged in. Run 'fieldforce login --url URL --browser' first.")
     }
     return account
   }
@@ -120,7 +120,7 @@ struct Workspace {
 
   /// The store that the options name, to look at its syncs.
   ///
-  /// A sync that is stored as running may be that of a process that died: then nobody keeps the store for
+  /// A sync that is stored as running may be that of a process that died: then no process holds the store for
   /// writing, and a manager stops it.
   func storeOfSyncsToRead(_ options: StoreOptions) async throws -> SmartStore {
     let store = try await storeToRead(options)
@@ -161,7 +161,7 @@ struct Workspace {
       let store = try await stores.shared(
         withName: options.store, forUserAccount: StoreOwner(account))
     else {
-      throw CommandFailure("notLoggedIn", "\(account) has no session; log in again")
+      throw CommandFailure("notLoggedIn", "\(account) has no session. Log in again.")
     }
     return store
   }

@@ -42,7 +42,7 @@ struct WorkspaceSettings {
       throw CommandFailure(
         "changedSettings",
         "\(folder.appending(path: fileName).path) says that the stores are plaintext, but they are encrypted: "
-          + "the file was changed or is another folder's. Delete it; the next command writes it again."
+          + "the file was changed or is another folder's. Delete it. The next command writes it again."
       )
     case (.plaintext, false):
       guard wantsPlaintext || !holdsSecrets(folder) else {
@@ -115,7 +115,7 @@ struct WorkspaceSettings {
     do throws(FileFailure) {
       try DurableFile(folder.appending(path: fileName)).replace(with: Array(settings.text.utf8))
     } catch {
-      throw CommandFailure("file", "\(error); check the folder of --state")
+      throw CommandFailure("file", "\(error). Check the folder of --state.")
     }
   }
 }

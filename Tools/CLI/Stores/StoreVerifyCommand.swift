@@ -34,7 +34,7 @@ struct StoreVerifyCommand: AsyncParsableCommand {
   }
 }
 
-/// `fieldforce store accept-loss`: go on with a store of whose log transactions are missing.
+/// `fieldforce store accept-loss`: use a store again whose WAL lacks transactions.
 struct StoreAcceptLossCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept-loss",
@@ -103,7 +103,7 @@ extension StoreReport {
     if isClean, doubles.isEmpty { return "nothing is wrong in \(checked)" }
     let remedy =
       if !findings.allSatisfy({ $0.kind == .notIndexed }) {
-        "restore the store from a backup or sync it anew"
+        "restore the store from a backup or sync it again"
       } else if doubles.isEmpty {
         "nothing is damaged"
       } else {

@@ -27,7 +27,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
 struct SyncResolveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resolve",
-    abstract: "Decide a conflict; what is to go up goes with the next sync up.",
+    abstract: "Resolve a conflict; the next sync up uploads the result.",
     discussion: """
       Examples: fieldforce sync resolve accounts/5 --mine
       fieldforce sync resolve accounts/5 --set Name='Both of them' Phone=null
@@ -78,7 +78,8 @@ struct SyncResolveCommand: AsyncParsableCommand {
     try await store.withStore { store in
       guard let found = try await store.conflicts().first(where: { $0.id == conflict }) else {
         throw CommandFailure(
-          "noConflict", "\(conflict) is not in conflict; 'fieldforce sync conflicts' lists what is")
+          "noConflict", "\(conflict) is not in conflict. 'fieldforce sync conflicts' lists what is."
+        )
       }
       try await store.resolve(found, resolution)
       output.print(["resolved": .string(conflict)]) { ["\(conflict) is decided"] }

@@ -21,7 +21,7 @@ struct NewSyncOptions: ParsableArguments {
     MergeModeArgument?
   @Option(help: "A name, by which the sync can be run again.") var name: String?
 
-  /// What was asked for, or the default.
+  /// The requested mode, or the default.
   var mode: SyncMergeMode { mergeMode?.mode ?? .overwrite }
 }
 

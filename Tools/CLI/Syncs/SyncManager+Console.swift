@@ -7,7 +7,8 @@ extension SmartStore {
   func existingSync(_ text: String) async throws -> SyncState {
     if let state = try await sync(named: text) { return state }
     if let id = Int64(text), let state = try await sync(id: id) { return state }
-    throw SyncError(.doesNotExist, "Sync \(text) does not exist; 'fieldforce sync list' lists them")
+    throw SyncError(
+      .doesNotExist, "Sync \(text) does not exist. 'fieldforce sync list' lists them.")
   }
 }
 

@@ -24,9 +24,9 @@ struct SyncStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract:
-      "Show a sync, by name or id: how far it is, and which records need somebody, and why.",
+      "Show a sync, by name or id: its progress, and the records that need attention.",
     discussion: """
-      It can be asked while the sync runs in another terminal.
+      It also works while the sync runs in another terminal.
       Example: fieldforce sync status accounts
       """)
 

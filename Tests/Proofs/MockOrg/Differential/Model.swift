@@ -66,7 +66,7 @@ struct PlainOrg {
   }
 }
 
-/// A query that can be written as SOQL and answered from plain arrays.
+/// A query that can be written as SOQL and evaluated over plain arrays.
 struct PlainQuery {
   /// A field behind parents.
   struct Path: Hashable {

@@ -1,7 +1,7 @@
 import Foundation
 @testable import MockOrgTests
 
-/// Answers queries record by record from plain arrays, without any of the engine's code and without SQL.
+/// Evaluates queries record by record over plain arrays, without any of the engine's code and without SQL.
 struct PlainEvaluator {
   typealias Path = PlainQuery.Path
   typealias Record = [String: PlainValue]
@@ -9,7 +9,7 @@ struct PlainEvaluator {
   let org: PlainOrg
 
   /// What stands in `records`.
-  func answer(_ query: PlainQuery) -> AnswerTree {
+  func answer(_ query: PlainQuery) -> ResultTree {
     .array(query.isGrouped ? groups(query) : records(query).map { tree($0, query) })
   }
 
@@ -48,7 +48,7 @@ struct PlainEvaluator {
     var totalled: Set<PlainQuery.Operand>
   }
 
-  private func groups(_ query: PlainQuery) -> [AnswerTree] {
+  private func groups(_ query: PlainQuery) -> [ResultTree] {
     let found = matches(query)
     var rows: [Row] = []
     for set in sets(query) {
@@ -78,14 +78,14 @@ struct PlainEvaluator {
       keys.append { self.sortKey(.init(operand: group, descending: false), $0) }
     }
     return cut(sorted(rows, by: keys), query).map { row in
-      var members: [String: AnswerTree] = ["attributes": .text("AggregateResult")]
+      var members: [String: ResultTree] = ["attributes": .text("AggregateResult")]
       var unnamed = 0
       for case .operand(let operand) in query.items {
         var key = "expr\(unnamed)"
         if case .path(let path) = operand { key = path.field.name } else { unnamed += 1 }
-        members[key] = AnswerTree(value(operand, row))
+        members[key] = ResultTree(value(operand, row))
       }
-      return AnswerTree.object(members).folded
+      return ResultTree.object(members).folded
     }
   }
 
@@ -358,17 +358,17 @@ struct PlainEvaluator {
     return like(text.dropFirst(), pattern.dropFirst())
   }
 
-  // MARK: Answers
+  // MARK: Results
 
-  private func tree(_ record: Record, _ query: PlainQuery) -> AnswerTree {
-    var tree: [String: AnswerTree] = ["attributes": .text(query.object)]
+  private func tree(_ record: Record, _ query: PlainQuery) -> ResultTree {
+    var tree: [String: ResultTree] = ["attributes": .text(query.object)]
     let row = Row(object: query.object, records: [record], totalled: [])
     for item in query.items {
       switch item {
       case .operand(let operand):
         switch operand {
         case .path(let path), .label(let path):
-          insert(AnswerTree(value(operand, row)), path, record, query.object, into: &tree)
+          insert(ResultTree(value(operand, row)), path, record, query.object, into: &tree)
         default: continue
         }
       case .children(let relationship, let inner):
@@ -382,8 +382,8 @@ struct PlainEvaluator {
 
   /// Puts a value below the parents of its path; an absent parent is null as a whole.
   private func insert(
-    _ value: AnswerTree, _ path: Path, _ record: Record, _ object: String,
-    into tree: inout [String: AnswerTree]
+    _ value: ResultTree, _ path: Path, _ record: Record, _ object: String,
+    into tree: inout [String: ResultTree]
   ) {
     guard let parent = path.parents.first else {
       tree[path.field.name] = value
@@ -394,7 +394,7 @@ struct PlainEvaluator {
       tree[parent.relationship] = .null
       return
     }
-    var inner: [String: AnswerTree] = ["attributes": .text(target)]
+    var inner: [String: ResultTree] = ["attributes": .text(target)]
     if case .object(let known)? = tree[parent.relationship] { inner = known }
     let rest = Path(parents: Array(path.parents.dropFirst()), field: path.field)
     insert(value, rest, next, target, into: &inner)
@@ -403,7 +403,7 @@ struct PlainEvaluator {
 
   private func children(
     _ relationship: String, _ inner: PlainQuery, of record: Record, _ outer: PlainQuery
-  ) -> AnswerTree {
+  ) -> ResultTree {
     guard
       let child = org.objects[outer.object]?.children.first(where: {
         $0.relationship == relationship
@@ -423,15 +423,15 @@ struct PlainEvaluator {
   private func variant(
     _ field: PlainField, _ branches: [(object: String, fields: [PlainField])],
     _ otherwise: [PlainField], of record: Record
-  ) -> AnswerTree {
+  ) -> ResultTree {
     guard let (target, parent) = org.record(record[field.name] ?? .null, among: field.targets)
     else {
       return .null
     }
     let fields = branches.first { $0.object == target }?.fields ?? otherwise
     if fields.isEmpty { return .null }
-    var tree: [String: AnswerTree] = ["attributes": .text(target)]
-    for field in fields { tree[field.name] = AnswerTree(parent[field.name] ?? .null) }
+    var tree: [String: ResultTree] = ["attributes": .text(target)]
+    for field in fields { tree[field.name] = ResultTree(parent[field.name] ?? .null) }
     return .object(tree)
   }
 }

@@ -5,7 +5,7 @@ import SalesforceSDKCommon
 @testable import SalesforceMockOrg
 @testable import MockOrgTests
 
-/// The same objects and records in the engine, and the answers of both in one form.
+/// The same objects and records in the engine, and the responses of both in one form.
 struct EngineUnderTest {
   /// Sunday, 2024-03-10 15:30:00 UTC: the day on which New York changes to summer time.
   static let now = Date(timeIntervalSince1970: 1_710_084_600)
@@ -87,12 +87,12 @@ struct EngineUnderTest {
     return schema
   }
 
-  /// What stands in `records` of the engine's answer to a query.
-  func answer(_ soql: String) throws -> AnswerTree {
-    .array(try page(soql)["records"].map { $0.elements.map { AnswerTree($0) } } ?? [])
+  /// What stands in `records` of the engine's response to a query.
+  func answer(_ soql: String) throws -> ResultTree {
+    .array(try page(soql)["records"].map { $0.elements.map { ResultTree($0) } } ?? [])
   }
 
-  /// The engine's answer to `SELECT COUNT() ...`.
+  /// The engine's response to `SELECT COUNT() ...`.
   func count(_ soql: String) throws -> Int? {
     try page(soql)["totalSize"]?.int64.map(Int.init)
   }
@@ -112,14 +112,14 @@ struct EngineUnderTest {
   }
 }
 
-/// An answer without what only the engine can know, such as URLs.
-indirect enum AnswerTree: Equatable {
+/// A response without what only the engine can know, such as URLs.
+indirect enum ResultTree: Equatable {
   case null
   case text(String)
   case number(Double)
   case boolean(Bool)
-  case array([AnswerTree])
-  case object([String: AnswerTree])
+  case array([ResultTree])
+  case object([String: ResultTree])
 
   init(_ value: PlainValue) {
     switch value {
@@ -135,12 +135,12 @@ indirect enum AnswerTree: Equatable {
     case .null: self = .null
     case .string: self = .text(json.string ?? "")
     case .number: self = .number(json.double ?? .nan)
-    case .array: self = .array(json.elements.map { AnswerTree($0) })
+    case .array: self = .array(json.elements.map { ResultTree($0) })
     case .object:
-      var members: [String: AnswerTree] = [:]
+      var members: [String: ResultTree] = [:]
       for (name, value) in json.members {
         members[name] =
-          name == "attributes" ? value["type"].map { AnswerTree($0) } : AnswerTree(value)
+          name == "attributes" ? value["type"].map { ResultTree($0) } : ResultTree(value)
       }
       self = .object(members)
     default: self = .boolean(json.bool ?? false)
@@ -149,7 +149,7 @@ indirect enum AnswerTree: Equatable {
 
   /// The same without the case of ASCII letters: which of several texts that differ in it stands for a
   /// group is left open.
-  var folded: AnswerTree {
+  var folded: ResultTree {
     switch self {
     case .text(let text): .text(PlainEvaluator.folded(text))
     case .array(let elements): .array(elements.map(\.folded))

@@ -105,7 +105,7 @@ struct QueryGenerator {
       } else {
         operand = .path(path(query.object, where: \.isGroupable))
       }
-      // The name of a field is its key in the answer, whichever parent it belongs to.
+      // The name of a field is its key in the response, whichever parent it belongs to.
       let isKnown = query.groups.contains { group in
         if case .path(let a) = group, case .path(let b) = operand {
           return a.field.name == b.field.name

@@ -4,7 +4,7 @@ import Testing
 @testable import SalesforceMockOrg
 @testable import MockOrgTests
 
-/// Random objects, records and queries, answered by the engine and by ``PlainEvaluator``.
+/// Random objects, records and queries, evaluated by the engine and by ``PlainEvaluator``.
 ///
 /// `FIELDFORCE_EFFORT` raises the number of queries, `FIELDFORCE_SEED` changes them.
 @Suite struct SOQLDifferentialTests {
@@ -12,7 +12,7 @@ import Testing
   private static let queriesPerOrg = Effort.times(60)
 
   @Test(arguments: 0..<orgCount)
-  func `the engine answers what an evaluation over plain arrays answers`(round: Int) throws {
+  func `the engine returns what an evaluation over plain arrays returns`(round: Int) throws {
     let seed = Effort.seed(0xD1FF) &+ UInt64(round)
     var orgs = OrgGenerator(seed: seed)
     let org = orgs.org()

@@ -7,12 +7,12 @@ import SalesforceSDKCore
   import FoundationNetworking
 #endif
 
-/// The speed of requests and the memory of large bodies, each beside a bare URLSession.
+/// The speed of requests and the memory of large bodies, each compared with a bare URLSession.
 struct CoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "core", subcommands: [Serve.self, Requests.self, Transfer.self])
 
-  /// Answers small requests, and sends and swallows large bodies.
+  /// Responds to small requests, and sends and receives large bodies.
   struct Serve: AsyncParsableCommand {
     func run() async throws {
       let small = ByteBuffer(string: #"{"DailyApiRequests":{"Max":15000,"Remaining":14998}}"#)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SalesforceSDKCommon
 
-/// Writes one page of sample records, as a query answers it.
+/// Writes one page of sample records, as a query returns it.
 struct PageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "page")
   @Option var records = 2000
@@ -48,6 +48,6 @@ struct JSONCommand: ParsableCommand {
   }
 }
 
-/// Keeps the optimiser from removing what nobody reads.
+/// Keeps the optimiser from removing what is never read.
 @inline(never)
 func blackHole<T>(_ value: T) {}

@@ -29,10 +29,10 @@ struct MockOrgServeCommand: AsyncParsableCommand {
   }
 }
 
-/// Serves one answer of a given size with nothing behind it, to tell what the server itself costs.
+/// Serves one response of a given size with nothing behind it, to tell what the server itself costs.
 struct BareRouteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "bare-route")
-  @Option(help: "The size of the answer.") var bytes: Int
+  @Option(help: "The size of the response.") var bytes: Int
 
   func run() async throws {
     let body = ByteBuffer(repeating: UInt8(ascii: "x"), count: bytes)

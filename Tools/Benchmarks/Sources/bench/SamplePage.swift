@@ -42,7 +42,7 @@ struct SamplePage {
       text: text, name: name, accountNumber: "AC-\(number)", employees: employees, revenue: revenue)
   }
 
-  /// The body of one answer to a query that has `total` rows, for the rows in `range`.
+  /// The body of one response to a query that has `total` rows, for the rows in `range`.
   static func body(_ range: Range<Int>, total: Int) -> [UInt8] {
     var body = "{\"totalSize\":\(total),\"done\":\(range.upperBound == total),"
     if range.upperBound < total {

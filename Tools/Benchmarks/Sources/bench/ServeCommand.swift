@@ -15,17 +15,17 @@ struct ServeCommand: AsyncParsableCommand {
       pages[start] = ByteBuffer(bytes: SamplePage.body(range, total: total))
     }
     let replay = pages
-    @Sendable func answer(_ start: Int) -> Response {
+    @Sendable func respond(_ start: Int) -> Response {
       guard let page = replay[start] else { return Response(status: .notFound) }
       return Response(
         status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: page))
     }
 
     let router = Router()
-    router.get("/services/data/:version/query") { _, _ in answer(0) }
+    router.get("/services/data/:version/query") { _, _ in respond(0) }
     router.get("/services/data/:version/query/:locator") { _, context in
       let locator = try context.parameters.require("locator")
-      return answer(locator.split(separator: "-").last.flatMap { Int($0) } ?? -1)
+      return respond(locator.split(separator: "-").last.flatMap { Int($0) } ?? -1)
     }
     let application = Application(
       router: router,

@@ -104,7 +104,7 @@ struct SmartStoreCommand: AsyncParsableCommand {
       let start = ContinuousClock.now
       let store = try await SmartStore.open(
         at: URL(fileURLWithPath: folder), encryption: Way.encrypted.encryption)
-      let found = try await store.queryElements(
+      let found = try await store.queryEntries(
         using: .buildExactQuerySpec(
           soupName: SmartStoreCommand.soup, path: "AccountNumber", matchKey: "AC-00123456",
           pageSize: 1))

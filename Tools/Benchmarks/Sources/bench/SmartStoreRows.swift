@@ -122,7 +122,7 @@ private struct StoreRows {
   private func exact() async throws -> Double {
     let specs = try exactSpecs()
     return try await timedOnceWarm {
-      for spec in specs { try expect(try await store.queryElements(using: spec).count == 1) }
+      for spec in specs { try expect(try await store.queryEntries(using: spec).count == 1) }
     }
   }
 
@@ -130,7 +130,7 @@ private struct StoreRows {
     let specs = try exactSpecs()
     return try await timedOnceWarm {
       try await store.read { reader in
-        for spec in specs { try expect(try reader.queryElements(using: spec).count == 1) }
+        for spec in specs { try expect(try reader.queryEntries(using: spec).count == 1) }
       }
     }
   }
@@ -143,7 +143,7 @@ private struct StoreRows {
         endKey: .integer(low + 5000), orderPath: "NumberOfEmployees", pageSize: 100)
     }
     return try await timedOnceWarm {
-      for spec in specs { try expect(try await store.queryElements(using: spec).count == 100) }
+      for spec in specs { try expect(try await store.queryEntries(using: spec).count == 100) }
     }
   }
 
@@ -188,7 +188,7 @@ private struct StoreRows {
         soupName: "notes", matchKey: "word\(index % (elements / 20))", pageSize: 100)
     }
     return try await timedOnceWarm {
-      for spec in specs { try expect(try await store.queryElements(using: spec).count == 20) }
+      for spec in specs { try expect(try await store.queryEntries(using: spec).count == 20) }
     }
   }
 

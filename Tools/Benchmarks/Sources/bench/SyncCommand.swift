@@ -46,7 +46,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
       let device = try await BenchDevice(
-        URL(filePath: folder), StoredAnswers(records: records))
+        URL(filePath: folder), StoredResponses(records: records))
       let state = try await device.syncDown().finished()
       try await device.close()
       try Measurement(records: state.totalSize).print()
@@ -58,7 +58,7 @@ struct SyncCommand: AsyncParsableCommand {
     @Argument var folder: String
 
     func run() async throws {
-      let server = StoredAnswers(records: 0)
+      let server = StoredResponses(records: 0)
       let device = try await BenchDevice(URL(filePath: folder), server)
       let start = ContinuousClock.now
       _ = try await device.manager.reSync(named: BenchDevice.down).finished()
@@ -72,7 +72,7 @@ struct SyncCommand: AsyncParsableCommand {
     @Option var records: Int
 
     func run() async throws {
-      let server = StoredAnswers(records: records, gone: 100)
+      let server = StoredResponses(records: records, gone: 100)
       let device = try await BenchDevice(URL(filePath: folder), server)
       let start = ContinuousClock.now
       let ghosts = try await device.manager.cleanResyncGhosts(forName: BenchDevice.down)
@@ -88,7 +88,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
       let edits = 10_000
-      let server = StoredAnswers(records: edits)
+      let server = StoredResponses(records: edits)
       let device = try await BenchDevice(URL(filePath: folder), server)
       try await device.edit(edits)
       let start = ContinuousClock.now
@@ -156,8 +156,8 @@ struct BenchDevice {
     }
   }
 
-  /// Ends, and prints the time without that of the stored answers.
-  func report(since start: ContinuousClock.Instant, _ server: StoredAnswers) async throws {
+  /// Ends, and prints the time without that of the stored responses.
+  func report(since start: ContinuousClock.Instant, _ server: StoredResponses) async throws {
     let seconds = (ContinuousClock.now - start) / .seconds(1) - server.spent.seconds
     try await close()
     try Measurement(
@@ -171,7 +171,7 @@ struct BenchDevice {
   }
 }
 
-/// A client of the replay server; the requests and answers are those of any account.
+/// A client of the replay server; the requests and responses are those of any account.
 struct ReplaySender: SyncRequestSender {
   private let client: RestClient
   private let base: URL

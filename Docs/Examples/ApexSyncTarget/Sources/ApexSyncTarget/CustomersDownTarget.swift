@@ -6,7 +6,7 @@ import SalesforceSDKCore
 ///
 /// JSON: `{"type": "custom", "iOSImpl": "CustomersDownTarget", "region": "North"}`, the region optional.
 public struct CustomersDownTarget: SyncDownTarget, Equatable {
-  // `custom` is what the platform's own SDKs expect of a stranger's target; the implementation's name
+  // `custom` is what the platform's own SDKs expect of a third party's target; the implementation's name
   // is what finds it.
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "customers", implementationName: "CustomersDownTarget",
@@ -82,7 +82,7 @@ public struct CustomersDownTarget: SyncDownTarget, Equatable {
   ) async throws -> Set<String>? {
     let request = CustomersEndpoint.get("/ids", query: regionQuery)
     let json = try await context.json(for: request)
-    // An answer that is no list must not pass for "nothing is left", and an id that cannot be read must
+    // A response that is no list must not pass for "nothing is left", and an id that cannot be read must
     // not pass for a customer that is gone.
     let ids = json.elements.compactMap(\.string)
     guard json.kind == .array, ids.count == Array(json.elements).count else {

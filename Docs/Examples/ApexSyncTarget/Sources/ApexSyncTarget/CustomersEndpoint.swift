@@ -5,7 +5,7 @@ import SalesforceSDKCore
 
 /// The endpoint that both targets talk to.
 ///
-/// | request | answer |
+/// | request | response |
 /// | --- | --- |
 /// | `GET /Customers?since=<date>` | `{"customers": […], "total": n, "next": {"date": "…", "id": "…"} or null}` |
 /// | `GET /Customers?afterDate=<date>&afterId=<id>` | the same, behind this place in the order of dates and ids |

@@ -7,9 +7,9 @@ import SalesforceSDKCore
 /// JSON: `{"iOSImpl": "CustomersUpTarget", "createFieldlist": […], "updateFieldlist": […]}`, the lists
 /// optional.
 ///
-/// Each new customer carries its local id as a key. When an answer is lost, the endpoint is asked which
+/// Each new customer carries its local id as a key. When a response is lost, the target asks the endpoint which
 /// keys it has seen, so that nothing is made twice.
-public struct CustomersUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
+public struct CustomersUpTarget: SyncUpTarget, UnacknowledgedCreateFinding, Equatable {
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "customersUp", implementationName: "CustomersUpTarget",
     writtenTypeName: "custom")
@@ -92,14 +92,14 @@ public struct CustomersUpTarget: SyncUpTarget, LostCreateFinding, Equatable {
   }
 
   public func candidates(
-    for lost: [LostCreate], in context: SyncContext
+    for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[String]] {
     let keys = lost.map { $0.record.id ?? "" }
     let json = try await answer("/made", CustomersEndpoint.list("keys", keys), in: context)
     return keys.map { key in json[key]?.string.map { [$0] } ?? [] }
   }
 
-  /// An answer of the form `{"asked for": "answer", …}`. Any other must not pass for "there is none": a
+  /// A response of the form `{"asked for": "answer", …}`. Any other must not pass for "there is none": a
   /// customer would be taken for gone, or be made twice.
   private func answer(
     _ path: String, _ body: [UInt8], in context: SyncContext

@@ -50,8 +50,8 @@ import Testing
   }
 }
 
-/// An answer of another form says nothing about any customer: the next run asks again.
-@Suite struct ForeignAnswerTests {
+/// A response of another form says nothing about any customer: the next run requests it again.
+@Suite struct ForeignResponseTests {
   private func up(_ device: Device) async throws {
     let options = SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Name"])
     _ = try await device.manager.syncUp(
@@ -71,7 +71,7 @@ import Testing
     try await device.download([id])
     try await device.delete(id)
     org.intervene { _, request in
-      request.line.hasSuffix("/dates") ? .answer(status: 200, body: "[]") : .none
+      request.line.hasSuffix("/dates") ? .response(status: 200, body: "[]") : .none
     }
     await #expect(throws: SyncError.self) { try await up(device) }
     #expect(try await device.dirtyRows().count == 1)
@@ -84,10 +84,10 @@ import Testing
     let org = InMemoryOrg()
     let device = try await device(org)
     try await device.create([["Id": "local_1", "Name": "a"]])
-    org.intervene { _, _ in .dropAnswer }
+    org.intervene { _, _ in .dropResponse }
     await #expect(throws: SyncError.self) { try await up(device) }
     org.intervene { _, request in
-      request.line.hasSuffix("/made") ? .answer(status: 200, body: "[]") : .none
+      request.line.hasSuffix("/made") ? .response(status: 200, body: "[]") : .none
     }
     await #expect(throws: SyncError.self) { try await up(device) }
     org.intervene(nil)
@@ -108,10 +108,10 @@ extension InMemoryOrg {
         request.query["region"] == nil || $0["Region"]?.string == request.query["region"]
       }
     }
-    answer("GET /services/apexrest/Customers/ids") { records, request in
+    respond(to: "GET /services/apexrest/Customers/ids") { records, request in
       (200, .array(customers(records, request).compactMap { $0["Id"] }))
     }
-    answer("GET /services/apexrest/Customers") { records, request in
+    respond(to: "GET /services/apexrest/Customers") { records, request in
       func place(_ record: JSONObject) -> (String, String) {
         (record["LastModifiedDate"]?.string ?? "", record["Id"]?.string ?? "")
       }
@@ -133,7 +133,7 @@ extension InMemoryOrg {
         ]
       )
     }
-    answer("POST /services/apexrest/Customers/dates") { records, request in
+    respond(to: "POST /services/apexrest/Customers/dates") { records, request in
       let ids = try JSONValue(parsing: request.body)["ids"]?.array ?? []
       var dates = JSONObject()
       for id in ids.compactMap(\.string) {
@@ -141,7 +141,7 @@ extension InMemoryOrg {
       }
       return (200, .object(dates))
     }
-    answer("POST /services/apexrest/Customers/made") { records, request in
+    respond(to: "POST /services/apexrest/Customers/made") { records, request in
       let keys = try JSONValue(parsing: request.body)["keys"]?.array ?? []
       var made = JSONObject()
       for record in records.all("Account") {
@@ -151,7 +151,7 @@ extension InMemoryOrg {
       }
       return (200, .object(made))
     }
-    answer("POST /services/apexrest/Customers") { records, request in
+    respond(to: "POST /services/apexrest/Customers") { records, request in
       let changes = try JSONValue(parsing: request.body)["changes"]?.array ?? []
       return (200, ["results": .array(changes.map { Self.apply($0, &records) })])
     }

@@ -9,8 +9,8 @@ import Testing
 
 /// The targets at work: an app loads its file of syncs and talks to an org over a socket.
 @Suite struct StoryTests {
-  @Test func `customers come down, are edited offline, and go up again`() async throws {
-    // The org's stamps have whole seconds. An edit whose answer is lost is newer on the server than here
+  @Test func `customers are downloaded, edited offline, and uploaded again`() async throws {
+    // The org's stamps have whole seconds. An edit whose response is lost is newer on the server than here
     // as soon as a second passes, and a sync that leaves newer records alone would leave it dirty.
     var options = MockOrgOptions()
     options.clock = MockOrgClock(frozenAt: Date(timeIntervalSince1970: 1_790_000_000))
@@ -55,7 +55,7 @@ import Testing
     ]
     try await store.upsert(entries: [rows[0], made], forSoupNamed: "customers")
 
-    // The answer gets lost on the way: the customers are on the server, and nobody knows here.
+    // The response gets lost on the way: the customers are on the server, and the device does not know.
     org.add(MockOrgFault(path: "apexrest/Customers", skipping: 1, action: .dropAfterCommit))
     let lost = try await manager.reSync(named: "customers up")
     let isLost = await fails(lost)
@@ -103,7 +103,7 @@ import Testing
     let registry = SyncTargetRegistry()
     try registry.register(CustomersDownTarget.self)
     try registry.register(CustomersUpTarget.self)
-    return try await SyncManagers(registry: registry).sharedInstance(
+    return try await SyncManagerRegistry(registry: registry).sharedInstance(
       store: store,
       sender: RestClient(account: account, accounts: accounts, transport: transport))
   }
@@ -113,11 +113,11 @@ import Testing
 enum CustomersService {
   @Sendable static func answer(
     _ request: MockOrgApexRequest, _ org: MockOrg
-  ) async throws -> MockOrgApexAnswer {
+  ) async throws -> MockOrgApexResponse {
     switch (request.method, request.path.first) {
     case ("GET", "ids"):
       let found = try await org.query("SELECT Id FROM Account\(clause(conditions(request)))")
-      return MockOrgApexAnswer(json: .array(found.compactMap { $0["Id"]?.value }))
+      return MockOrgApexResponse(json: .array(found.compactMap { $0["Id"]?.value }))
     case ("GET", _):
       var conditions = conditions(request)
       if let since = request[query: "since"] { conditions.append("LastModifiedDate > \(since)") }
@@ -133,7 +133,7 @@ enum CustomersService {
       if found.count > pageSize, let last = page.last {
         next = ["date": last["LastModifiedDate"]?.value ?? .null, "id": last["Id"]?.value ?? .null]
       }
-      return MockOrgApexAnswer(
+      return MockOrgApexResponse(
         json: [
           "customers": .array(page.map(\.value)), "next": next,
           "total": .integer(Int64(try await org.count("Account"))),
@@ -144,20 +144,20 @@ enum CustomersService {
         let found = try await org.query("SELECT LastModifiedDate FROM Account WHERE Id = '\(id)'")
         dates[id] = found.first?["LastModifiedDate"]?.value
       }
-      return MockOrgApexAnswer(json: .object(dates))
+      return MockOrgApexResponse(json: .object(dates))
     case ("POST", "made"):
       var made = JSONObject()
       for key in try request.json()["keys"]?.elements.compactMap(\.string) ?? [] {
         let found = try await org.query("SELECT Id FROM Account WHERE AccountNumber = '\(key)'")
         made[key] = found.first?["Id"]?.value
       }
-      return MockOrgApexAnswer(json: .object(made))
+      return MockOrgApexResponse(json: .object(made))
     default:
       var results: [JSONValue] = []
       for change in try request.json()["changes"]?.elements.map(\.value) ?? [] {
         results.append(await apply(change, org))
       }
-      return MockOrgApexAnswer(json: ["results": .array(results)])
+      return MockOrgApexResponse(json: ["results": .array(results)])
     }
   }
 

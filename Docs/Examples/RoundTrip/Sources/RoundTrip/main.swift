@@ -33,7 +33,7 @@ try await withMockOrg { org, server in
   // Sync down, edit without a network, sync up.
   let registry = SyncTargetRegistry()
   try StandardSyncTargets.register(into: registry)
-  let managers = SyncManagers(registry: registry)
+  let managers = SyncManagerRegistry(registry: registry)
   let syncs = try await managers.sharedInstance(
     store: store,
     sender: RestClient(account: account, accounts: accounts, transport: transport))

@@ -15,7 +15,7 @@ _ = try await store.upsert(
   entries: [["table": 7, "items": ["espresso", "water"]]], forSoupNamed: "orders")
 let byTable = try QuerySpec.buildRangeQuerySpec(
   soupName: "orders", path: "table", beginKey: 5, orderPath: "table", pageSize: 10)
-for order in try await store.queryElements(using: byTable) {
+for order in try await store.queryEntries(using: byTable) {
   print("table \(order["table"]?.int64 ?? 0):", order["items"]?[0]?.string ?? "nothing")
 }
 try await stores.close()

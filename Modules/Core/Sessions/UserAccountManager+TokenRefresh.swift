@@ -1,0 +1,126 @@
+import SalesforceSDKCommon
+
+extension UserAccountManager {
+  /// Gets a new access token for an account now, even if the old one is still good.
+  ///
+  /// - Throws: ``OAuthError`` `invalidCredentials` without a refresh token; `invalidGrant` if the
+  ///   server refuses it, which also ends the session; `refreshFailed` or `timedOut` if the server
+  ///   was not reached. ``AccountError``.
+  @discardableResult
+  public func refresh(_ identity: UserAccountIdentity) async throws -> UserAccount {
+    let account = try active(identity)
+    return try await refreshedSession(of: identity, replacing: account.credentials.accessToken)
+  }
+
+  /// The account with another access token than `stale`: one that came since, or a new one.
+  ///
+  /// One refresh runs at a time for an account. All callers await the same one, get the same
+  /// outcome, and may be cancelled without disturbing it.
+  func refreshedSession(
+    of identity: UserAccountIdentity, replacing stale: String?
+  ) async throws -> UserAccount {
+    while true {
+      let account = try active(identity)
+      if let token = account.credentials.accessToken, token != stale { return account }
+      let flight = refreshes[identity] ?? startRefresh(of: identity, replacing: stale)
+      do {
+        return try await flight.value()
+      } catch is CancellationError where flight.isGivenUp && !Task.isCancelled {
+        // A login, a logout or a close gave the refresh up, not the caller: what holds now decides.
+      }
+    }
+  }
+
+  private func startRefresh(
+    of identity: UserAccountIdentity, replacing stale: String?
+  ) -> CoalescedTask<UserAccount> {
+    let flight = CoalescedTask<UserAccount> {
+      try await self.runRefresh(of: identity, replacing: stale)
+    } whenDone: {
+      await self.refreshEnded(identity)
+    }
+    refreshes[identity] = flight
+    return flight
+  }
+
+  /// How many requests wait for a refresh of that account.
+  func waitingForRefresh(of identity: UserAccountIdentity) -> Int {
+    refreshes[identity]?.waiterCount ?? 0
+  }
+
+  private func refreshEnded(_ identity: UserAccountIdentity) {
+    refreshes[identity] = nil
+  }
+
+  /// One refresh, while no other process refreshes the same account.
+  private func runRefresh(
+    of identity: UserAccountIdentity, replacing stale: String?
+  ) async throws -> UserAccount {
+    try await persister.withExclusiveAccess(to: identity) {
+      try await self.saveUnsaved(identity)
+      return try await self.refreshStored(identity, replacing: stale)
+    }
+  }
+
+  private func refreshStored(
+    _ identity: UserAccountIdentity, replacing stale: String?
+  ) async throws -> UserAccount {
+    // Another process may have refreshed, logged in again or logged out while we waited.
+    guard let stored = try await takeOver(identity), stored.loginState == .loggedIn else {
+      throw AccountError(.notLoggedIn, "Account \(identity) has no session any more. Log in.")
+    }
+    if let token = stored.credentials.accessToken, token != stale { return stored }
+    // What the server grants is kept even if the caller cancels the refresh: it may have invalidated the
+    // former token.
+    return try await CoalescedTask { try await self.exchangeRefreshToken(of: stored) }
+      .value(grace: options.exchangeTimeLimit, by: clock)
+  }
+
+  private func exchangeRefreshToken(of stored: UserAccount) async throws -> UserAccount {
+    let response: TokenResponse
+    do {
+      response = try await newTokens(of: stored)
+    } catch let error as OAuthError where error.code == .invalidGrant {
+      await endSession(of: stored)
+      throw error
+    }
+    // No caller waits for it any more, and another task may be changing the account.
+    try Task.checkCancellation()
+    let account = try account(stored, after: response)
+    openIDTokens[stored.identity] = response.values["id_token"]
+    try await save(account)
+    didMove(account)
+    CoreLogger.log.info("The token of \(account) was refreshed.")
+    eventSource.send(
+      .didRefreshToken, account, changes: AccountChanges(from: stored, to: account))
+    if account.credentials.apiURL != stored.credentials.apiURL {
+      eventSource.send(.didChangeInstance, account)
+    }
+    return account
+  }
+
+  /// New tokens by the refresh token or, without one, by the program's own grant.
+  private func newTokens(of stored: UserAccount) async throws -> TokenResponse {
+    if stored.credentials.refreshToken?.isEmpty ?? true, let grant = grants[stored.identity] {
+      return try await service.renewedTokens(by: grant, at: stored.credentials.loginServer)
+    }
+    return try await service.refresh(stored.credentials)
+  }
+
+  /// Notes that the server refused the refresh token. Tokens and data stay where they are.
+  private func endSession(of stored: UserAccount) async {
+    guard options.endsSessionWhenRefreshIsRefused,
+      var account = held[stored.identity], account.loginState == .loggedIn,
+      account.credentials.identifier == stored.credentials.identifier
+    else { return }
+    account.loginState = .notLoggedIn
+    CoreLogger.log.warning("the server refused the refresh token of \(account); it must log in")
+    do {
+      try await save(account)
+    } catch {
+      // The next start asks the server once more and learns the same.
+      CoreLogger.log.warning("the end of the session of \(account) was not kept", error: error)
+    }
+    eventSource.send(.sessionDidEnd(.refreshTokenExpired), account)
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import SalesforceSDKCommon
+import SmartStore
+
+/// Brings a decision about a create whose response was lost into the store.
+struct DoubtResolution {
+  let conflict: SyncConflict
+  let row: JSONSlice
+
+  private var names: RecordNames { conflict.names }
+
+  /// The server does not have the record: no search is needed any more.
+  func create(in transaction: borrowing StoreTransaction) throws {
+    try OutcomeStore.forget([conflict.id], in: transaction)
+  }
+
+  /// The server's record with this id is the one of the entry.
+  func adopt(_ id: String, in transaction: borrowing StoreTransaction) throws {
+    guard !id.isEmpty, !SyncKeys.isLocalId(id) else {
+      throw SyncError(
+        .invalidResolution, "'\(id)' is not an id of the server. Give the id of a record there.")
+    }
+    try OutcomeStore.forget([conflict.id], in: transaction)
+    let sent = JSONObject(conflict.fields.map { (key: $0.name, value: $0.base ?? .null) })
+    let known = try BaseVersionStore(soupName: conflict.soupName).bases(of: [id], in: transaction)[
+      id]
+    let union = EntryUnion(
+      soupName: conflict.soupName, names: names, uses: Uses(childLinks: conflict.childLinks),
+      syncId: conflict.syncId, time: Int64(Date().timeIntervalSince1970 * 1_000))
+    let united = try EntryAdoption(union: union).adopt(
+      [
+        EntryAdoption.Found(
+          entryId: conflict.entryId, id: id, origin: .values(sent),
+          fields: row.members.map(\.key).filter(names.isData))
+      ], in: transaction)
+    if !united.concerns(conflict.entryId) {
+      try takeCandidate(id, over: known, in: transaction)
+    }
+    try ContributingSyncs(soupName: conflict.soupName, syncId: ContributingSyncs.createdLocally)
+      .add([(id: id, syncId: ContributingSyncs.createdLocally)], in: transaction)
+    try follow(id, in: transaction)
+  }
+
+  /// Gives an entry that is the only one of its record the values of the candidate, but for what was edited since
+  /// the entry was sent. Of a record that was no candidate nothing is known, and all of the entry is uploaded.
+  private func takeCandidate(
+    _ id: String, over known: JSONObject?, in transaction: borrowing StoreTransaction
+  ) throws {
+    let store = BaseVersionStore(soupName: conflict.soupName)
+    guard let theirs = conflict.candidates.first(where: { $0.id == id })?.values else {
+      // What was sent is no base version of a record that may be quite another.
+      if known == nil { try store.remove([id], in: transaction) }
+      return
+    }
+    let edited = Set(
+      conflict.fields.filter { !FieldEquality.same(row[$0.name]?.value, $0.base) }.map(\.name))
+    var members = theirs.filter { names.isData($0.key) && !edited.contains($0.key) }
+      .map { (key: $0.key, value: $0.value) }
+    var flags = RecordFlags(of: row)
+    flags.created = false
+    flags.updated = !edited.isEmpty && !flags.deleted
+    flags.local = flags.updated || flags.deleted
+    members.append((names.idField, .string(id)))
+    try store.save([id: theirs], in: transaction)
+    try transaction.upsert(
+      slices: [try row.setting(members + flags.members, removing: [SyncKeys.lastError])],
+      soup: conflict.soupName)
+  }
+
+  /// What a store knows by itself of the syncs that work on a soup.
+  private struct Uses: EntryUnion.Uses {
+    let childLinks: Set<ChildLink>
+
+    func childLinks(of soupName: String) -> Set<ChildLink> { childLinks }
+
+    func keepsBases(
+      _ soupName: String, in reader: borrowing some StoreReading & ~Copyable
+    ) throws -> Bool { true }
+  }
+
+  /// Puts the server's id wherever unsynced entries refer to the record by its local id.
+  private func follow(_ id: String, in transaction: borrowing StoreTransaction) throws {
+    guard SyncKeys.isLocalId(conflict.recordId) else { return }
+    let ids = [conflict.recordId: id]
+    try LocalIdIndex.save(ids, in: transaction)
+    for soup in transaction.allSoupNames() where !MetadataSoup.isOwn(soup) {
+      guard
+        try transaction.indices(forSoupNamed: soup).contains(where: { $0.path == SyncKeys.local })
+      else { continue }
+      let records = SoupRecords(soupName: soup, idField: SyncKeys.soupEntryId)
+      let rows = try transaction.entries(
+        try records.dirty(in: transaction).map(\.entryId), of: soup)
+      let idField = soup == conflict.soupName ? names.idField : SyncKeys.defaultIdField
+      let rewritten = try rows.compactMap {
+        try LocalIdIndex.rewritten($0.record, idField: idField, with: ids)
+      }
+      if !rewritten.isEmpty { try transaction.upsert(slices: rewritten, soup: soup) }
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Finds out which edited records were changed on the server since they were downloaded: entries, base versions
+/// and conflicts in one transaction.
+///
+/// A modification date has whole seconds, so an equal one proves nothing: where the values are known, they are
+/// compared with the base version.
+struct RecordCheck: Sendable {
+  let soupName: String
+  let names: RecordNames
+  let syncId: Int64
+  let time: Int64
+
+  /// The server's side of a record.
+  enum Theirs: Sendable {
+    /// Fields of the record, the modification date among them.
+    case record(JSONObject)
+    /// The modification date alone, in milliseconds since 1970.
+    case date(Int64)
+    case gone
+  }
+
+  /// An edited record as it would be sent, and the server's side of it.
+  struct Pair: Sendable {
+    let record: SyncUpRecord
+    let theirs: Theirs
+  }
+
+  /// What is written for one entry.
+  private enum Verdict {
+    /// Nothing was changed on the server; the date that the entry takes, if it has an older one.
+    case unchanged(date: JSONValue?)
+    /// The entry is clean with these members, which both sides agree on.
+    case agreed(JSONObject)
+    case conflict(SyncConflict)
+  }
+
+  /// Compares the entries as `transaction` has them. One that is not to be sent any more, or is another record's
+  /// by now, is left alone.
+  ///
+  /// - Returns: The entry ids in conflict.
+  func apply(
+    _ pairs: [Pair], in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int64> {
+    let byEntry = Dictionary(
+      pairs.map { ($0.record.entryId, $0) }, uniquingKeysWith: { first, _ in first })
+    let store = BaseVersionStore(soupName: soupName)
+    var bases = try store.bases(of: pairs.compactMap(\.record.id), in: transaction)
+    let stored = try ConflictStore.conflicts(of: byEntry.keys, in: soupName, transaction)
+    var written: [JSONSlice] = []
+    var agreed: [String: JSONObject] = [:]
+    var open: [SyncConflict] = []
+    var ended: Set<Int64> = []
+    for (entryId, row) in try transaction.entries(byEntry.keys.sorted(), of: soupName) {
+      let flags = RecordFlags(of: row)
+      guard let pair = byEntry[entryId], let id = pair.record.id, flags.local, !flags.created,
+        row[names.idField]?.string == id
+      else { continue }
+      let known = stored[entryId]
+      // Between two local edits no comparison with the server decides.
+      if let known, known.kind == .localEdits {
+        open.append(known)
+        continue
+      }
+      let base = bases[id].flatMap { isOlder($0, than: row) ? nil : $0 }
+      switch verdict(pair, row, flags, base: base) {
+      case .unchanged(let date):
+        if let date { written.append(try row.setting([(names.dateField, date)])) }
+        if known?.mergeMode == .leaveIfChanged, known?.kind != .parentMissing {
+          ended.insert(entryId)
+        }
+      case .agreed(let members):
+        let values = members.map { (key: $0.key, value: $0.value) }
+        written.append(
+          try row.setting(values + RecordFlags.clean.members, removing: [SyncKeys.lastError]))
+        bases[id] = RowMerge.overlaid(bases[id], with: members)
+        agreed[id] = bases[id]
+        ended.insert(entryId)
+      case .conflict(let conflict):
+        open.append(conflict.replacing(known))
+      }
+    }
+    if !written.isEmpty { try transaction.upsert(slices: written, soup: soupName) }
+    try store.save(agreed, in: transaction)
+    if !ended.isEmpty { try ConflictStore.remove(ended, of: soupName, in: transaction) }
+    try ConflictStore.save(open, in: transaction)
+    return Set(open.map(\.entryId))
+  }
+
+  private func verdict(
+    _ pair: Pair, _ row: JSONSlice, _ flags: RecordFlags, base: JSONObject?
+  ) -> Verdict {
+    switch pair.theirs {
+    case .gone where flags.deleted: return .unchanged(date: nil)
+    case .gone:
+      let fields = FieldMerge.changesHere(base: base ?? [:], mine: row, names: names)
+      return .conflict(conflict(pair, .deletedThere, fields, theirs: nil))
+    case .date(let date):
+      let text = JSONValue.string(SalesforceDate(milliseconds: date).text)
+      guard isNewer(text, row, base) else { return .unchanged(date: dateToTake(row, base)) }
+      if flags.deleted {
+        return .conflict(conflict(pair, .deletedHere, [], theirs: [names.dateField: text]))
+      }
+      let fields = FieldMerge.changesHere(base: base ?? [:], mine: row, names: names)
+      return .conflict(conflict(pair, .changedThere, fields, theirs: [names.dateField: text]))
+    case .record(let theirs):
+      let isChanged =
+        isNewer(theirs[names.dateField], row, base)
+        || base.map {
+          FieldMerge.isChangedThere(base: $0, mine: row, theirs: theirs, names: names)
+        } ?? false
+      guard isChanged else { return .unchanged(date: dateToTake(row, base)) }
+      if flags.deleted {
+        let fields = FieldMerge.changesThere(base: base, mine: row, theirs: theirs, names: names)
+        return .conflict(conflict(pair, .deletedHere, fields, theirs: theirs))
+      }
+      if agrees(pair.record, row, theirs) || base.map({ isUndone(pair.record, row, $0) }) ?? false {
+        // The date is not taken: of the server's record only some fields were seen.
+        return .agreed(
+          JSONObject(theirs.filter { names.isData($0.key) && row[$0.key] != nil }))
+      }
+      let fields = FieldMerge.differences(base: base, mine: row, theirs: theirs, names: names)
+      return .conflict(conflict(pair, .fields, fields, theirs: theirs))
+    }
+  }
+
+  /// Whether the app has brought a newer version of the record by itself, so that the base version says nothing.
+  private func isOlder(_ base: JSONObject, than row: JSONSlice) -> Bool {
+    guard let date = baseDate(base), let own = ServerDate.milliseconds(of: row[names.dateField])
+    else { return false }
+    return own > date
+  }
+
+  /// Whether the server's date is later than the one that the entry is based on; false if either is not known.
+  private func isNewer(_ date: JSONValue?, _ row: JSONSlice, _ base: JSONObject?) -> Bool {
+    guard let date = Self.milliseconds(date) else { return false }
+    let known = [ServerDate.milliseconds(of: row[names.dateField]), baseDate(base)]
+      .compactMap(\.self).max()
+    return known.map { date > $0 } ?? false
+  }
+
+  /// The base version's date, if it is later than the entry's: a download, or a decision, has seen that nothing
+  /// stands against the entry up to then.
+  private func dateToTake(_ row: JSONSlice, _ base: JSONObject?) -> JSONValue? {
+    guard let date = baseDate(base) else { return nil }
+    let own = ServerDate.milliseconds(of: row[names.dateField])
+    return own.map { $0 < date } ?? true ? base?[names.dateField] : nil
+  }
+
+  private func baseDate(_ base: JSONObject?) -> Int64? {
+    Self.milliseconds(base?[names.dateField])
+  }
+
+  private static func milliseconds(_ value: JSONValue?) -> Int64? {
+    value?.string.flatMap(SalesforceDate.parse)?.milliseconds
+  }
+
+  /// Whether the server has every value that would be sent.
+  private func agrees(_ record: SyncUpRecord, _ row: JSONSlice, _ theirs: JSONObject) -> Bool {
+    let names = record.values.map(\.name)
+    return !names.isEmpty
+      && names.allSatisfy { name in
+        theirs[name].map { FieldEquality.same(row[name]?.value, $0) } ?? false
+      }
+  }
+
+  /// Whether no value that would be sent differs from the base version.
+  private func isUndone(_ record: SyncUpRecord, _ row: JSONSlice, _ base: JSONObject) -> Bool {
+    let names = record.values.map(\.name)
+    return !names.isEmpty
+      && names.allSatisfy { name in
+        base[name].map { FieldEquality.same(row[name]?.value, $0) } ?? false
+      }
+  }
+
+  private func conflict(
+    _ pair: Pair, _ kind: SyncConflict.Kind, _ fields: [SyncConflict.Field], theirs: JSONObject?
+  ) -> SyncConflict {
+    SyncConflict(
+      soupName: soupName, entryId: pair.record.entryId, recordId: pair.record.id ?? "", kind: kind,
+      fields: fields, syncId: syncId, mergeMode: .leaveIfChanged, time: time, names: names,
+      theirs: theirs)
+  }
+}
+
+extension SyncConflict {
+  /// The conflict to keep in the place of an earlier one: the earlier one if nothing has changed since, so that
+  /// what was listed can still be resolved, and the one of a mode that demands a decision.
+  func replacing(_ earlier: SyncConflict?) -> SyncConflict {
+    guard let earlier else { return self }
+    return earlier.mergeMode == .mergeFields || earlier.isSame(as: self) ? earlier : self
+  }
+
+  /// Whether two conflicts differ at most in who noticed them, and when.
+  func isSame(as other: SyncConflict) -> Bool {
+    kind == other.kind && recordId == other.recordId && fields == other.fields
+      && theirs == other.theirs && candidates == other.candidates && isOfTree == other.isOfTree
+      && missingParent == other.missingParent
+  }
+}

@@ -1,0 +1,130 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Merges what the server has into dirty rows: rows, bases and conflicts in one transaction.
+struct RowMerge: Sendable {
+  let soupName: String
+  let names: RecordNames
+  let syncId: Int64
+  let time: Int64
+
+  /// The server's side of a record.
+  enum Theirs: Sendable {
+    case record(JSONObject)
+    case gone
+  }
+
+  /// A row that was edited, and the server's side of its record.
+  struct Pair: Sendable {
+    let entryId: Int64
+    let id: String
+    let row: JSONSlice
+    let theirs: Theirs
+    /// Whether the record was changed on the server for certain, also if nothing of it shows here.
+    var isChangedThere = false
+    /// Of a parent that is deleted here: the children on the server that were created or changed there, as
+    /// ``SyncKeys/treeChildren`` has them; nil if there are none.
+    var changedChildren: JSONObject?
+  }
+
+  /// Whether a modification date differs from the one that is known; false if either is not known.
+  static func isDateOther(_ date: JSONValue?, than known: JSONValue?) -> Bool {
+    guard let date, let known else { return false }
+    return !FieldEquality.same(date, known)
+  }
+
+  /// What is written for one row.
+  private enum Verdict {
+    case row(JSONSlice, base: JSONObject)
+    case conflict(JSONSlice?, base: JSONObject?, SyncConflict)
+    case remove
+  }
+
+  /// Merges rows as `transaction` has them. Rows that were created locally are left alone.
+  ///
+  /// - Returns: The entry ids of the rows that are in conflict.
+  @discardableResult
+  func apply(
+    _ pairs: [Pair], in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int64> {
+    let known = try ConflictStore.kinds(of: pairs.map(\.entryId), in: soupName, transaction)
+    // Between the edits of two entries that became one no comparison with the server decides.
+    let undecided = Set(known.filter { $0.value == .localEdits }.keys)
+    let pairs = pairs.filter { !undecided.contains($0.entryId) }
+    let store = BaseVersionStore(soupName: soupName)
+    let bases = try store.bases(of: pairs.map(\.id), in: transaction)
+    var written: [JSONSlice] = []
+    var newBases: [String: JSONObject] = [:]
+    var removed: [(entryId: Int64, id: String)] = []
+    var conflicts: [SyncConflict] = []
+    for pair in pairs {
+      switch try verdict(pair, base: bases[pair.id]) {
+      case .row(let row, let base):
+        written.append(row)
+        newBases[pair.id] = base
+      case .conflict(let row, let base, let conflict):
+        if let row { written.append(row) }
+        if let base { newBases[pair.id] = base }
+        conflicts.append(conflict)
+      case .remove: removed.append((pair.entryId, pair.id))
+      }
+    }
+    if !written.isEmpty { try transaction.upsert(slices: written, soup: soupName) }
+    try transaction.remove(entryIds: removed.map(\.entryId), forSoupNamed: soupName)
+    try store.save(newBases, in: transaction)
+    try store.remove(removed.map(\.id), in: transaction)
+    let open = Set(conflicts.map(\.entryId))
+    try ConflictStore.remove(
+      pairs.map(\.entryId).filter { !open.contains($0) && known[$0] != .parentMissing },
+      of: soupName, in: transaction)
+    try ConflictStore.save(conflicts, in: transaction)
+    return open.union(undecided)
+  }
+
+  private func verdict(_ pair: Pair, base: JSONObject?) throws -> Verdict {
+    let isDeleted = RecordFlags(of: pair.row).deleted
+    switch pair.theirs {
+    case .gone where isDeleted: return .remove
+    case .gone:
+      let fields = FieldMerge.changesHere(base: base ?? [:], mine: pair.row, names: names)
+      return .conflict(nil, base: nil, conflict(pair, .deletedThere, fields, theirs: nil))
+    case .record(let theirs) where isDeleted:
+      var fields = FieldMerge.changesThere(
+        base: base, mine: pair.row, theirs: theirs, names: names)
+      if let children = pair.changedChildren {
+        fields.append(SyncConflict.Field(changedChildren: children))
+      }
+      guard fields.isEmpty, !pair.isChangedThere else {
+        return .conflict(nil, base: nil, conflict(pair, .deletedHere, fields, theirs: theirs))
+      }
+      return .row(pair.row, base: Self.overlaid(base, with: theirs))
+    case .record(let theirs):
+      let merge = FieldMerge(base: base, mine: pair.row, theirs: theirs, names: names)
+      var members = merge.taken.map { (key: $0.key, value: $0.value) }
+      if !merge.hasLocalChanges {
+        members += RecordFlags.clean.members
+        let row = try pair.row.setting(members, removing: [SyncKeys.lastError])
+        return .row(row, base: merge.base)
+      }
+      let row = try pair.row.setting(members)
+      if merge.conflicts.isEmpty { return .row(row, base: merge.base) }
+      return .conflict(
+        row, base: merge.base, conflict(pair, .fields, merge.conflicts, theirs: theirs))
+    }
+  }
+
+  private func conflict(
+    _ pair: Pair, _ kind: SyncConflict.Kind, _ fields: [SyncConflict.Field], theirs: JSONObject?
+  ) -> SyncConflict {
+    SyncConflict(
+      soupName: soupName, entryId: pair.entryId, recordId: pair.id, kind: kind, fields: fields,
+      syncId: syncId, time: time, names: names, theirs: theirs)
+  }
+
+  /// A base with some of its fields as the server has them.
+  static func overlaid(_ base: JSONObject?, with theirs: JSONObject) -> JSONObject {
+    var base = base ?? [:]
+    for (key, value) in theirs { base[key] = value }
+    return base
+  }
+}

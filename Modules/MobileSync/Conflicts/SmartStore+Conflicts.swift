@@ -1,0 +1,223 @@
+import SalesforceSDKCommon
+public import SmartStore
+
+extension SmartStore {
+  /// The open conflicts of a soup, or of the whole store, in the order in which they were noticed.
+  ///
+  /// Conflicts come from syncs in modes ``SyncMergeMode/mergeFields`` and ``SyncMergeMode/leaveIfChanged``;
+  /// ``SyncConflict`` tells how long their entries are held back. A conflict of the latter mode is not listed
+  /// any more once its entry is clean, removed or another record's.
+  ///
+  /// - Parameter soupName: nil: all soups.
+  /// - Throws: ``SyncError`` `store`.
+  public func conflicts(in soupName: String? = nil) async throws -> [SyncConflict] {
+    try await SyncManager.storeErrors {
+      try await read { reader in
+        guard reader.soupExists(forName: MetadataSoup.conflicts.name) else { return [] }
+        return try ConflictStore.open(in: soupName, reader)
+      }
+    }
+  }
+
+  /// Ends a conflict: row, base and conflict change in one transaction, which is on disk on return.
+  /// What is to go to the server goes with the next sync up.
+  ///
+  /// If the server's record has changed again by then, the next sync notices as with any edit. A row that
+  /// the app has removed since leaves nothing to decide: the conflict ends, whatever the resolution.
+  ///
+  /// - Parameter conflict: One of ``conflicts(in:)``, as it was listed.
+  /// - Throws: ``SyncError`` `conflictChanged` if the conflict is over or has other values by now; then
+  ///   nothing is changed. `invalidResolution` if the resolution does not fit the kind of conflict. `store`.
+  public func resolve(_ conflict: SyncConflict, _ resolution: SyncResolution) async throws {
+    try await SyncManager.storeErrors {
+      try await inTransaction { transaction in
+        try ConflictResolution(conflict: conflict, choice: resolution.choice).apply(in: transaction)
+      }
+    }
+  }
+}
+
+/// Brings a decision into the store.
+struct ConflictResolution {
+  let conflict: SyncConflict
+  let choice: SyncResolution.Choice
+
+  func apply(in transaction: borrowing StoreTransaction) throws {
+    let stored = try MetadataSoup.conflicts.entries([conflict.id], in: transaction).first
+      .flatMap { SyncConflict(json: $0.record) }
+    let row = try transaction.entries([conflict.entryId], of: conflict.soupName).first?.record
+    guard stored == conflict else {
+      throw SyncError(
+        .conflictChanged,
+        "The conflict of \(conflict.id) is over, or not as it was listed. List the conflicts again."
+      )
+    }
+    guard let row, row[conflict.names.idField]?.string == conflict.recordId else {
+      return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
+    }
+    switch (conflict.kind, choice) {
+    case (.parentMissing, _):
+      try ParentResolution(conflict: conflict, row: row).apply(choice, in: transaction)
+      return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
+    case (_, .detach), (_, .recreateParent):
+      throw SyncError(
+        .invalidResolution,
+        "The conflict of \(conflict.id) is not about a missing parent. Resolve it as its kind allows."
+      )
+    case (.inDoubt, .record(let id)):
+      // The record may have another entry, and what both were edited to may be a conflict of the one that stays.
+      try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
+      return try DoubtResolution(conflict: conflict, row: row).adopt(id, in: transaction)
+    case (.inDoubt, .create):
+      try DoubtResolution(conflict: conflict, row: row).create(in: transaction)
+      return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
+    case (.inDoubt, _):
+      throw SyncError(
+        .invalidResolution,
+        "The conflict of \(conflict.id) is in doubt. Resolve it with record(_:) or create.")
+    case (_, .record), (_, .create):
+      throw SyncError(
+        .invalidResolution,
+        "The conflict of \(conflict.id) is not in doubt. Resolve it with mine, theirs or values(_:)."
+      )
+    default: break
+    }
+    if conflict.kind == .localEdits {
+      let resolved = try LocalEdits(conflict).resolved(row, choice)
+      try transaction.upsert(slices: [resolved], soup: conflict.soupName)
+      return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
+    }
+    if conflict.mergeMode == .leaveIfChanged, conflict.kind != .deletedThere {
+      try resolveRecord(row, in: transaction)
+      return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
+    }
+    let store = BaseVersionStore(soupName: conflict.soupName)
+    let base = try store.bases(of: [conflict.recordId], in: transaction)[conflict.recordId]
+    var newBase = RowMerge.overlaid(base, with: conflict.theirs ?? [:])
+    for field in conflict.fields { newBase[field.name] = field.theirs }
+    // What the date stands for has been decided upon, also where a sync up did not bring it.
+    newBase[conflict.names.dateField] = conflict.theirs?[conflict.names.dateField]
+    // A row in conflict may have been deleted since: then the deletion is what was decided upon.
+    switch conflict.kind {
+    case .deletedThere: try resolveDeletedThere(row, in: transaction)
+    case .fields where RecordFlags(of: row).deleted, .deletedHere:
+      try resolveDeletedHere(row, in: transaction)
+      try store.save([conflict.recordId: newBase], in: transaction)
+    default:
+      try resolveFields(row, newBase, in: transaction)
+      try store.save([conflict.recordId: newBase], in: transaction)
+    }
+    try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
+  }
+
+  private func resolveFields(
+    _ row: JSONSlice, _ base: JSONObject, in transaction: borrowing StoreTransaction
+  ) throws {
+    var flags = RecordFlags(of: row)
+    let members =
+      conflict.fields.map { field in
+        switch choice {
+        // A row that a sync has replaced since gets back its former content.
+        case .mine: (field.name, flags.local ? row[field.name]?.value : field.mine)
+        case .theirs: (field.name, field.theirs)
+        case .values(let values): (field.name, values[field.name] ?? field.theirs)
+        case .record, .create, .detach, .recreateParent:
+          (field.name, row[field.name]?.value)
+        }
+      }
+      .map { (key: $0.0, value: $0.1 ?? .null) } + values(besides: conflict.fields)
+    flags.local = true
+    flags.updated = true
+    var decided = try row.setting(members)
+    let rest = FieldMerge.changesHere(base: base, mine: decided, names: conflict.names)
+    if rest.isEmpty { flags = .clean }
+    decided = try decided.setting(flags.members, removing: [SyncKeys.lastError])
+    try transaction.upsert(slices: [decided], soup: conflict.soupName)
+  }
+
+  /// Resolves a conflict that is about the record as a whole: what the server has is known and agreed on from
+  /// here on, so that the entry may be sent until the server's record changes again.
+  private func resolveRecord(
+    _ row: JSONSlice, in transaction: borrowing StoreTransaction
+  ) throws {
+    let store = BaseVersionStore(soupName: conflict.soupName)
+    let base = try store.bases(of: [conflict.recordId], in: transaction)[conflict.recordId]
+    let theirs = conflict.theirs ?? [:]
+    var flags = RecordFlags(of: row)
+    // An entry that becomes clean without the server's values is not based on its date.
+    let isSeen = theirs.contains { conflict.names.isData($0.key) }
+    if isSeen || !flags.local {
+      try store.save(
+        [conflict.recordId: RowMerge.overlaid(base, with: theirs)], in: transaction)
+    } else if choice != .theirs {
+      // The decision covers values that are not known, up to this date.
+      try store.save([conflict.recordId: theirs], in: transaction)
+    }
+    guard flags.local else { return }
+    var members = theirs.filter { conflict.names.isData($0.key) && row[$0.key] != nil }
+      .map { (key: $0.key, value: $0.value) }
+    switch choice {
+    case .mine:
+      // The base of a field tells which side changed it; without one it counts as changed here.
+      let isFromThere = Set(
+        conflict.fields.filter { field in
+          field.base.map { FieldEquality.same(row[field.name]?.value, $0) } ?? false
+        }.map(\.name))
+      members = flags.deleted ? [] : members.filter { isFromThere.contains($0.key) }
+    case .theirs: flags = .clean
+    case .values:
+      let values = values()
+      let given = Set(values.map(\.key))
+      members = members.filter { !given.contains($0.key) } + values
+      flags = RecordFlags(local: true, created: false, updated: true, deleted: false)
+    case .record, .create, .detach, .recreateParent: return
+    }
+    let resolved = try row.setting(members + flags.members, removing: [SyncKeys.lastError])
+    try transaction.upsert(slices: [resolved], soup: conflict.soupName)
+  }
+
+  private func resolveDeletedHere(
+    _ row: JSONSlice, in transaction: borrowing StoreTransaction
+  ) throws {
+    var members = (conflict.theirs ?? [:]).map { (key: $0.key, value: $0.value) }
+    switch choice {
+    case .mine, .record, .create, .detach, .recreateParent: return
+    case .theirs: members += RecordFlags.clean.members
+    case .values(let values):
+      members = members.filter { values[$0.key] == nil } + self.values()
+      members += RecordFlags(local: true, created: false, updated: true, deleted: false).members
+    }
+    try transaction.upsert(
+      slices: [try row.setting(members, removing: [SyncKeys.lastError])], soup: conflict.soupName)
+  }
+
+  private func resolveDeletedThere(
+    _ row: JSONSlice, in transaction: borrowing StoreTransaction
+  ) throws {
+    try BaseVersionStore(soupName: conflict.soupName).remove([conflict.recordId], in: transaction)
+    if choice == .theirs || (choice == .mine && RecordFlags(of: row).deleted) {
+      try transaction.remove(entryIds: [conflict.entryId], forSoupNamed: conflict.soupName)
+      return
+    }
+    // Its id stays until the server gives it another, so that rows which refer to it follow.
+    var members = RecordFlags(local: true, created: true, updated: false, deleted: false).members
+    if case .values = choice { members = values() + members }
+    try transaction.upsert(
+      slices: [
+        try row.setting(members, removing: [SyncKeys.lastError, conflict.names.dateField])
+      ], soup: conflict.soupName)
+  }
+
+  /// The values that were given, but for those of fields that are decided already.
+  private func values(
+    besides fields: [SyncConflict.Field] = []
+  ) -> [(key: String, value: JSONValue)] {
+    guard case .values(let values) = choice else { return [] }
+    let decided = Set(fields.map(\.name))
+    return values.filter {
+      !decided.contains($0.key) && !SyncKeys.neverSent.contains($0.key)
+        && $0.key != conflict.names.idField
+    }
+    .map { (key: $0.key, value: $0.value) }
+  }
+}

@@ -1,0 +1,72 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// A soup that was empty when a sync down began, and has nothing but what was downloaded since.
+///
+/// Its records need not be matched to rows, so most of its indexes can wait until all are there, which takes
+/// half the time. Those on the id and on the flags are kept up, so that records and counts of unsynced ones
+/// are found fast while the run goes on. An entry from another writer, or a record that comes a second time, ends that: then the
+/// indexes are built, and the rest is matched as ever.
+struct BulkInsertSoup: Sendable {
+  /// From how many records on it pays.
+  static let leastRecords = 10_000
+  /// A sync runs while the app does other work, so its memory does not grow with the records.
+  private static let cacheBytes = 8 << 20
+
+  private let load: SoupLoad
+  private let records: SoupRecords
+  /// The newest row; 0 while there is none.
+  private var lastEntryId: Int64 = 0
+  /// Hashes of the ids that came. Two ids with one hash end the freshness early, and nothing else.
+  private var seen: Set<Int> = []
+  private var isFresh = true
+
+  init(_ load: SoupLoad, _ records: SoupRecords) {
+    self.load = load
+    self.records = records
+  }
+
+  /// Runs `body` with the soup as a fresh one if the soup is empty and `expected` records are enough; nil
+  /// otherwise.
+  static func with(
+    _ writer: PageWriter, expected: Int, in store: SmartStore,
+    _ body: (BulkInsertSoup?) async throws -> Void
+  ) async throws {
+    guard expected >= leastRecords, let records = writer.onlyUnsharedSoup,
+      try await store.read({ try records.newestEntryId(in: $0) }) == 0
+    else { return try await body(nil) }
+    let keptPaths = Set(writer.members.map(\.key) + [records.idField])
+    return try await store.bulkLoad(
+      intoSoupNamed: records.soupName, keepingIndexesOn: keptPaths, cacheBytes: cacheBytes
+    ) { load in
+      try await body(BulkInsertSoup(load, records))
+    }
+  }
+
+  /// Appends the records of a page, if nothing else is in the soup, and writes what belongs to it in the same
+  /// transaction.
+  ///
+  /// - Returns: False if the page is to be matched to rows, as all that follow; nothing is written then.
+  mutating func append<Cursor>(
+    _ page: DownloadedPage<Cursor>, _ writer: PageWriter, in store: SmartStore,
+    finish: @escaping @Sendable (borrowing StoreTransaction) throws -> Void
+  ) async throws -> Bool {
+    guard isFresh else { return false }
+    if page.parts[0].ids.allSatisfy({ seen.insert($0.hashValue).inserted }) {
+      let (records, last) = (records, lastEntryId)
+      let newest = try await store.inTransaction(durability: .normal) { transaction -> Int64? in
+        guard try records.newestEntryId(in: transaction) == last else { return nil }
+        try finish(transaction)
+        return try writer.append(page, in: transaction) ?? last
+      }
+      if let newest {
+        lastEntryId = newest
+        return true
+      }
+    }
+    isFresh = false
+    seen = []
+    try await load.buildIndexes()
+    return false
+  }
+}

@@ -1,0 +1,341 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Writes downloaded records into their soups.
+struct PageWriter: Sendable {
+  /// How the records of one soup are saved.
+  struct Place: Sendable {
+    let records: SoupRecords
+    let dateField: String
+    /// For children: the place of their parents and the field that holds a parent's id.
+    let parent: (place: Int, field: String)?
+    let protection: EditProtection
+    /// What shows whether the soup's records have base versions; nil if they are never edited.
+    let uses: SoupSyncIndex?
+    let names: RecordNames
+    /// Where it is kept that other syncs have brought a record too; nil if there are none that could.
+    let owners: ContributingSyncs?
+    /// What merges edited rows with what came; nil if they are left alone or replaced.
+    let merge: RowMerge?
+    /// What makes one entry of several that stand for one record.
+    let union: EntryUnion
+    /// Entries that may turn out to stand for records of the page; nil if there are none.
+    let lost: UnacknowledgedUpserts?
+    /// Conflicts of edits that this run replaces, by record id; they end with the edits.
+    var overruled: [String: SyncConflict] = [:]
+  }
+
+  let syncId: Int64
+  /// Up to which date the sync has seen all records, in milliseconds since 1970.
+  let seenUntil: Int64
+  let places: [Place]
+  let skipped: SkippedRecords
+
+  /// Prepares for a run.
+  init(
+    _ layout: DownloadLayout, _ sync: SyncState, _ uses: SoupSyncIndex, time: Int64,
+    in store: SmartStore
+  ) async throws {
+    let protection = try await EditProtection.begin(sync.options.mergeMode, layout, in: store)
+    let merges = sync.options.mergeMode == .mergeFields && layout.isEditable
+    var places: [Place] = []
+    for (place, protection) in zip(layout.places, protection) {
+      let soupName = place.records.soupName
+      let isShared =
+        uses.isFilled(soupName, besidesBy: sync.id)
+        ? try await place.records.indexedPaths(in: store).contains(SyncKeys.syncId) : false
+      places.append(
+        Place(
+          records: place.records, dateField: place.dateField, parent: place.parent,
+          protection: protection,
+          uses: layout.isEditable ? uses : nil, names: place.names,
+          owners: isShared ? ContributingSyncs(soupName: soupName, syncId: sync.id) : nil,
+          merge: merges
+            ? RowMerge(soupName: soupName, names: place.names, syncId: sync.id, time: time) : nil,
+          union: EntryUnion(
+            soupName: soupName, names: place.names, uses: uses, syncId: sync.id, time: time),
+          lost: try await UnacknowledgedUpserts(of: soupName, in: store),
+          overruled: sync.options.mergeMode == .overwrite && layout.isEditable
+            ? try await Self.overruled(in: soupName, store) : [:]))
+    }
+    syncId = sync.id
+    seenUntil = sync.maxTimeStamp
+    self.places = places
+    skipped = SkippedRecords(syncId: sync.id, layout: layout)
+  }
+
+  /// The members that every downloaded record gets.
+  var members: [(key: String, value: JSONValue)] {
+    RecordFlags.clean.members + [(SyncKeys.syncId, .integer(syncId))]
+  }
+
+  /// Saves the records of one page that no protection holds back: flags false, last error removed,
+  /// the sync's id set, matched to rows by their ids.
+  ///
+  /// Where edits are merged, each row is merged by itself, but a parent that is deleted here is held back with its
+  /// children: the sync up compares what its deletion would take along with what its user has seen. Where edits are
+  /// left alone, a record is held back with all its entries if one of them is protected, or a child that did not come
+  /// with it.
+  ///
+  /// - Returns: The keys of records that were held back, or are deleted here, and are newer than what is here; they are
+  ///   remembered.
+  func save<Cursor>(
+    _ page: DownloadedPage<Cursor>, in transaction: borrowing StoreTransaction
+  ) throws -> Set<String> {
+    var edited: [Set<String>] = []
+    for (place, part) in zip(places, page.parts) {
+      edited.append(
+        try place.protection.protectedValues(
+          among: part.ids, of: place.records.idField, place.records, in: transaction
+        ).union(
+          try place.protection.idsThatCameBefore(
+            part, until: seenUntil, dateField: place.dateField, place.records, in: transaction)))
+    }
+    let deleted = try zip(places, edited).map { place, ids in
+      place.merge == nil ? [] : try deletedIds(among: ids, place, in: transaction)
+    }
+    let heldBack = try recordsHeldBack(page, edited, deleted, in: transaction)
+    // What is deleted here is not merged: if its user wants it back, it has to come again.
+    var left = heldBack
+    for (ids, part) in zip(deleted, page.parts) where !ids.isEmpty {
+      left.formUnion(zip(part.ids, part.owners).filter { ids.contains($0.0) }.map(\.1))
+    }
+    let newer = try newerRecords(page, left, in: transaction)
+    try skipped.save(newer, in: transaction)
+    for (index, place) in places.enumerated() where !page.parts[index].entries.isEmpty {
+      let part = page.parts[index]
+      if place.merge == nil {
+        try save(part, place, { heldBack.contains(part.owners[$0]) }, in: transaction)
+      } else {
+        let rows = edited[index]
+        let isLeft = { heldBack.contains(part.owners[$0]) }
+        try save(part, place, { isLeft($0) || rows.contains(part.ids[$0]) }, in: transaction)
+        try merge(part, rows, place, except: isLeft, in: transaction)
+      }
+      try place.lost?.adopt(part, place.union, in: transaction)
+    }
+    return Set(newer.map(skipped.key))
+  }
+
+  /// Those among the records held back that have an entry which is not here as it came.
+  private func newerRecords<Cursor>(
+    _ page: DownloadedPage<Cursor>, _ heldBack: Set<Int>, in transaction: borrowing StoreTransaction
+  ) throws -> [SkippedRecords.Record] {
+    if heldBack.isEmpty { return [] }
+    // The dates of the newer entries of each record, the oldest one; -1 for one without a date.
+    var oldest: [Int: Int64] = [:]
+    for (place, part) in zip(places, page.parts) {
+      let indices = part.ids.indices.filter { heldBack.contains(part.owners[$0]) }
+      if indices.isEmpty { continue }
+      let ids = indices.map { part.ids[$0] }
+      let entryIds = try place.records.entryIds(of: ids, in: transaction)
+      let bases = try BaseVersionStore(soupName: place.records.soupName).bases(
+        of: ids, in: transaction)
+      var dates: [String: Int64] = [:]
+      for (_, row) in try transaction.entries(
+        Array(entryIds.values), of: place.records.soupName)
+      {
+        guard let id = row[place.records.idField]?.string else { continue }
+        dates[id] = ServerDate.milliseconds(of: row[place.dateField])
+      }
+      for index in indices {
+        let (id, entry) = (part.ids[index], part.entries[index])
+        let date = ServerDate.milliseconds(of: entry[place.dateField])
+        let isSame =
+          date != nil && dates[id] == date
+          && bases[id].map { $0.isSame(as: entry, place.names) } ?? true
+        if !isSame { oldest[part.owners[index], default: .max].lower(to: date ?? -1) }
+      }
+    }
+    return zip(places, page.parts).filter { $0.0.parent == nil }.flatMap { place, part in
+      part.ids.indices.compactMap { index in
+        guard var date = oldest[part.owners[index]] else { return nil }
+        // A child comes only with its parent: both have to be newer than the date.
+        date.lower(to: ServerDate.milliseconds(of: part.entries[index][place.dateField]) ?? -1)
+        return SkippedRecords.Record(
+          soupName: place.records.soupName, id: part.ids[index], date: date)
+      }
+    }
+  }
+
+  /// The soup, if there is one and no other sync fills it.
+  var onlyUnsharedSoup: SoupRecords? {
+    places.count == 1 && places[0].owners == nil ? places[0].records : nil
+  }
+
+  /// Appends the records of a page to a soup that has none of them.
+  ///
+  /// - Returns: The newest row's id; nil if the page is empty.
+  func append<Cursor>(
+    _ page: DownloadedPage<Cursor>, in transaction: borrowing StoreTransaction
+  ) throws -> Int64? {
+    let part = page.parts[0]
+    return try write(part.ids, part.entries, places[0], matching: nil, in: transaction).last
+  }
+
+  /// The numbers of the page's records that stay away as a whole.
+  private func recordsHeldBack<Cursor>(
+    _ page: DownloadedPage<Cursor>, _ edited: [Set<String>], _ deleted: [Set<String>],
+    in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int> {
+    var heldBack: Set<Int> = []
+    for (index, place) in places.enumerated() {
+      let part = page.parts[index]
+      guard place.merge == nil else {
+        if !deleted[index].isEmpty, places.contains(where: { $0.parent?.place == index }) {
+          heldBack.formUnion(
+            zip(part.ids, part.owners).filter { deleted[index].contains($0.0) }.map(\.1))
+        }
+        continue
+      }
+      if !edited[index].isEmpty {
+        heldBack.formUnion(
+          zip(part.ids, part.owners).filter { edited[index].contains($0.0) }.map(\.1))
+      }
+      guard let parent = place.parent else { continue }
+      let parents = page.parts[parent.place]
+      let withEdits = try place.protection.protectedValues(
+        among: parents.ids, of: parent.field, place.records, in: transaction)
+      if !withEdits.isEmpty {
+        heldBack.formUnion(
+          zip(parents.ids, parents.owners).filter { withEdits.contains($0.0) }.map(\.1))
+      }
+    }
+    return heldBack
+  }
+
+  /// Those of the edited records at a place that are deleted here.
+  private func deletedIds(
+    among edited: Set<String>, _ place: Place, in transaction: borrowing StoreTransaction
+  ) throws -> Set<String> {
+    if edited.isEmpty { return [] }
+    let records = place.records
+    let entryIds = try records.entryIds(of: edited.sorted(), in: transaction)
+    return Set(
+      try transaction.entries(Array(entryIds.values), of: records.soupName)
+        .filter { RecordFlags(of: $0.record).deleted }
+        .compactMap { $0.record[records.idField]?.string })
+  }
+
+  /// Saves the entries of one soup, but those that `isLeft` says stay as they are here.
+  private func save(
+    _ part: PagePart, _ place: Place, _ isLeft: (Int) -> Bool,
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    let left = part.ids.indices.filter(isLeft)
+    var (ids, entries) = (part.ids, part.entries)
+    if !left.isEmpty {
+      let kept = part.ids.indices.filter { !isLeft($0) }
+      (ids, entries) = (kept.map { part.ids[$0] }, kept.map { part.entries[$0] })
+    }
+    if let owners = place.owners {
+      try owners.add(
+        place.records.otherOwners(of: ids, than: syncId, in: transaction), in: transaction)
+      try owners.add(left.map { (id: part.ids[$0], syncId: syncId) }, in: transaction)
+    }
+    try write(ids, entries, place, matching: place.records.idField, in: transaction)
+    if !place.overruled.isEmpty {
+      try ConflictStore.remove(
+        ids.compactMap { place.overruled[$0]?.entryId }, of: place.records.soupName,
+        in: transaction)
+    }
+    // Merging compares with the base versions as they are.
+    if !left.isEmpty, place.merge == nil {
+      try refreshBases(part, left, place, in: transaction)
+    }
+  }
+
+  /// Keeps the dates of records that stay as they are here and that the server has as both sides agreed on: what
+  /// was edited here is based on them.
+  private func refreshBases(
+    _ part: PagePart, _ left: [Int], _ place: Place, in transaction: borrowing StoreTransaction
+  ) throws {
+    guard let uses = place.uses, try uses.keepsBases(place.records.soupName, in: transaction)
+    else { return }
+    let store = BaseVersionStore(soupName: place.records.soupName)
+    let bases = try store.bases(of: left.map { part.ids[$0] }, in: transaction)
+    try store.save(
+      left.compactMap { index in
+        let (id, entry) = (part.ids[index], part.entries[index])
+        guard let base = bases[id], base.isSame(as: entry, place.names) else { return nil }
+        return (id: id, base: entry)
+      }, in: transaction)
+  }
+
+  /// The open conflicts of mode leaveIfChanged, by record id.
+  private static func overruled(
+    in soupName: String, _ store: SmartStore
+  ) async throws -> [String: SyncConflict] {
+    let conflicts = try await store.read { reader in try ConflictStore.all(in: soupName, reader) }
+    return Dictionary(
+      conflicts.filter { $0.mergeMode == .leaveIfChanged && $0.kind != .inDoubt }.map {
+        ($0.recordId, $0)
+      },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Writes clean rows, and their bases where those are kept.
+  ///
+  /// - Parameter idField: The field by which records are matched to rows; nil if there are none to match.
+  /// - Returns: The rows' ids.
+  @discardableResult
+  private func write(
+    _ ids: [String], _ entries: [JSONSlice], _ place: Place, matching idField: String?,
+    in transaction: borrowing StoreTransaction
+  ) throws -> [Int64] {
+    var entryIds = try upsert(entries, place, matching: idField, in: transaction)
+    if entryIds == nil {
+      // The app has given a record a second entry since the soup was searched for such.
+      try place.union.unite(ids, in: transaction)
+      entryIds = try transaction.upsert(
+        slices: entries, setting: members, removing: [SyncKeys.lastError],
+        soup: place.records.soupName, externalIdPath: idField)
+    }
+    if let uses = place.uses, try uses.keepsBases(place.records.soupName, in: transaction) {
+      try BaseVersionStore(soupName: place.records.soupName).save(
+        zip(ids, entries).map { (id: $0, base: $1) }, in: transaction)
+    }
+    return entryIds ?? []
+  }
+
+  /// Writes clean rows.
+  ///
+  /// - Returns: The rows' ids; nil if nothing was written, since a record has several entries.
+  private func upsert(
+    _ entries: [JSONSlice], _ place: Place, matching idField: String?,
+    in transaction: borrowing StoreTransaction
+  ) throws -> [Int64]? {
+    do {
+      return try transaction.upsert(
+        slices: entries, setting: members, removing: [SyncKeys.lastError],
+        soup: place.records.soupName, externalIdPath: idField)
+    } catch {
+      guard error.code == .ambiguousMatch else { throw error }
+      return nil
+    }
+  }
+
+  /// Merges what came into the rows that were edited here, but the entries that `isLeft` says stay as they are.
+  private func merge(
+    _ part: PagePart, _ ids: Set<String>, _ place: Place, except isLeft: (Int) -> Bool,
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    guard let merge = place.merge, !ids.isEmpty else { return }
+    let theirs = Dictionary(
+      part.ids.indices.filter { !isLeft($0) }.map { (part.ids[$0], part.entries[$0]) },
+      uniquingKeysWith: { _, last in last })
+    let entryIds = try place.records.entryIds(of: ids.sorted(), in: transaction)
+    let pairs = try transaction.entries(Array(entryIds.values), of: place.records.soupName)
+      .compactMap { entryId, row -> RowMerge.Pair? in
+        guard let id = row[place.records.idField]?.string, let record = theirs[id]?.value.object,
+          !RecordFlags(of: row).created
+        else { return nil }
+        return RowMerge.Pair(entryId: entryId, id: id, row: row, theirs: .record(record))
+      }
+    try merge.apply(pairs, in: transaction)
+  }
+}
+
+extension Int64 {
+  fileprivate mutating func lower(to other: Int64) { self = Swift.min(self, other) }
+}

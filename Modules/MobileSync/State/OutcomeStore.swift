@@ -1,0 +1,224 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// The stored outcomes of one store: the soup `syncs_outcomes`.
+struct OutcomeStore: Sendable {
+  static let soupName = "syncs_outcomes"
+
+  let store: SmartStore
+
+  /// Makes sure that the soup exists.
+  func prepare() async throws {
+    if try await !store.soupExists(forName: Self.soupName) {
+      try await store.registerSoup(
+        withName: Self.soupName,
+        withIndices: [
+          SoupIndex(path: "key", type: .string), SoupIndex(path: "syncId", type: .integer),
+          SoupIndex(path: "outcome", type: .string),
+        ])
+    }
+  }
+
+  /// Keeps outcomes, each in the place of an earlier one of the same record.
+  static func save(
+    _ outcomes: [SyncRecordOutcome], in transaction: borrowing StoreTransaction
+  ) throws {
+    if outcomes.isEmpty { return }
+    try transaction.upsert(
+      entries: outcomes.map { .object($0.json) }, forSoupNamed: soupName, withExternalIdPath: "key")
+  }
+
+  /// Keeps what became of records that were, or are about to be, sent.
+  ///
+  /// What the server may have done without being heard becomes a mark with the values that were sent. A
+  /// mark that is there already keeps its beginning: what was sent first may still have arrived.
+  ///
+  /// - Parameter time: Before which time of the server's nothing was sent that is sent now.
+  static func save(
+    _ sent: [(record: SyncUpRecord, outcome: SyncRecordOutcome)], after time: Int64,
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    try save(sent.map(\.outcome).filter { !$0.isLost }, in: transaction)
+    let lost = sent.filter(\.outcome.isLost)
+    if lost.isEmpty { return }
+    let known = Dictionary(
+      try marks(lost.map(\.outcome.key), in: transaction).map { ($0.outcome.key, $0) },
+      uniquingKeysWith: { first, _ in first })
+    var newest: [String: Int64] = [:]
+    var slices: [JSONSlice] = []
+    for (record, outcome) in lost {
+      let soup = outcome.soupName
+      if newest[soup] == nil {
+        newest[soup] = try SoupRecords(soupName: soup, idField: "").newestEntryId(in: transaction)
+      }
+      let earlier = known[outcome.key].flatMap { $0.isOfSame(outcome) ? $0 : nil }
+      var json = outcome.json
+      json["sentAfter"] = .integer(earlier?.sentAfter ?? time)
+      json["newestEntryId"] = .integer(earlier?.newestEntryId ?? newest[soup] ?? 0)
+      if let externalId = record.externalId {
+        json["externalId"] = [
+          "field": .string(externalId.field), "value": .string(externalId.value),
+        ]
+      }
+      if record.isPartial { json["leftOut"] = .array(record.leftOut.sorted().map { .string($0) }) }
+      var writer = JSONWriter()
+      writer.beginObject()
+      for (key, value) in json { try writer.member(key, value) }
+      writer.key("sent")
+      writer.beginObject()
+      for (name, value) in record.values {
+        writer.key(name)
+        writer.raw(value)
+      }
+      writer.endObject()
+      writer.endObject()
+      slices.append(try JSONSlice(parsing: writer.bytes))
+    }
+    try transaction.upsert(slices: slices, soup: soupName, externalIdPath: "key")
+  }
+
+  /// The marks under `keys`, in no order.
+  private static func marks(
+    _ keys: [String], in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [UnacknowledgedMark] {
+    try reader.entries(try entryIds(of: keys, in: reader), of: soupName)
+      .compactMap { UnacknowledgedMark(json: $0.record) }
+  }
+
+  /// Forgets the outcomes of the sync's earlier runs; what may have been done without a response
+  /// stays known.
+  func clear(syncId: Int64) async throws {
+    while true {
+      let removed = try await store.inTransaction(durability: .normal) { transaction in
+        let rows = try transaction.rows(
+          "SELECT {syncs_outcomes:_soupEntryId} FROM {syncs_outcomes} "
+            + "WHERE {syncs_outcomes:syncId} = ? AND {syncs_outcomes:outcome} NOT IN "
+            + "('\(SyncRecordOutcome.Kind.inFlight)', '\(SyncRecordOutcome.Kind.unanswered)')",
+          [.integer(syncId)], limit: SyncLimits.idsPerPage)
+        try transaction.remove(
+          entryIds: rows.compactMap { $0[0]?.int64 }, forSoupNamed: Self.soupName)
+        return rows.count
+      }
+      if removed < SyncLimits.idsPerPage { return }
+    }
+  }
+
+  /// The outcomes of the sync's last run, by ascending entry id of this soup, which is the order in
+  /// which they were first known.
+  func outcomes(syncId: Int64) async throws -> [SyncRecordOutcome] {
+    try await list(condition: "{syncs_outcomes:syncId} = ?", .integer(syncId))
+      .compactMap(SyncRecordOutcome.init(json:))
+  }
+
+  /// What the server may have done in `soupName` without being heard, by entry id.
+  func lost(_ action: SyncUpAction, in soupName: String) async throws -> [Int64: UnacknowledgedMark]
+  {
+    var lost: [Int64: UnacknowledgedMark] = [:]
+    for kind in [SyncRecordOutcome.Kind.inFlight, .unanswered] {
+      for json in try await list(
+        condition: "{syncs_outcomes:outcome} = ?", .string(kind.rawValue))
+      {
+        guard let mark = UnacknowledgedMark(json: json), mark.outcome.soupName == soupName,
+          mark.outcome.action == action
+        else { continue }
+        lost[mark.outcome.entryId] = mark
+      }
+    }
+    return lost
+  }
+
+  /// Forgets marks whose outcome is not needed any more.
+  func forget(_ marks: [SyncRecordOutcome]) async throws {
+    if marks.isEmpty { return }
+    try await store.inTransaction(durability: .normal) { transaction in
+      try Self.forget(marks.map(\.key), in: transaction)
+    }
+  }
+
+  /// Forgets what is kept under `keys`.
+  static func forget(_ keys: [String], in transaction: borrowing StoreTransaction) throws {
+    try transaction.remove(
+      entryIds: entryIds(of: keys, in: transaction), forSoupNamed: soupName)
+  }
+
+  /// Forgets that entries were sent whose records the server may or may not have created.
+  static func forgetUnacknowledgedCreates(
+    _ keys: [String], in transaction: borrowing StoreTransaction
+  ) throws {
+    let lost = try marks(keys, in: transaction).filter { $0.outcome.action != .update }
+    try forget(lost.map(\.outcome.key), in: transaction)
+  }
+
+  /// Whether the server may have created the record of an entry without a response that arrived.
+  static func isUnacknowledged(
+    _ key: String, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Bool {
+    try marks([key], in: reader).contains { $0.outcome.action != .update }
+  }
+
+  /// The entry ids of what is kept under `keys`.
+  private static func entryIds(
+    of keys: [String], in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [Int64] {
+    try reader.rows(among: keys) { list in
+      "SELECT {\(soupName):_soupEntryId} FROM {\(soupName)} WHERE {\(soupName):key} IN \(list)"
+    }.compactMap { $0[0]?.int64 }
+  }
+
+  /// The ids of the records that were not sent last since they refer to others.
+  func waitingIds() async throws -> Set<String> {
+    Set(
+      try await list(
+        condition: "{syncs_outcomes:outcome} = ?",
+        .string(SyncRecordOutcome.Kind.waiting.rawValue)
+      ).compactMap { $0["recordId"]?.string })
+  }
+
+  /// The kinds of outcomes that are kept for a sync.
+  static func kinds(
+    syncId: Int64, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> Set<SyncRecordOutcome.Kind> {
+    let rows = try reader.rows(
+      "SELECT DISTINCT {syncs_outcomes:outcome} FROM {syncs_outcomes} "
+        + "WHERE {syncs_outcomes:syncId} = ?",
+      [.integer(syncId)], limit: nil)
+    return Set(rows.compactMap { $0[0]?.string }.map(SyncRecordOutcome.Kind.init(rawValue:)))
+  }
+
+  /// How many records of the sync's last run ended in which way.
+  func counts(syncId: Int64) async throws -> SyncOutcomeCounts {
+    let rows = try await store.read { reader in
+      try reader.rows(
+        "SELECT {syncs_outcomes:outcome}, count(*) FROM {syncs_outcomes} "
+          + "WHERE {syncs_outcomes:syncId} = ? GROUP BY {syncs_outcomes:outcome}",
+        [.integer(syncId)], limit: nil)
+    }
+    var counts = SyncOutcomeCounts()
+    for row in rows {
+      guard let kind = row[0]?.string, let count = row[1]?.int64 else { continue }
+      counts.add(SyncRecordOutcome.Kind(rawValue: kind), Int(clamping: count))
+    }
+    return counts
+  }
+
+  private func list(condition: String, _ argument: JSONValue) async throws -> [JSONSlice] {
+    var outcomes: [JSONSlice] = []
+    var after: Int64 = -1
+    while true {
+      let start = after
+      let entries = try await store.read { reader in
+        let rows = try reader.rows(
+          "SELECT {syncs_outcomes:_soupEntryId} FROM {syncs_outcomes} WHERE \(condition) "
+            + "AND {syncs_outcomes:_soupEntryId} > ? "
+            + "ORDER BY {syncs_outcomes:_soupEntryId}",
+          [argument, .integer(start)], limit: SyncLimits.recordsPerRead)
+        return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: Self.soupName)
+      }
+      outcomes += entries.map(\.record)
+      guard entries.count == SyncLimits.recordsPerRead, let last = entries.last else {
+        return outcomes
+      }
+      after = last.id
+    }
+  }
+}

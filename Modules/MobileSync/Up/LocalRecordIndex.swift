@@ -1,0 +1,84 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// The records of a store that were created locally, and the rows that refer to them, in all its soups.
+///
+/// Soups without an index on `__local__` cannot be synced up and are not looked at.
+struct LocalRecordIndex: Sendable {
+  /// The soups with the names of their id fields.
+  private let soups: [SoupRecords]
+
+  /// Looks at which soups there are.
+  init(_ store: SmartStore, _ uses: SoupSyncIndex) async throws {
+    var soups: [SoupRecords] = []
+    for name in try await store.allSoupNames() where !MetadataSoup.isOwn(name) {
+      let idField = uses.idField(of: name)
+      let records = SoupRecords(soupName: name, idField: idField)
+      let indexed = try await records.indexedPaths(in: store)
+      if indexed.contains(SyncKeys.local), indexed.contains(idField) { soups.append(records) }
+    }
+    self.soups = soups
+  }
+
+  /// A row of one of the soups.
+  struct Place: Sendable, Hashable {
+    let soupName: String
+    let entryId: Int64
+  }
+
+  /// The dirty rows that refer to records by their local ids, by local id.
+  func references(in store: SmartStore) async throws -> [String: [Place]] {
+    var references: [String: [Place]] = [:]
+    for soup in soups {
+      try await soup.forEachDirty(in: store) { entryId, row in
+        for id in LocalIdIndex.references(in: row, idField: soup.idField) {
+          references[id, default: []].append(Place(soupName: soup.soupName, entryId: entryId))
+        }
+      }
+    }
+    return references
+  }
+
+  /// Which of `localIds` are ids of records that were not uploaded yet, with their soups.
+  func unsent(
+    _ localIds: Set<String>, in store: SmartStore
+  ) async throws -> [String: String] {
+    if localIds.isEmpty { return [:] }
+    return try await store.read { reader in
+      var unsent: [String: String] = [:]
+      for soup in soups {
+        for id in try soup.dirty(
+          with: soup.idField, among: localIds.sorted(), in: reader
+        ).compactMap(\.id) {
+          unsent[id] = soup.soupName
+        }
+      }
+      return unsent
+    }
+  }
+
+  /// Puts the server's ids in the places of local ones, in the given rows as they are now.
+  func rewrite(
+    _ places: some Sequence<Place>, with ids: [String: String],
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    for (soupName, group) in Dictionary(grouping: Set(places), by: \.soupName) {
+      guard let soup = soups.first(where: { $0.soupName == soupName }) else { continue }
+      let rows = try transaction.entries(group.map(\.entryId), of: soupName)
+        .compactMap { try LocalIdIndex.rewritten($0.record, idField: soup.idField, with: ids) }
+      if !rows.isEmpty { try transaction.upsert(slices: rows, soup: soupName) }
+    }
+  }
+
+  /// The soups in which records stand that the dirty records of `soupName` refer to.
+  func soupsReferred(
+    from soupName: String, in store: SmartStore
+  ) async throws -> Set<String> {
+    guard let soup = soups.first(where: { $0.soupName == soupName }) else { return [] }
+    var ids: Set<String> = []
+    try await soup.forEachDirty(in: store) { _, row in
+      ids.formUnion(LocalIdIndex.references(in: row, idField: soup.idField))
+    }
+    return Set(try await unsent(ids, in: store).values).subtracting([soupName])
+  }
+}

@@ -1,0 +1,104 @@
+import SalesforceSDKCommon
+
+/// What happens to a row after the server spoke about its record.
+enum SyncUpEffect: Sendable, Equatable {
+  /// The record is gone on both sides: remove the row.
+  case removeRow
+  /// The record equals the server's: clear its flags and set the id, if there is a new one.
+  case clean(newId: String?)
+  /// The server lost the record: create it again, once.
+  case recreate
+  /// The server lost the record, and the app decides what becomes of the edit.
+  case deletedThere
+  /// The row stays dirty and keeps what the server said.
+  case keepError(JSONValue)
+  /// The server's record is newer: the row stays as it is.
+  case conflict
+  /// It is unknown whether it happened.
+  case unanswered
+
+  /// Whether the server has what the entry says.
+  var isAccepted: Bool {
+    switch self {
+    case .removeRow, .clean: true
+    default: false
+    }
+  }
+
+  /// Decides by the outcome.
+  ///
+  /// - Parameters:
+  ///   - mayRecreate: True in overwrite mode, in the first call for this record.
+  ///   - merges: Whether what happened on the other side is a conflict.
+  init(
+    _ outcome: SyncUpOutcome, of record: SyncUpRecord, mayRecreate: Bool, merges: Bool = false
+  ) {
+    switch (outcome, record.action) {
+    case (.succeeded, .delete), (.gone, .delete):
+      self = .removeRow
+    case (.succeeded(nil), _) where record.makesRecord && !record.hasServersId:
+      // A clean row under an id of our own would never meet its record again.
+      self = .unanswered
+    case (.succeeded(let id), _):
+      self = .clean(newId: record.action == .update ? nil : id)
+    case (.gone, .update) where mayRecreate:
+      self = .recreate
+    case (.gone, .update) where merges:
+      self = .deletedThere
+    case (.gone(let error), _), (.rejected(let error), _):
+      self = .keepError(error)
+    case (.outdated, _):
+      self = .conflict
+    case (.unanswered, _):
+      self = .unanswered
+    }
+  }
+}
+
+/// What becomes of a row whose record the server has taken or deleted.
+///
+/// A row that was edited since it was read keeps the edit and stays dirty.
+enum RowChange: Sendable, Equatable {
+  /// Write it back with these flags, this id (nil leaves it), and without the last error.
+  case write(RecordFlags, id: String?)
+  /// Remove it.
+  case remove
+  /// Leave it as it is.
+  case leave
+
+  /// The server has made or changed the record.
+  ///
+  /// An edited row takes the server's id, if there is a new one, and nothing else; one that was
+  /// created locally becomes one that was edited locally, so that the next run sends the edit to that
+  /// record.
+  ///
+  /// - Parameter isPartial: Whether something of the record was left out, which has to be sent yet.
+  static func accepted(
+    sent: JSONSlice, now: JSONSlice, newId: String?, isPartial: Bool = false
+  ) -> RowChange {
+    if isSame(sent, now), !isPartial { return .write(.clean, id: newId) }
+    guard let newId else { return .leave }
+    var flags = RecordFlags(of: now)
+    if flags.created {
+      flags.created = false
+      flags.updated = flags.updated || !flags.deleted
+    }
+    return .write(flags, id: newId)
+  }
+
+  /// The server has deleted the record.
+  ///
+  /// A row that is wanted again, because the deletion was taken back since, is created again by the
+  /// next run.
+  static func deleted(sent: JSONSlice, now: JSONSlice) -> RowChange {
+    var flags = RecordFlags(of: now)
+    if isSame(sent, now) || flags.deleted { return .remove }
+    flags.local = true
+    flags.created = true
+    return .write(flags, id: nil)
+  }
+
+  private static func isSame(_ sent: JSONSlice, _ now: JSONSlice) -> Bool {
+    sent.utf8.elementsEqual(now.utf8)
+  }
+}

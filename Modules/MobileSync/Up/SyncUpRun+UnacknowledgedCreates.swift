@@ -1,0 +1,187 @@
+import Foundation
+import SalesforceSDKCommon
+import SmartStore
+
+extension SyncUpRun {
+  /// Finds out what became of creates that were sent by an earlier run and not acknowledged.
+  ///
+  /// A record that the server has as it was sent gives its id to the entry, which then counts as edited, so that
+  /// this run sends it as an update, which may be repeated. One that the server does not have stays created and is
+  /// sent again. Where the server may have it, or does not say, the entry is held as a conflict in doubt.
+  ///
+  /// - Parameter children: Where records stand that refer to those of this soup: they follow them to
+  ///   their new ids.
+  /// - Returns: The marks of the entries that are in doubt; they are not sent.
+  func adoptUnacknowledgedCreates(
+    _ target: some SyncUpTarget, _ plan: Plan, children: ChildLink? = nil
+  ) async throws -> [Int64: SyncRecordOutcome] {
+    let marks = try await OutcomeStore(store: context.store).lost(.create, in: context.soupName)
+    if marks.isEmpty { return [:] }
+    var lost: [Lost] = []
+    for (entryId, row) in try await entries(marks.keys.sorted()) {
+      guard let mark = marks[entryId], let record = try asSent(row, mark, plan) else { continue }
+      lost.append(Lost(record: record, mark: mark))
+    }
+    if lost.isEmpty { return [:] }
+    if let finder = target as? any UnacknowledgedCreateFinding {
+      let possible = try await finder.possibleRecords(
+        for: lost.map { UnacknowledgedCreate(record: $0.record, sentAfter: $0.mark.sentAfter) },
+        in: context)
+      for index in lost.indices where index < possible.count {
+        lost[index].candidates = possible[index]
+      }
+    }
+    let found = lost
+    let inDoubt = try await context.store.inTransaction { transaction in
+      try adopt(found, plan, children, in: transaction)
+    }
+    return marks.filter { inDoubt.contains($0.key) }.mapValues(\.outcome)
+  }
+
+  /// A record that may have been made, and those on the server that it may be; nil if that is not known.
+  private struct Lost: Sendable {
+    let record: SyncUpRecord
+    let mark: UnacknowledgedMark
+    var candidates: [UnacknowledgedCreateCandidate]?
+  }
+
+  /// Gives each record the first of its candidates that agrees and is no other entry's, and holds those that may
+  /// be another candidate.
+  ///
+  /// A candidate that was created here under another id, or that stood in an entry before the record was sent, is
+  /// another record, however much alike they are. One that a sync down has brought since then is the
+  /// lost record, in a second entry: they become one, unless that entry was edited.
+  ///
+  /// - Returns: The entries in doubt.
+  private func adopt(
+    _ found: [Lost], _ plan: Plan, _ children: ChildLink?,
+    in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int64> {
+    let ids = found.flatMap { ($0.candidates ?? []).map(\.id) }
+    let known = try plan.records.entryIds(of: ids, in: transaction)
+    var taken = try LocalIdIndex.createdLocally(among: ids, in: transaction)
+    var edited: Set<String> = []
+    for (_, row) in try transaction.entries(Array(known.values), of: context.soupName) {
+      guard let id = row[plan.fields.idField]?.string else { continue }
+      if row[SyncKeys.syncId]?.int64 == nil { taken.insert(id) }
+      if RecordFlags(of: row).local { edited.insert(id) }
+    }
+    let lost = Dictionary(
+      found.map { ($0.record.entryId, $0) }, uniquingKeysWith: { first, _ in first })
+    func isFree(_ candidate: UnacknowledgedCreateCandidate, _ found: Lost) -> Bool {
+      !taken.contains(candidate.id)
+        && known[candidate.id].map { $0 > found.mark.newestEntryId } ?? true
+    }
+    var adopted: [JSONSlice] = []
+    var origins: [Int64: JSONObject] = [:]
+    var made: [(record: SyncUpRecord, newId: String?)] = []
+    let rows = try transaction.entries(Array(lost.keys), of: context.soupName)
+    for (entryId, row) in rows {
+      guard let found = lost[entryId],
+        let id = found.candidates?.first(where: {
+          $0.agrees && !edited.contains($0.id) && isFree($0, found)
+        })?.id
+      else { continue }
+      taken.insert(id)
+      made.append((found.record, id))
+      origins[entryId] = found.mark.values
+      var flags = RecordFlags(of: row)
+      flags.created = false
+      flags.updated = flags.updated || !flags.deleted
+      if let children, let old = row[plan.fields.idField]?.string {
+        try children.rewrite(from: old, to: id, in: transaction)
+      }
+      adopted.append(try row.setting(flags.members + [(plan.fields.idField, .string(id))]))
+    }
+    try write(adopted, in: transaction)
+    try remember(made, plan, in: transaction)
+    try union(plan).unite(made.compactMap(\.newId), origins: origins, in: transaction)
+    let acknowledged = Set(made.map(\.record.entryId))
+    if !acknowledged.isEmpty {
+      try ConflictStore.remove(acknowledged, of: context.soupName, in: transaction)
+    }
+    return try holdDoubtful(
+      rows.filter { !acknowledged.contains($0.id) }.compactMap { entryId, row in
+        lost[entryId].map { found in
+          (found, row, found.candidates?.filter { isFree($0, found) })
+        }
+      }, plan, in: transaction)
+  }
+
+  /// Keeps a conflict for each record that the server may have, and ends those of the others.
+  private func holdDoubtful(
+    _ left: [(lost: Lost, row: JSONSlice, candidates: [UnacknowledgedCreateCandidate]?)],
+    _ plan: Plan,
+    in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int64> {
+    let stored = try ConflictStore.conflicts(
+      of: left.map(\.lost.record.entryId), in: context.soupName, transaction)
+    var open: [SyncConflict] = []
+    for (lost, row, candidates) in left where candidates?.isEmpty != true {
+      let best = candidates?.first
+      let fields = lost.record.values.map { name, sent in
+        SyncConflict.Field(
+          name: name, base: sent.value, mine: row[name]?.value, theirs: best?.values[name])
+      }
+      let conflict = SyncConflict(
+        soupName: context.soupName, entryId: lost.record.entryId, recordId: lost.record.id ?? "",
+        kind: .inDoubt, fields: fields, syncId: context.syncId, mergeMode: context.mergeMode,
+        time: now(),
+        names: RecordNames(idField: plan.fields.idField, dateField: plan.fields.dateField),
+        theirs: best?.values,
+        candidates: (candidates ?? []).map {
+          SyncConflict.Candidate(id: $0.id, values: $0.values)
+        }, childLinks: uses.childLinks(of: context.soupName))
+      let earlier = stored[lost.record.entryId]
+      open.append(earlier?.isSame(as: conflict) == true ? earlier ?? conflict : conflict)
+    }
+    let held = Set(open.map(\.entryId))
+    let ended = stored.values.filter { $0.kind == .inDoubt && !held.contains($0.entryId) }
+    if !ended.isEmpty {
+      try ConflictStore.remove(ended.map(\.entryId), of: context.soupName, in: transaction)
+    }
+    try ConflictStore.save(open, in: transaction)
+    return held
+  }
+}
+
+// MARK: External ids
+
+extension SyncUpRun {
+  /// Gives a UUID to entries that were created here and have no value for the external id field, if the target is
+  /// to do so. It is on disk before anything is sent, so that sending an entry again creates one record.
+  ///
+  /// An entry that was sent without one before keeps none: it would be created a second time.
+  ///
+  /// - Returns: The entries that got one.
+  func fillExternalIds(_ ids: [Int64], _ plan: Plan) async throws -> Set<Int64> {
+    guard plan.fields.fillsExternalId, let field = plan.fields.externalIdField else { return [] }
+    var filled: Set<Int64> = []
+    let marks = try await OutcomeStore(store: context.store).lost(.create, in: context.soupName)
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
+        .filter { marks[$0] == nil }
+      filled.formUnion(
+        try await context.store.inTransaction { transaction in
+          try fillExternalIds(of: Array(slice), field, plan, in: transaction)
+        })
+    }
+    return filled
+  }
+
+  private func fillExternalIds(
+    of entryIds: [Int64], _ field: String, _ plan: Plan, in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int64> {
+    var written: [Int64: JSONSlice] = [:]
+    for (entryId, row) in try transaction.entries(entryIds, of: context.soupName) {
+      guard
+        case .send(let record) = SyncUpDecision(
+          entryId: entryId, record: row, fields: plan.fields),
+        record.action == .create
+      else { continue }
+      written[entryId] = try row.setting([(field, .string(UUID().uuidString.lowercased()))])
+    }
+    try write(Array(written.values), in: transaction)
+    return Set(written.keys)
+  }
+}

@@ -1,0 +1,80 @@
+import SalesforceSDKCommon
+
+/// A record that was sent and not acknowledged: the server may or may not have it.
+///
+/// Stored as an outcome with three members more:
+///
+/// ```json
+/// { "key": "accounts/5", "outcome": "inFlight", …, "sent": { "Name": "…" },
+///   "sentAfter": 1700000000000, "newestEntryId": 5,
+///   "externalId": { "field": "Ext__c", "value": "x1" } }
+/// ```
+///
+/// An external id stands there only if the record was sent by it, and `leftOut`, a list of names, only if fields of it are
+/// to be sent later.
+struct UnacknowledgedMark: Sendable {
+  /// The outcome, which says so.
+  let outcome: SyncRecordOutcome
+  /// The fields that were sent, with their values of then.
+  let sent: [(key: String, value: JSONValue)]
+  /// Before this time of the server's, in milliseconds since 1970, it was not sent.
+  let sentAfter: Int64
+  /// The newest row of the soup then: what the server made of the record can only stand in a newer one.
+  let newestEntryId: Int64
+
+  /// The fields that were left out, to be sent later.
+  let leftOut: [String]
+
+  /// All fields that are sent.
+  var fields: [String] { sent.map(\.key) + leftOut }
+
+  /// The external id by which the record was sent, if it was.
+  let externalId: SyncUpRecord.ExternalId?
+
+  /// What was sent, as an object.
+  var values: JSONObject { JSONObject(sent) }
+
+  /// What of the values that were sent the server's record has, so that they count as uploaded.
+  ///
+  /// A record with the external id of an upsert may be another one, which was created in the place of a deleted one:
+  /// then the upsert may never have arrived. So only the fields count that were not edited, that have what was sent,
+  /// or that have another form of it and had not before.
+  ///
+  /// - Parameters:
+  ///   - record: What is known of the server's record.
+  ///   - base: What the server had before, as far as that is known.
+  func arrived(in record: JSONObject, over base: JSONObject?) -> JSONObject {
+    JSONObject(
+      sent.filter { name, value in
+        guard let made = record[name] else { return false }
+        if FieldEquality.same(value, made) { return true }
+        if let before = base?[name], FieldEquality.same(value, before) { return true }
+        if let number = value.double, number == made.double { return true }
+        return FieldAgreement.isOtherForm(value, made)
+          && !(base?[name].map { FieldEquality.same($0, made) } ?? false)
+      })
+  }
+
+  /// Reads a stored mark; nil if it is none.
+  init?(json: JSONSlice) {
+    guard let outcome = SyncRecordOutcome(json: json), outcome.isLost,
+      let sentAfter = json["sentAfter"]?.int64, let newestEntryId = json["newestEntryId"]?.int64
+    else { return nil }
+    self.outcome = outcome
+    self.sentAfter = sentAfter
+    self.newestEntryId = newestEntryId
+    externalId = json["externalId"].flatMap { externalId in
+      guard let field = externalId["field"]?.string, let value = externalId["value"]?.string else {
+        return nil
+      }
+      return SyncUpRecord.ExternalId(field: field, value: value)
+    }
+    leftOut = json["leftOut"]?.elements.compactMap(\.string) ?? []
+    sent = json["sent"]?.members.map { (key: $0.key, value: $0.value.value) } ?? []
+  }
+
+  /// Whether an outcome speaks of the same thing that was to be done with the same record.
+  func isOfSame(_ other: SyncRecordOutcome) -> Bool {
+    outcome.action == other.action && outcome.recordId == other.recordId
+  }
+}

@@ -1,0 +1,42 @@
+import GRDBSQLite
+
+/// The locks on the index of the log, which connections of all processes share.
+///
+/// SQLite up to 3.51.2 can lose committed transactions when one connection restarts the log while
+/// another has just begun a checkpoint: the checkpoint still believes that the log is as long as it
+/// was, and marks as many frames of the new one as copied (sqlite.org/wal.html#walresetbug). So a log
+/// is restarted only under the lock of checkpoints. If another connection holds that lock, the VFS reports
+/// the readers' locks as taken, as with an active reader, and SQLite appends to the log instead.
+extension EncryptedFile.State {
+  /// Slots of the locks, as SQLite's file format has them.
+  private enum Slot {
+    static let checkpoint: Int32 = 1
+    /// The first reader of the log. Taken together with those behind it to restart the log, and
+    /// never so for anything else.
+    static let firstReader: Int32 = 4
+  }
+
+  /// Takes or gives back locks.
+  func lockIndex(_ offset: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
+    guard let lock = methods.xShmLock else { return SQLITE_IOERR }
+    let isRestart = offset == Slot.firstReader && count > 1
+    guard isRestart, !connection.holdsCheckpointLock else {
+      let code = lock(base, offset, count, flags)
+      if code == SQLITE_OK, (offset..<offset + count).contains(Slot.checkpoint) {
+        connection.holdsCheckpointLock = flags & SQLITE_SHM_LOCK != 0
+      }
+      return code
+    }
+    if flags & SQLITE_SHM_UNLOCK != 0 {
+      let code = lock(base, offset, count, flags)
+      return max(code, lock(base, Slot.checkpoint, 1, flags))
+    }
+    var code = lock(base, Slot.checkpoint, 1, flags)
+    guard code == SQLITE_OK else { return code }
+    code = lock(base, offset, count, flags)
+    if code != SQLITE_OK {
+      _ = lock(base, Slot.checkpoint, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)
+    }
+    return code
+  }
+}

@@ -1,0 +1,171 @@
+public import SalesforceSDKCommon
+
+extension StoreTransaction {
+  /// Inserts or updates elements straight from their JSON text, in order, all or none.
+  ///
+  /// The stored text is the given one, byte for byte, with the members of `setting` and the store's
+  /// own (`_soupEntryId`, `_soupLastModifiedDate`) set and those of `removing` taken out. Names that are
+  /// written with escapes which JSON does not require get their plain spelling. Index values are those
+  /// of the text that is stored.
+  ///
+  /// - Parameters:
+  ///   - externalIdPath: An indexed path whose value tells which element to update. Without one,
+  ///     `_soupEntryId` does; an id that no element has is replaced by a new one.
+  /// - Returns: The entry ids, in the order of `slices`.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed`, `externalIdMissing`,
+  ///   `ambiguousMatch`, `invalidEntry`, `entryTooLarge`, `diskFull`, `io`.
+  @discardableResult
+  public borrowing func upsert(
+    slices: [JSONSlice], setting: [(key: String, value: JSONValue)] = [],
+    removing: [String] = [], soup soupName: String, externalIdPath: String? = nil
+  ) throws(SmartStoreError) -> [Int64] {
+    let soup = try access.soup(named: soupName)
+    return try access.atomically { () throws(SmartStoreError) in
+      var writer = try EntryWriter(
+        soup, setting: setting, removing: removing, externalIdPath: externalIdPath,
+        on: access)
+      let ids = try writer.upsert(slices)
+      access.didChange(soup)
+      return ids
+    }
+  }
+
+  /// Inserts or updates `entries` in order, all or none.
+  ///
+  /// - Parameter externalIdPath: An indexed path, such as `"Id"`. Default: `_soupEntryId`.
+  /// - Returns: The entries as stored, in the order given.
+  /// - Throws: As ``upsert(slices:setting:removing:soup:externalIdPath:)``; `invalidEntry` also for
+  ///   a value that JSON cannot say.
+  @discardableResult
+  public borrowing func upsert(
+    entries: [JSONValue], forSoupNamed soupName: String,
+    withExternalIdPath externalIdPath: String? = nil
+  ) throws(SmartStoreError) -> [JSONValue] {
+    try write(entries, soupName, externalIdPath) { writer, slice throws(SmartStoreError) in
+      _ = try writer.upsert(slice)
+    }
+  }
+
+  /// Inserts one element under a new id, whatever `_soupEntryId` it holds.
+  ///
+  /// - Returns: The element as stored.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `invalidEntry`.
+  @discardableResult
+  public borrowing func create(
+    entry: JSONValue, inSoupNamed soupName: String
+  ) throws(SmartStoreError) -> JSONValue {
+    try write([entry], soupName, nil) { writer, slice throws(SmartStoreError) in
+      _ = try writer.insert(slice)
+    }.first ?? entry
+  }
+
+  /// Replaces the element with this id.
+  ///
+  /// - Returns: The element as stored.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `noSuchEntry`, `invalidEntry`.
+  @discardableResult
+  public borrowing func update(
+    entry: JSONValue, withSoupEntryId entryId: Int64, inSoupNamed soupName: String
+  ) throws(SmartStoreError) -> JSONValue {
+    try write([entry], soupName, nil) { writer, slice throws(SmartStoreError) in
+      guard try writer.update(slice, entryId: entryId) else {
+        throw SmartStoreError(
+          .noSuchEntry, "No such entry: soup \(soupName) has no element with id \(entryId).")
+      }
+    }.first ?? entry
+  }
+
+  /// Replaces the element with this id by a JSON text, with members set and removed as in
+  /// ``upsert(slices:setting:removing:soup:externalIdPath:)``.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `noSuchEntry`, `invalidEntry`, `entryTooLarge`.
+  public borrowing func update(
+    slice: JSONSlice, setting: [(key: String, value: JSONValue)] = [], removing: [String] = [],
+    soup soupName: String, entryId: Int64
+  ) throws(SmartStoreError) {
+    let soup = try access.soup(named: soupName)
+    try access.atomically { () throws(SmartStoreError) in
+      var writer = try EntryWriter(
+        soup, setting: setting, removing: removing, on: access)
+      guard try writer.update(slice, entryId: entryId) else {
+        throw SmartStoreError(
+          .noSuchEntry, "No such entry: soup \(soupName) has no element with id \(entryId).")
+      }
+      access.didChange(soup)
+    }
+  }
+
+  /// Removes the elements with these ids. Ids that no element has are ignored.
+  ///
+  /// - Throws: ``SmartStoreError`` `unknownSoup`.
+  public borrowing func remove(
+    entryIds: [Int64], forSoupNamed soupName: String
+  ) throws(SmartStoreError) {
+    let soup = try access.soup(named: soupName)
+    _ = try access.atomically { () throws(SmartStoreError) in
+      try access.remove(entryIds, from: soup)
+    }
+  }
+
+  /// Removes the elements on the first page of a query: at most its page size, in its order.
+  ///
+  /// - Parameters:
+  ///   - querySpec: Asks this soup, or is a smart query, which must return a column named `id`.
+  ///   - whereArgs: One value for each `?` of a smart query.
+  /// - Returns: How many elements were removed.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `sql`, and as the query itself;
+  ///   `invalidQuerySpec` also if the spec asks another soup.
+  @discardableResult
+  public borrowing func removeEntries(
+    usingQuerySpec querySpec: QuerySpec, forSoupNamed soupName: String,
+    whereArgs: [JSONValue]? = nil
+  ) throws(SmartStoreError) -> Int {
+    let soup = try access.soup(named: soupName)
+    // Each soup counts its ids from 1: those of another would nearly always hit.
+    if let asked = querySpec.soupName, !MemberKey.isSame(asked, soupName) {
+      throw SmartStoreError(
+        .invalidQuerySpec,
+        "Invalid query spec: it asks soup \(asked), but elements of \(soupName) are to be removed.")
+    }
+    return try access.atomically { () throws(SmartStoreError) in
+      try access.remove(try access.entryIds(querySpec, whereArgs: whereArgs), from: soup)
+    }
+  }
+
+  /// Serialises and writes entries; gives them back as stored.
+  private borrowing func write(
+    _ entries: [JSONValue], _ soupName: String, _ externalIdPath: String?,
+    method: String = #function,
+    _ body: (inout EntryWriter, JSONSlice) throws(SmartStoreError) -> Void
+  ) throws(SmartStoreError) -> [JSONValue] {
+    let soup = try access.soup(named: soupName)
+    return try access.atomically { () throws(SmartStoreError) in
+      var writer = try EntryWriter(soup, externalIdPath: externalIdPath, on: access)
+      var stored: [JSONValue] = []
+      stored.reserveCapacity(entries.count)
+      for entry in entries {
+        try body(&writer, entry.asEntry(reportingTo: access.diagnostics, method: method))
+        stored.append(try writer.lastElement().value)
+      }
+      access.didChange(soup)
+      return stored
+    }
+  }
+}
+
+extension JSONValue {
+  /// The JSON text of an entry.
+  fileprivate func asEntry(
+    reportingTo diagnostics: StoreDiagnostics, method: String
+  ) throws(SmartStoreError) -> JSONSlice {
+    do throws(JSONError) {
+      return try JSONSlice(parsing: serialized(), limits: .written)
+    } catch {
+      diagnostics.report(
+        JSONFailure(
+          kind: .serialization, errorMessage: "\(error)", method: method, text: nil))
+      throw SmartStoreError(
+        .invalidEntry, "Invalid entry: it cannot be written as JSON.", cause: error)
+    }
+  }
+}

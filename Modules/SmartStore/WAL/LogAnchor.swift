@@ -1,0 +1,172 @@
+import Crypto
+import Foundation
+
+/// What the write-ahead log (WAL) of an encrypted store must hold at least.
+///
+/// The tag of a page says nothing of the pages that are missing: an attacker who can write to the folder
+/// could remove the WAL, cut it or put an older one in its place. The anchor is kept in a file of its own and
+/// says which WAL belongs to the database and through which transaction it was on disk.
+/// `Docs/Decisions/0029` explains it.
+struct LogAnchor: Equatable {
+  /// The end of a transaction in a WAL.
+  struct Commit: Equatable {
+    /// SQLite's identifier of the WAL, in its header and in each frame.
+    var salts: UInt64
+    /// The number of frames through the end of the transaction.
+    var frames: Int
+    /// SQLite's checksum of all these frames.
+    var sums: WALFormat.Sums
+  }
+
+  /// Counts the WALs and the checkpoints of a store.
+  var generation: UInt64
+  /// The generation that the first page in the database names, or an earlier one: what is on disk.
+  var databaseGeneration: UInt64 = 0
+  /// Counts what was written to the anchor's file.
+  var sequence: UInt64 = 0
+  /// The last transaction that is known to be on disk.
+  var last: Commit?
+  /// Whether the database lacks ``last``, so that its WAL must be there. If not, the WAL may be missing,
+  /// but must be complete if it is there: parts of it would bring older pages back.
+  var isRequired = false
+  /// The salts of a WAL that was about to begin.
+  var next: UInt64?
+  /// The number of pages that were encrypted with the newest data key.
+  var encryptions: UInt64 = 0
+}
+
+/// The stored form: two equal slots in sectors of their own, so that a torn write leaves one of them.
+enum AnchorFormat {
+  private static let magic = Array("FFANCHOR".utf8)
+  private static let version: UInt32 = 1
+  /// Magic, version, epoch.
+  private static let headerSize = 16
+  /// Of integers of 8 bytes: generation, sequence, flags, salts, frames, checksum, next salts, encryptions,
+  /// generation of the database.
+  private static let contentSize = 72
+  private static let sealedSize =
+    headerSize + PageFormat.nonceSize + contentSize + PageFormat.tagSize
+  private static let slotSize = 512
+  /// The size of the file.
+  static let size = slotSize + sealedSize
+
+  private enum Flag {
+    static let hasLast: UInt64 = 1
+    static let isRequired: UInt64 = 2
+    static let hasNext: UInt64 = 4
+  }
+
+  /// The bytes of the file; nil if the cipher fails.
+  static func bytes(
+    of anchor: LogAnchor, keys: StoreKeys, cipher: any StoreCipher, nonces: inout NoncePool
+  ) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: size)
+    let isSealed = bytes.withUnsafeMutableBytes { slot in
+      seal(anchor, keys: keys, cipher: cipher, nonces: &nonces, to: slot)
+    }
+    guard isSealed else { return nil }
+    for index in 0..<sealedSize { bytes[slotSize + index] = bytes[index] }
+    return bytes
+  }
+
+  /// The newest anchor in the bytes of a file; nil if it holds none of this store.
+  static func anchor(
+    in bytes: [UInt8], keys: StoreKeys, cipher: any StoreCipher
+  ) -> LogAnchor? {
+    [0, slotSize].compactMap { start -> LogAnchor? in
+      guard bytes.count >= start + sealedSize else { return nil }
+      return open(Array(bytes[start..<start + sealedSize]), keys: keys, cipher: cipher)
+    }.max { $0.sequence < $1.sequence }
+  }
+
+  private static func seal(
+    _ anchor: LogAnchor, keys: StoreKeys, cipher: any StoreCipher, nonces: inout NoncePool,
+    to slot: UnsafeMutableRawBufferPointer
+  ) -> Bool {
+    guard let start = slot.baseAddress else { return false }
+    let epoch = keys.current
+    let header = authenticated(keys.storeID, epoch: epoch.number)
+    slot.copyBytes(from: header.prefix(headerSize))
+    let nonce = start + headerSize
+    guard nonces.take(into: nonce) else { return false }
+    let content = content(of: anchor)
+    do {
+      try content.withUnsafeBytes { content in
+        try header.withUnsafeBytes { header in
+          try cipher.encrypt(
+            content, using: epoch.anchorKey,
+            nonce: UnsafeRawBufferPointer(start: nonce, count: PageFormat.nonceSize),
+            authenticating: header,
+            to: UnsafeMutableRawBufferPointer(
+              start: nonce + PageFormat.nonceSize, count: contentSize + PageFormat.tagSize))
+        }
+      }
+    } catch {
+      return false
+    }
+    return true
+  }
+
+  private static func open(
+    _ slot: [UInt8], keys: StoreKeys, cipher: any StoreCipher
+  ) -> LogAnchor? {
+    let number = slot.withUnsafeBytes {
+      UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
+    }
+    guard let epoch = keys.epoch(number) else { return nil }
+    let header = authenticated(keys.storeID, epoch: number)
+    guard slot.prefix(headerSize).elementsEqual(header.prefix(headerSize)) else { return nil }
+    let content = slot.withUnsafeBytes { slot in
+      header.withUnsafeBytes { header in
+        try? cipher.decrypt(
+          UnsafeRawBufferPointer(rebasing: slot[headerSize...]), using: epoch.anchorKey,
+          authenticating: header)
+      }
+    }
+    guard let content, content.count == contentSize else { return nil }
+    return anchor(of: Array(content))
+  }
+
+  /// The header of a slot, and the store's identifier.
+  private static func authenticated(_ storeID: UUID, epoch: UInt32) -> [UInt8] {
+    var bytes = magic
+    for number in [version, epoch] {
+      withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+    return bytes + storeID.bytes
+  }
+
+  private static func content(of anchor: LogAnchor) -> [UInt64] {
+    var flags: UInt64 = 0
+    if anchor.last != nil { flags |= Flag.hasLast }
+    if anchor.isRequired { flags |= Flag.isRequired }
+    if anchor.next != nil { flags |= Flag.hasNext }
+    let sums = anchor.last.map { UInt64($0.sums.first) << 32 | UInt64($0.sums.second) }
+    return [
+      anchor.generation, anchor.sequence, flags, anchor.last?.salts ?? 0,
+      UInt64(anchor.last?.frames ?? 0), sums ?? 0, anchor.next ?? 0, anchor.encryptions,
+      anchor.databaseGeneration,
+    ].map(\.bigEndian)
+  }
+
+  private static func anchor(of content: [UInt8]) -> LogAnchor? {
+    let numbers = content.withUnsafeBytes { bytes in
+      stride(from: 0, to: contentSize, by: 8).map {
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
+      }
+    }
+    guard let frames = Int(exactly: numbers[4]) else { return nil }
+    var anchor = LogAnchor(
+      generation: numbers[0], databaseGeneration: numbers[8], sequence: numbers[1])
+    if numbers[2] & Flag.hasLast != 0 {
+      let sums = WALFormat.Sums(
+        first: UInt32(truncatingIfNeeded: numbers[5] >> 32),
+        second: UInt32(truncatingIfNeeded: numbers[5]))
+      anchor.last = LogAnchor.Commit(salts: numbers[3], frames: frames, sums: sums)
+    }
+    anchor.isRequired = numbers[2] & Flag.isRequired != 0
+    if numbers[2] & Flag.hasNext != 0 { anchor.next = numbers[6] }
+    anchor.encryptions = numbers[7]
+    return anchor
+  }
+}

@@ -1,0 +1,112 @@
+public import Foundation
+import MobileSync
+
+/// One guarantee of sync, proved on one target.
+///
+/// ```swift
+/// @Test(arguments: SyncUpConformance(MyTarget()).cases)
+/// func `my target keeps the guarantee`(_ proof: SyncConformanceCase) async throws {
+///   try await proof.check()
+/// }
+/// ```
+public struct SyncConformanceCase: Sendable, CustomStringConvertible {
+  /// What is guaranteed, as a sentence.
+  public let guarantee: String
+  /// Why the guarantee cannot be proved on this target; nil if it can.
+  public let skipped: String?
+  private let body: @Sendable () async throws -> Void
+
+  init(
+    _ guarantee: String, unless skipped: String? = nil,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) {
+    self.guarantee = guarantee
+    self.skipped = skipped
+    self.body = body
+  }
+
+  /// Proves the guarantee, unless it is skipped.
+  ///
+  /// - Throws: ``ConformanceFailure``, which says what was found instead.
+  public func check() async throws {
+    if skipped != nil { return }
+    do {
+      try await body()
+    } catch {
+      throw ConformanceFailure("\(guarantee): \(error)")
+    }
+  }
+
+  /// The guarantee, and why it is skipped.
+  public var description: String {
+    guarantee + (skipped.map { " [skipped: \($0)]" } ?? "")
+  }
+
+  /// Proves all of several guarantees.
+  ///
+  /// - Returns: Those that were skipped, with their reasons.
+  /// - Throws: ``ConformanceFailure``, which names every guarantee that does not hold.
+  @discardableResult
+  static func check(_ cases: [SyncConformanceCase]) async throws -> [String] {
+    var failures: [String] = []
+    for proof in cases {
+      do {
+        try await proof.check()
+      } catch {
+        failures.append("\(error)")
+      }
+    }
+    if !failures.isEmpty { throw ConformanceFailure(failures.joined(separator: "\n")) }
+    return cases.filter { $0.skipped != nil }.map(\.description)
+  }
+}
+
+/// A guarantee that does not hold.
+public struct ConformanceFailure: Error, CustomStringConvertible {
+  /// Which one, and what was found instead.
+  public let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+extension ConformanceFailure: LocalizedError {
+  /// The description.
+  public var errorDescription: String? { description }
+}
+
+/// Fails unless `condition` holds.
+func prove(_ condition: Bool, _ found: @autoclosure () -> String) throws(ConformanceFailure) {
+  if !condition { throw ConformanceFailure(found()) }
+}
+
+extension Device {
+  /// Ends the process at a request of the org: nothing that the run does after it is seen.
+  ///
+  /// - Parameters:
+  ///   - number: Which request, counted from 1 since the requests were forgotten.
+  ///   - afterResponse: Whether the server processes the request before.
+  public func endProcess(at number: Int, afterResponse: Bool) {
+    org.intervene { [self] seen, _ in
+      guard seen == number else { return .none }
+      let cancelled = Latch()
+      let closing = Task { await manager.close() }
+      await withTaskCancellationHandler {
+        await cancelled.pass()
+      } onCancel: {
+        cancelled.open()
+      }
+      _ = closing
+      // Cancelled, both end without a response.
+      return afterResponse ? .dropResponse : .none
+    }
+  }
+
+  /// Runs a stored sync again, or makes it; the end is not told.
+  @discardableResult
+  func complete(_ start: (SyncManager) async throws -> SyncRun) async throws -> SyncState? {
+    let run = try await start(manager)
+    return await run.lastState()
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import GRDB
+import SalesforceSDKCommon
+
+/// The contents of base64 fields as files: read by themselves, written by a multipart request.
+extension RESTService {
+  /// `/sobjects/ContentVersion/ID/VersionData`.
+  func blob(_ object: ObjectSchema, id: String, field name: String) throws -> OrgResponse {
+    guard let field = object.field(named: name), field.type == .base64 else {
+      throw ServerError.notFound()
+    }
+    try RecordWriter(transaction: transaction, object: object).existing(id)
+    let text = try String.fetchOne(
+      transaction.database,
+      sql: """
+        SELECT \(RecordTable.quoted(field.name)) FROM \(object.table.name) WHERE "Id" = ?
+        """, arguments: [id])
+    guard let text, let data = Data(base64Encoded: text) else { return .empty() }
+    return OrgResponse(status: 200, body: Array(data), contentType: "application/octet-stream")
+  }
+
+  /// The members of a create or an update: the body itself, or the JSON part of a multipart body with
+  /// its files put into their fields.
+  func members(of request: OrgRequest, for object: ObjectSchema) throws -> JSONSlice {
+    guard request.headers["content-type"]?.lowercased().hasPrefix("multipart/") == true else {
+      return try request.object()
+    }
+    let parts = try Multipart.parts(of: request)
+    guard
+      let json = parts.first(where: {
+        $0.contentType?.lowercased().contains("json") == true && $0.fileName == nil
+      })
+    else {
+      throw ServerError("INVALID_MULTIPART_REQUEST", "The multipart body has no part in JSON.")
+    }
+    var members = try JSONSlice(parsingBody: json.body)
+    for part in parts where part.fileName != nil || part.contentType?.contains("json") != true {
+      guard let field = object.field(named: part.name), field.type == .base64 else {
+        throw ServerError(
+          "INVALID_MULTIPART_REQUEST",
+          "The part \(part.name) is not the name of a field of \(object.name) that keeps a file.")
+      }
+      members = try members.setting(
+        [(key: field.name, value: .string(Data(part.body).base64EncodedString()))])
+    }
+    return members
+  }
+}

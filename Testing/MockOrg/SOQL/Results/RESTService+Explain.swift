@@ -1,0 +1,107 @@
+import GRDB
+import SalesforceSDKCommon
+
+/// `/query?explain=`: how a query would be run, in the platform's form. Which conditions count as indexed
+/// follows the platform's rules; the costs are an estimate of ours.
+extension RESTService {
+  /// Fields that the platform indexes in every object.
+  private static let indexed: Set<String> = [
+    "Id", "Name", "OwnerId", "CreatedDate", "SystemModstamp", "RecordTypeId",
+  ]
+
+  private struct Plan {
+    /// Nil for a scan of the table.
+    var field: String?
+    var cost: Double
+  }
+
+  func explain(_ text: String) throws -> OrgResponse {
+    let options = try transaction.soqlOptions()
+    let query = try SOQLQuery(compiling: text, schema: transaction.schema, options: options)
+    let statement = try SOQLParser.parse(
+      SOQLSource(text), allowsApexSyntax: options.allowsApexSyntax)
+    let object = try transaction.object(named: query.object)
+    let total = try count(object.table.name, nil, [])
+    let matching = try count(
+      query.from, query.condition, query.fromArguments + query.conditionArguments)
+    // A query is selective that finds fewer than three in ten of a large table's records.
+    let threshold = 0.3 * Double(max(total, 1000))
+    var plans = [Plan(cost: max(0.65, Double(total) / threshold))]
+    for field in Self.indexedFields(of: statement.condition, object) {
+      plans.append(Plan(field: field, cost: Double(matching) / threshold))
+    }
+    plans.sort { $0.cost < $1.cost }
+    return .json { writer in
+      writer.beginObject()
+      writer.key("plans")
+      writer.beginArray()
+      for plan in plans {
+        write(plan, of: object, matching: matching, total: total, to: &writer)
+      }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  private func count(
+    _ from: String, _ condition: String?, _ arguments: [DatabaseValue]
+  ) throws -> Int {
+    try Int.fetchOne(
+      transaction.database,
+      sql: "SELECT COUNT(*) FROM \(from)" + (condition.map { " WHERE \($0)" } ?? ""),
+      arguments: StatementArguments(arguments)) ?? 0
+  }
+
+  /// The object's own indexed fields that every record of the result is compared with.
+  private static func indexedFields(
+    of condition: SOQLCondition?, _ object: ObjectSchema
+  ) -> [String] {
+    switch condition {
+    case .and(let parts): parts.flatMap { indexedFields(of: $0, object) }
+    case .comparison(let comparison):
+      if case .field(let path) = comparison.operand, path.names.count == 1,
+        ![.notEqual, .notIn, .like, .excludes].contains(comparison.comparator),
+        let field = object.field(named: path.names[0]),
+        indexed.contains(field.name) || field.type == .reference || field.externalId || field.unique
+      {
+        [field.name]
+      } else {
+        []
+      }
+    case .semiJoin(let path, negated: false, _):
+      path.names.count == 1 ? [path.names[0]] : []
+    default: []
+    }
+  }
+
+  private func write(
+    _ plan: Plan, of object: ObjectSchema, matching: Int, total: Int, to writer: inout JSONWriter
+  ) {
+    writer.beginObject()
+    writer.key("cardinality")
+    writer.integer(plan.field == nil ? total : matching)
+    writer.key("fields")
+    writer.strings([plan.field].compactMap(\.self))
+    writer.key("leadingOperationType")
+    writer.string(plan.field == nil ? "TableScan" : "Index")
+    writer.key("notes")
+    writer.beginArray()
+    writer.beginObject()
+    writer.key("description")
+    writer.string("Not considering filter for optimization because unindexed")
+    writer.key("fields")
+    writer.strings(["IsDeleted"])
+    writer.key("tableEnumOrId")
+    writer.string(object.name)
+    writer.endObject()
+    writer.endArray()
+    writer.key("relativeCost")
+    RecordJSON.write(
+      ((plan.cost * 1000).rounded() / 1000).databaseValue, type: .double, to: &writer)
+    writer.key("sobjectCardinality")
+    writer.integer(total)
+    writer.key("sobjectType")
+    writer.string(object.name)
+    writer.endObject()
+  }
+}

@@ -1,0 +1,232 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SalesforceSDKCommon
+
+/// A request's connection, which a fault may close.
+struct OrgRequestContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  let channel: any Channel
+
+  init(source: ApplicationRequestContextSource) {
+    coreContext = CoreRequestContextStorage(source: source)
+    channel = source.channel
+  }
+}
+
+/// Turns HTTP into requests of the org and its responses into HTTP, with the faults between.
+struct OrgResponder: HTTPResponder {
+  /// The longest URI, and the longest URI with all headers.
+  private static let maxHeadBytes = 16_384
+  /// Smaller responses are sent as they are, as the platform sends them.
+  private static let leastCompressed = 1024
+
+  let org: MockOrg
+  let budget = BodyBudget()
+
+  func respond(to request: Request, context: OrgRequestContext) async throws -> Response {
+    let exchange = Exchange(
+      target: request.head.path ?? "/", channel: context.channel, start: ContinuousClock.now,
+      acceptsGzip: org.options.compressesResponses
+        && request.headers[.acceptEncoding]?.lowercased().contains("gzip") == true)
+    var headers: [String: String] = [:]
+    headers.reserveCapacity(request.headers.count)
+    for field in request.headers { headers[field.name.canonicalName] = field.value }
+    let authority = request.head.authority ?? headers["host"]
+    let origin = RequestOrigin(options: org.options)
+    if let refusal = origin.refusal(authority: authority, origin: headers["origin"]) {
+      return httpResponse(OrgResponse(refusal), method: request.method.rawValue, exchange)
+    }
+    let scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http"
+    let circumstances = MockOrg.Circumstances(
+      baseURL: org.options.instanceAddress ?? "\(scheme)://\(authority ?? "127.0.0.1")")
+    var orgRequest = OrgRequest(
+      method: request.method.rawValue, target: exchange.target, headers: headers)
+    var taken = 0
+    defer { budget.give(back: taken) }
+    let isAuthenticated = org.admits(orgRequest, circumstances)
+    let body = try await body(
+      of: request, head: orgRequest, isAuthenticated: isAuthenticated, taken: &taken)
+    switch body {
+    case .whole(let bytes): orgRequest.body = bytes
+    case .discarded: break
+    case .refused(let error):
+      return httpResponse(OrgResponse(error), method: orgRequest.method, exchange)
+    }
+    // Requests of tests and of the start page about the org are not requests of a client.
+    if orgRequest.path.isEmpty || orgRequest.path.first == ControlService.root {
+      return httpResponse(
+        await org.respond(to: orgRequest, circumstances), method: orgRequest.method, exchange)
+    }
+    if let response = Self.tooLong(exchange.target, headers) {
+      log(orgRequest, exchange, response, nil)
+      return httpResponse(response, method: orgRequest.method, exchange)
+    }
+    guard let action = org.script.action(for: orgRequest, target: exchange.target) else {
+      let response = await org.respond(to: orgRequest, circumstances)
+      log(orgRequest, exchange, response, nil)
+      return httpResponse(response, method: orgRequest.method, exchange)
+    }
+    return try await respond(orgRequest, exchange, circumstances, action)
+  }
+
+  /// The response to a request whose URI, alone or with its headers, is longer than the platform's servers
+  /// take. They look at that before they look for a session.
+  private static func tooLong(_ target: String, _ headers: [String: String]) -> OrgResponse? {
+    func refusal(_ status: Int, _ reason: String) -> OrgResponse {
+      OrgResponse(
+        status: status,
+        body: Array("<h1>Bad Message \(status)</h1><pre>reason: \(reason)</pre>".utf8),
+        contentType: "text/html;charset=iso-8859-1")
+    }
+    if target.utf8.count > maxHeadBytes { return refusal(414, "URI Too Long") }
+    let head = headers.reduce(target.utf8.count) {
+      $0 + $1.key.utf8.count + $1.value.utf8.count + 4
+    }
+    return head > maxHeadBytes ? refusal(431, "Request Header Fields Too Large") : nil
+  }
+
+  /// A request on its way through.
+  private struct Exchange {
+    let target: String
+    let channel: any Channel
+    let start: ContinuousClock.Instant
+    let acceptsGzip: Bool
+  }
+
+  // MARK: Faults
+
+  private func respond(
+    _ request: OrgRequest, _ exchange: Exchange, _ usual: MockOrg.Circumstances,
+    _ action: MockOrgFault.Action
+  ) async throws -> Response {
+    var circumstances = usual
+    switch action.kind {
+    case .status(let status, let body, let headers):
+      let response = OrgResponse(status: status, headers: headers, body: body)
+      log(request, exchange, response, action)
+      return httpResponse(response, method: request.method, exchange)
+    case .lockRows:
+      let response = Self.lockedRows(request)
+      log(request, exchange, response, action)
+      return httpResponse(response, method: request.method, exchange)
+    case .dropBefore:
+      log(request, exchange, nil, action)
+      return try await dropped(exchange)
+    case .delay(let duration): try await Task.sleep(for: duration)
+    case .expireSessions: org.expireAccessTokens()
+    case .refuseRefresh: org.revokeAllTokens()
+    case .rotateRefresh: circumstances.rotatesRefreshToken = true
+    case .shiftTime(let offset): circumstances.offset = offset
+    case .dropAfter, .truncate, .trickle, .edit: break
+    }
+    var response = await org.respond(to: request, circumstances)
+    switch action.kind {
+    case .dropAfter:
+      log(request, exchange, nil, action)
+      return try await dropped(exchange)
+    case .truncate(let bytes):
+      log(request, exchange, response, action)
+      return truncated(response, at: bytes, exchange)
+    case .trickle(let bytes, let pause):
+      log(request, exchange, response, action)
+      return trickled(response, bytes, pause)
+    case .edit(let edit): response.body = await edit(response.body)
+    default: break
+    }
+    log(request, exchange, response, action)
+    return httpResponse(response, method: request.method, exchange)
+  }
+
+  /// The response to a client whose records another transaction holds.
+  private static func lockedRows(_ request: OrgRequest) -> OrgResponse {
+    let error = ServerError(
+      "UNABLE_TO_LOCK_ROW",
+      "unable to obtain exclusive access to this record or 1 records", fields: [])
+    guard request.path.dropFirst(3).prefix(2) == ["composite", "sobjects"], request.method != "GET"
+    else { return OrgResponse(error) }
+    let count =
+      request.method == "DELETE"
+      ? (request[query: "ids"] ?? "").split(separator: ",").count
+      : (try? request.json())?["records"]?.count ?? 0
+    return .json { writer in
+      writer.beginArray()
+      for _ in 0..<count { RecordResult(error: error).write(to: &writer) }
+      writer.endArray()
+    }
+  }
+
+  /// Closes the connection; what is returned goes nowhere.
+  private func dropped(_ exchange: Exchange) async throws -> Response {
+    try await exchange.channel.close()
+    return Response(status: .serviceUnavailable)
+  }
+
+  /// Announces a whole response, writes its beginning and closes the connection.
+  private func truncated(
+    _ response: OrgResponse, at bytes: Int, _ exchange: Exchange
+  ) -> Response {
+    let part = ByteBuffer(bytes: response.body.prefix(bytes))
+    let channel = exchange.channel
+    return Response(
+      status: HTTPResponse.Status(code: response.status), headers: fields(of: response),
+      body: ResponseBody(contentLength: response.body.count) { writer in
+        try await writer.write(part)
+        try await channel.close()
+        throw CancellationError()
+      })
+  }
+
+  /// Writes a response a few bytes at a time.
+  private func trickled(_ response: OrgResponse, _ bytes: Int, _ pause: Duration) -> Response {
+    let body = response.body
+    return Response(
+      status: HTTPResponse.Status(code: response.status), headers: fields(of: response),
+      body: ResponseBody(contentLength: body.count) { writer in
+        for start in stride(from: 0, to: body.count, by: bytes) {
+          if start > 0 { try await Task.sleep(for: pause) }
+          try await writer.write(ByteBuffer(bytes: body[start..<min(start + bytes, body.count)]))
+        }
+        try await writer.finish(nil)
+      })
+  }
+
+  // MARK: Responses
+
+  private func httpResponse(_ response: OrgResponse, method: String, _ exchange: Exchange)
+    -> Response
+  {
+    var headers = fields(of: response)
+    var body = response.body
+    if exchange.acceptsGzip, body.count >= Self.leastCompressed, let gzip = Gzip.compressed(body) {
+      body = gzip
+      headers[.contentEncoding] = "gzip"
+      headers[.vary] = "Accept-Encoding"
+    }
+    return Response(
+      status: HTTPResponse.Status(code: response.status), headers: headers,
+      body: method == "HEAD" || body.isEmpty
+        ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+  }
+
+  private func fields(of response: OrgResponse) -> HTTPFields {
+    var fields = HTTPFields()
+    for header in response.headers {
+      if let name = HTTPField.Name(header.name) {
+        fields.append(HTTPField(name: name, value: header.value))
+      }
+    }
+    if !response.body.isEmpty { fields[.contentType] = response.contentType }
+    return fields
+  }
+
+  private func log(
+    _ request: OrgRequest, _ exchange: Exchange, _ response: OrgResponse?,
+    _ action: MockOrgFault.Action?
+  ) {
+    org.script.record(
+      request, target: exchange.target, status: response?.status,
+      responseBytes: response?.body.count ?? 0, date: org.options.clock.now,
+      duration: ContinuousClock.now - exchange.start, fault: action?.name)
+  }
+}

@@ -1,0 +1,331 @@
+import Foundation
+import HTTPTypes
+import SalesforceSDKCommon
+import Synchronization
+import Testing
+import TestSupport
+
+@testable import SalesforceSDKCore
+
+/// A server of an attacker, which claims the ids of a user who is logged in at another server.
+@Suite struct AccountTakeoverTests {
+  private static let genuine = "https://acme.my.salesforce.com"
+  private static let fake = "https://fake.example:8443"
+  private static let ids = "/id/00D000000000001EAA/005000000000001AAA"
+
+  /// Every way in which tokens of a new login reach the manager.
+  enum Flow: CaseIterable, Sendable {
+    case webServer, userAgent, device, assertion, clientCredentials, headless, accessToken
+    case bridge, assertionWithPage, migration
+  }
+
+  /// Serves both servers, and records what each receives.
+  private final class Network: Sendable {
+    let requests = Mutex<[TransportRequest]>([])
+    /// The members of the genuine server's next token responses.
+    let genuineTokens = Mutex<[String: String]>([:])
+
+    func sent(to server: String) -> [TransportRequest] {
+      requests.withLock { $0.filter { $0.url.absoluteString.hasPrefix(server) } }
+    }
+
+    func transport() -> ScriptedTransport {
+      ScriptedTransport { request in
+        self.requests.withLock { $0.append(request) }
+        let isFake = request.url.absoluteString.hasPrefix(fake)
+        let server = isFake ? fake : genuine
+        switch request.url.path() {
+        case "/services/oauth2/token" where form(request)["response_type"] == "device_code":
+          return TransportResponse(
+            json: """
+              {"device_code":"d","user_code":"ABCD","verification_uri":"\(fake)/x","interval":1}
+              """)
+        case "/services/oauth2/token":
+          var members = ["instance_url": server, "id": server + ids, "refresh_token": "refresh-x"]
+          if !isFake { members.merge(self.genuineTokens.withLock { $0 }) { $1 } }
+          members["access_token"] = isFake ? "fake-token" : "genuine-token"
+          return LoginServerStub.tokens(members)
+        case "/services/oauth2/authorize": return TransportResponse(json: #"{"code":"c"}"#)
+        case "/services/oauth2/singleaccess":
+          return TransportResponse(json: #"{"frontdoor_uri":"\#(server)/frontdoor"}"#)
+        case "/services/oauth2/userinfo", ids:
+          return TransportResponse(
+            json: """
+              {"user_id":"005000000000001AAA","organization_id":"00D000000000001EAA",
+              "username":"jane@example.com","preferred_username":"jane@example.com",
+              "sub":"\(server)\(ids)"}
+              """)
+        default: return TransportResponse(json: "{}")
+        }
+      }
+    }
+  }
+
+  private func account() throws -> UserAccount {
+    UserAccount(
+      identity: TestOrg.identity,
+      credentials: OAuthCredentials(
+        clientId: "client-1", redirectURI: TestOrg.app.redirectURI,
+        loginServer: try LoginServer(Self.genuine), accessToken: "access-1",
+        refreshToken: "refresh-1", instanceURL: URL(string: Self.genuine)),
+      profile: UserProfile(username: "jane@example.com"))
+  }
+
+  @Test(arguments: [(genuine, true), (fake, false)])
+  func `an account whose session was removed goes to the server that its login server names`(
+    loginServer: String, isAccepted: Bool
+  ) async throws {
+    let network = Network()
+    let persister = InMemoryAccountPersister()
+    var cleared = try account()
+    cleared.credentials.removeSession()
+    cleared.loginState = .notLoggedIn
+    try await persister.save(cleared)
+    network.genuineTokens.withLock { $0 = ["instance_url": "https://new.example"] }
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport())
+    do {
+      try await logIn(manager, .webServer, at: loginServer, network)
+      #expect(isAccepted)
+    } catch let error as AccountError {
+      #expect(error.code == .foreignServer && !isAccepted)
+    }
+    let account = try #require(await manager.account(for: TestOrg.identity))
+    #expect(
+      account.credentials.instanceURL?.absoluteString == (isAccepted ? "https://new.example" : nil))
+  }
+
+  private func bridge(_ server: String) throws -> BridgeLogin {
+    let start = PercentEncoding.encode("/services/oauth2/authorize?client_id=client-1&state=s")
+    let json: JSONObject = [
+      "frontdoor_bridge_url": .string("\(server)/secur/frontdoor.jsp?startURL=\(start)"),
+      "pkce_code_verifier": "proof",
+    ]
+    return try BridgeLogin(
+      scanned: "https://acme.example/login/qr?bridgeJson="
+        + PercentEncoding.encode(JSONValue.object(json).text))
+  }
+
+  private func logIn(
+    _ manager: UserAccountManager, _ flow: Flow, at address: String, _ network: Network
+  ) async throws {
+    let server = try LoginServer(address)
+    let app = TestOrg.app
+    let codes = ScriptedLoginPresenter { attempt in
+      _ = try await attempt.loginPage()
+      return "\(app.redirectURI)?code=x&state=\(attempt.state)"
+    }
+    switch flow {
+    case .webServer: try await manager.logIn(to: server, app: app, presenter: codes)
+    case .userAgent:
+      let tokens = ScriptedLoginPresenter { attempt in
+        let members = [
+          ("access_token", "fake-token"), ("refresh_token", "r"), ("instance_url", address),
+          ("id", address + Self.ids), ("state", attempt.state),
+        ]
+        return "\(app.redirectURI)#" + PercentEncoding.form(members.map { (name: $0, value: $1) })
+      }
+      try await manager.logIn(
+        to: server, app: app, presenter: tokens, options: LoginOptions(flow: .userAgent))
+    case .device: try await manager.logIn(to: server, app: app) { _ in }
+    case .assertion:
+      try await manager.logIn(with: .assertion(clientId: "client-1") { _ in "signed" }, to: server)
+    case .clientCredentials:
+      try await manager.logIn(
+        with: .clientCredentials(clientId: "client-1", clientSecret: "s"), to: server)
+    case .headless:
+      try await manager.logIn(
+        username: "jane@example.com", password: "geheim12", to: server, app: app)
+    case .accessToken:
+      try await manager.logIn(accessToken: "fake-token", instance: server, app: app)
+    case .bridge: try await manager.logIn(scanned: bridge(address), app: app, presenter: codes)
+    case .assertionWithPage:
+      try await manager.logIn(
+        with: .assertion(clientId: "client-1") { _ in "signed" }, to: server, app: app,
+        presenter: codes)
+    case .migration:
+      // The genuine server, or an attacker in between, names another one.
+      network.genuineTokens.withLock { $0 = ["instance_url": address] }
+      try await manager.migrate(TestOrg.identity, to: app, presenter: codes)
+    }
+  }
+
+  @Test(arguments: Flow.allCases)
+  func `a login at another server that claims the same ids never replaces the account`(
+    flow: Flow
+  ) async throws {
+    let network = Network()
+    let transport = network.transport()
+    let persister = InMemoryAccountPersister()
+    let account = try account()
+    try await persister.save(account)
+    let manager = try await UserAccountManager(
+      persister: persister, transport: transport, clock: PatientClock())
+    await #expect(throws: (any Error).self) {
+      try await logIn(manager, flow, at: Self.fake, network)
+    }
+    #expect(await manager.account(for: TestOrg.identity) == account)
+    #expect(try await persister.fetch(TestOrg.identity) == account)
+    // Nothing was revoked at the genuine server, and the next request goes there.
+    let revocations = network.sent(to: Self.genuine).filter {
+      $0.url.path() == "/services/oauth2/revoke"
+    }
+    #expect(revocations.allSatisfy { form($0)["token"] != "refresh-1" })
+    let client = RestClient(account: account, accounts: manager, transport: transport)
+    _ = try await client.send(.limits())
+    let last = try #require(network.requests.withLock { $0.last })
+    #expect(last.url.absoluteString.hasPrefix(Self.genuine))
+    #expect(last.headers[.authorization] == "Bearer access-1")
+    for request in network.sent(to: Self.fake) {
+      #expect(request.headers[.authorization] != "Bearer access-1")
+      #expect(!text(request.body).contains("refresh-1"))
+    }
+  }
+
+  @Test(arguments: Flow.allCases.filter { ![.migration, .bridge].contains($0) })
+  func `a login moves an account to a server that the caller confirmed, and to no other`(
+    flow: Flow
+  ) async throws {
+    let network = Network()
+    let persister = InMemoryAccountPersister()
+    try await persister.save(try account())
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport(), clock: PatientClock())
+    try await manager.confirmMove(
+      of: TestOrg.identity, to: try LoginServer("https://other.example"))
+    let error = await #expect(throws: AccountError.self) {
+      try await logIn(manager, flow, at: Self.fake, network)
+    }
+    #expect(error?.code == .foreignServer)
+    try await manager.confirmMove(of: TestOrg.identity, to: try LoginServer(Self.fake))
+    try await logIn(manager, flow, at: Self.fake, network)
+    #expect(
+      await manager.account(for: TestOrg.identity)?.apiURL?.absoluteString == Self.fake)
+    await #expect(throws: AccountError.self) {
+      try await manager.confirmMove(
+        of: UserAccountIdentity(userId: "005x", organizationId: "00Dx"),
+        to: try LoginServer(Self.fake))
+    }
+  }
+
+  @Test func `a login at the app's other addresses of the same org goes on as before`() async throws
+  {
+    let network = Network()
+    let persister = InMemoryAccountPersister()
+    var account = try account()
+    account.credentials.loginServer = .production
+    try await persister.save(account)
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport(), clock: PatientClock())
+    for server in [Self.genuine, "https://login.salesforce.com"] {
+      try await logIn(manager, .webServer, at: server, network)
+    }
+    #expect(
+      await manager.account(for: TestOrg.identity)?.credentials.accessToken == "genuine-token")
+  }
+
+  @Test(arguments: ["instance_url", "api_instance_url", "sfdc_community_url", "id"])
+  func `a refresh that names another server does not move the account there`(
+    member: String
+  ) async throws {
+    let network = Network()
+    let transport = network.transport()
+    let persister = InMemoryAccountPersister()
+    try await persister.save(try account())
+    let manager = try await UserAccountManager(persister: persister, transport: transport)
+    let path = member == "id" ? Self.ids : ""
+    network.genuineTokens.withLock { $0 = [member: Self.fake + path, "sfdc_community_id": "0DB1"] }
+    let refreshed = try await manager.refresh(TestOrg.identity)
+    // The tokens are the only ones that are still good.
+    #expect(refreshed.credentials.accessToken == "genuine-token")
+    #expect(refreshed.credentials.refreshToken == "refresh-x")
+    let client = RestClient(account: refreshed, accounts: manager, transport: transport)
+    _ = try await client.send(.limits())
+    try await manager.refresh(TestOrg.identity)
+    #expect(network.sent(to: Self.fake).isEmpty)
+    let elsewhere = try #require(URL(string: Self.fake + "/x"))
+    #expect(
+      !(try #require(await manager.account(for: TestOrg.identity)).credentials.owns(elsewhere)))
+  }
+
+  @Test func `the token of a refused login is revoked at the server that gave it`() async throws {
+    let network = Network()
+    let persister = InMemoryAccountPersister()
+    try await persister.save(try account())
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport(), clock: PatientClock())
+    network.genuineTokens.withLock {
+      $0 = ["sfdc_community_url": Self.fake, "sfdc_community_id": "0DB000000000001AAA"]
+    }
+    let error = await #expect(throws: AccountError.self) {
+      try await logIn(manager, .webServer, at: Self.genuine, network)
+    }
+    #expect(error?.code == .foreignServer)
+    for request in network.sent(to: Self.fake) {
+      #expect(!text(request.body).contains("refresh-x"), "\(request.url)")
+    }
+    let revoked = network.sent(to: Self.genuine)
+      .filter { $0.url.path() == "/services/oauth2/revoke" }.map { form($0)["token"] }
+    #expect(revoked == ["refresh-x"])
+  }
+
+  @Test func `a refresh whose response names another user is refused`() async throws {
+    let network = Network()
+    let persister = InMemoryAccountPersister()
+    try await persister.save(try account())
+    let manager = try await UserAccountManager(
+      persister: persister, transport: network.transport())
+    network.genuineTokens.withLock {
+      $0 = ["id": "\(Self.genuine)/id/00D000000000001EAA/005000000000002AAA"]
+    }
+    await #expect(throws: OAuthError.self) { try await manager.refresh(TestOrg.identity) }
+    #expect(
+      try await persister.fetch(TestOrg.identity)?.credentials.accessToken == "access-1")
+  }
+
+  @Test(arguments: ["user_id", "organization_id"])
+  func `an identity response about another user than its address names is refused`(
+    member: String
+  ) async throws {
+    for keeps in [false, true] {
+      var options = UserAccountManager.Options()
+      options.keepsLoginWithoutProfile = keeps
+      let stub = LoginServerStub([
+        "/services/oauth2/token": { _ in LoginServerStub.tokens() },
+        Self.ids: { _ in
+          TransportResponse(
+            json: #"{"username":"jane@example.com","\#(member)":"00X000000000009AAA"}"#)
+        },
+        "/services/oauth2/userinfo": { _ in
+          TransportResponse(
+            json: """
+              {"user_id":"005000000000001AAA","organization_id":"00D000000000001EAA",
+              "preferred_username":"jane@example.com",
+              "sub":"\(Self.genuine)/id/00D000000000001EAA/005000000000009AAA"}
+              """)
+        },
+      ])
+      let manager = try await stub.manager(stub.transport(), options: options)
+      await #expect(throws: OAuthError.self) {
+        try await manager.logIn(
+          app: TestOrg.app,
+          presenter: ScriptedLoginPresenter { "\($0.app.redirectURI)?code=x&state=\($0.state)" })
+      }
+      await #expect(throws: OAuthError.self) {
+        try await manager.logIn(
+          accessToken: "access-1", instance: try LoginServer(Self.genuine))
+      }
+      #expect(await manager.accounts.isEmpty)
+    }
+  }
+
+  @Test(arguments: [
+    "https://fake.example", "https://salesforce.com.fake.example", "https://fakesalesforce.com",
+    "https://fake.example%2f.salesforce.com", "https://acme.my.salesforce.com:8443",
+    "https://-.salesforce.com", "http://127.0.0.1:8080",
+  ])
+  func `a scanned login leads to the platform alone`(server: String) throws {
+    #expect(throws: OAuthError.self) { try bridge(server) }
+    #expect(throws: Never.self) { try bridge(Self.genuine) }
+  }
+}
