@@ -14,7 +14,7 @@ import TestSupport
     userId: "005000000000002AAA", organizationId: "00D000000000001EAA")
 
   @Test(.covers("CO-84.1", "CO-8.1", "CO-37.1", "CO-113.1", "BX-5.1"))
-  func `a logout erases data, account and token, and touches nobody else`()
+  func `a logout erases data, account and token, and touches no other account`()
     async throws
   {
     let org = TestOrg()

@@ -182,7 +182,7 @@ import Testing
       """
 
     @Test(.covers("CO-22"))
-    func `what the file says beside tokens reaches the account`() async throws {
+    func `what the file says apart from tokens reaches the account`() async throws {
       let stub = LoginServerStub([
         "/shop/services/oauth2/token": { _ in LoginServerStub.tokens(without: ["id"]) }
       ])

@@ -49,7 +49,7 @@ struct LogBindingTests {
     try store.close()
   }
 
-  @Test func `an older log of the store is refused, beside a log and where there is none`() throws {
+  @Test func `an older WAL of the store is refused, whether or not there is another`() throws {
     let first = try folder.stored(at: try crashed(as: "first"))
     let second = try folder.stored(at: try crashed(as: "second"))
     let closed = try folder.stored(at: folder.store)
@@ -134,7 +134,7 @@ struct LogBindingTests {
     }
   }
 
-  @Test func `readers beside a writer that begins log after log open every time`() async throws {
+  @Test func `readers open every time while a writer begins one WAL after another`() async throws {
     var options = StoreDatabaseOptions()
     options.checkpointPages = 4
     options.checkpointInterval = 8 << 10

@@ -99,7 +99,7 @@ struct LogReplayTests {
     try whole.close()
   }
 
-  @Test func `an older database is refused beside the newer files`() async throws {
+  @Test func `an older database is refused with newer files`() async throws {
     let older = try await makeStore()
     var store = try await open()
     try await update(store, 5..<8)
