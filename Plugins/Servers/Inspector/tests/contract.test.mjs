@@ -196,10 +196,9 @@ test("the contract", async (t) => {
     const { indexes } = large;
     const path = indexes.find(({ type }) => type === "string").path;
     const sample = (await api.get(`${entries}?at=0.3&limit=1&columns=${path}`)).entries[0];
-    const start = performance.now();
     const found = await api.get(`${entries}?search=${encodeURIComponent(sample.values[0])}&path=${path}&match=exact&order=${path}`);
     assert.ok(found.entries.some(({ id }) => id === sample.id));
-    assert.ok(found.scanned < 600, `${found.scanned} entries read in ${performance.now() - start} ms`);
+    assert.ok(found.scanned < 600, `${found.scanned} entries read`);
     isError(await api.call("GET", `${entries}?search=x&path=no.such.path&match=prefix`), 422, "notIndexed");
   });
 

@@ -64,26 +64,17 @@ test("entries", { skip }, async (t) => {
   const { browser } = page;
   const accounts = page.address(`soup/${page.soup("accounts")}`);
 
-  await t.test("1,000,000 entries open in under a second, a page takes under 100 ms", async () => {
-    const times = [];
-    for (let round = 0; round < 3; round++) {
-      await page.go("#/stores");
-      times.push(await browser.evaluate(`new Promise((resolve) => {
-        const start = performance.now();
-        location.hash = ${JSON.stringify(accounts)};
-        const look = () => document.querySelector(${JSON.stringify(rows)}) ? resolve(performance.now() - start) : requestAnimationFrame(look);
-        look();
-      })`));
-      await page.ready();
-    }
-    assert.ok(Math.min(...times) < 1000, `opened in ${times.map(Math.round)} ms`);
-    const pages = [];
+  await t.test("1,000,000 entries open with one page, and a place in them costs that page and its neighbours", async () => {
+    const requests = () => page.server.log.filter((line) => line.includes("/entries")).length;
+    await page.go(accounts);
+    await browser.waitFor(`document.querySelector(${JSON.stringify(rows)})`);
+    const opening = requests();
+    assert.ok(opening <= 2, `${opening} requests`);
     for (const part of [200, 400, 600, 800]) {
       await browser.evaluate(`(() => { const slider = document.querySelector("[type=range]"); slider.value = ${part}; slider.dispatchEvent(new Event("input")); })()`);
       await browser.waitFor(`document.querySelector(${JSON.stringify(rows)}).cells[0].innerText === "${part * 1000 + 1}"`);
-      pages.push(await browser.evaluate("performance.getEntriesByType('resource').at(-1).duration"));
     }
-    assert.ok(Math.min(...pages) < 100, `pages in ${pages.map(Math.round)} ms`);
+    assert.ok(requests() <= opening + 4 * 5, `${requests() - opening} requests for four places`);
   });
 
   await t.test("only the rows in sight are elements", async () => {
@@ -132,9 +123,13 @@ test("entries", { skip }, async (t) => {
     await browser.waitFor("/\\d+ found, \\d+ entries read/.test(document.querySelector('.status').innerText)");
     assert.ok((await page.texts(rows)).every((text) => text.includes("Onyx Marine")));
     await page.set("in", "");
+    // The first response comes and the second does not: the search is under way on the fastest machine, too.
+    let requests = 0;
+    page.server.settings.slow = (address) => (address.includes("search=there") && ++requests > 1 ? 60_000 : 0);
     await page.set("Search", "there is no such text");
     await browser.waitFor("/Searched [\\d,]+ of 1,000,000, 0 found/.test(document.querySelector('.status').innerText)");
     await page.press("Stop");
+    page.server.settings.slow = 0;
     await page.set("Search", "001000000000321AAA");
     await browser.waitFor(`document.querySelector(${JSON.stringify(rows)})?.innerText.startsWith("321")`);
   });

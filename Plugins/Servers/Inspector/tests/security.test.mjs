@@ -142,13 +142,11 @@ test("large and exact values", { skip }, async (t) => {
   };
 
   await t.test("a text of 10 MB comes in parts", async () => {
-    const start = Date.now();
     await open("attachments", 1);
     await browser.waitFor("document.querySelector('.rest button')?.innerText === '4,096 of 10,485,760 characters shown. Show more'");
     await browser.evaluate("document.querySelector('.rest button').click()");
     await browser.waitFor("document.querySelector('.rest button').innerText.startsWith('69,632 of')");
     assert.equal(await browser.evaluate("document.querySelector('.rest pre').innerText.length"), 69_632);
-    assert.ok(Date.now() - start < 10_000);
   });
 
   await t.test("a list of 5,000 items opens by parts, an entry beyond the limit is offered as a file", async () => {

@@ -3,6 +3,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import http from "node:http";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { exactText } from "../../www/data/exact.js";
 import { makeActivity } from "./activity.mjs";
@@ -34,7 +35,7 @@ function same(left, right) {
  * Starts a server.
  *
  * Options: `entries` (of the large soup), `access` ("readWrite" or "readOnly"), `state` of the default store ("locked",
- * "damaged", "missing", "owned"), `slow` (milliseconds that each response takes longer), `failing` (a pattern of paths
+ * "damaged", "missing", "owned"), `slow` (milliseconds that each response takes longer, or a function that says so for an address), `failing` (a pattern of paths
  * that fail), `live` (syncs and logs that come by themselves), `steps` (of a run of a sync), `port`, `limits`.
  */
 export async function startInspector(options = {}) {
@@ -80,7 +81,9 @@ export async function startInspector(options = {}) {
 
   async function respond(request, response, segments, parameters) {
     try {
-      if (settings.slow) await new Promise((done) => setTimeout(done, settings.slow));
+      const delay = typeof settings.slow === "function" ? settings.slow(request.url) : settings.slow;
+      // A delay that is left over does not keep the process alive.
+      if (delay) await setTimeout(delay, undefined, { ref: false });
       if (settings.failing?.test(request.url)) throw fault("io", "The system refused to read the store.", "Retry; if it stays so, check the disk.");
       const result = await api(request, response, segments, parameters, () => body(request));
       if (result === undefined) return;
