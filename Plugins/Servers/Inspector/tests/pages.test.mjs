@@ -125,8 +125,15 @@ test("entries", { skip }, async (t) => {
     await page.set("in", "");
     // The first response comes and the second does not: the search is under way on the fastest machine, too.
     let requests = 0;
-    page.server.settings.slow = (address) => (address.includes("search=there") && ++requests > 1 ? 60_000 : 0);
+    const held = new Promise((resolve) => {
+      page.server.settings.slow = (address) => {
+        if (!address.includes("search=there") || ++requests === 1) return 0;
+        resolve();
+        return 60_000;
+      };
+    });
     await page.set("Search", "there is no such text");
+    await held;
     await browser.waitFor("/Searched [\\d,]+ of 1,000,000, 0 found/.test(document.querySelector('.status').innerText)");
     await page.press("Stop");
     page.server.settings.slow = 0;
