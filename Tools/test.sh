@@ -52,6 +52,9 @@ Tools/Scripts/troubleshooting.py --check
 step "build"
 swift build --build-tests
 
+step "what the libraries compile on Apple systems only"
+Tools/Scripts/apple-check.py
+
 # A machine without Chromium says that this was not tried.
 step "a login in a real browser"
 Tools/Scripts/browser-login.py --if-there
