@@ -10,7 +10,7 @@ import TestSupport
   @Test(
     .covers("MS-200", "BX-64", "BX-59.1"),
     arguments: [(SyncMergeMode.overwrite, 5), (.leaveIfChanged, 6)])
-  func `a thousand edited records go up in five requests, six with conflict detection`(
+  func `a thousand edited records are uploaded in five requests, six with conflict detection`(
     mode: SyncMergeMode, requests: Int
   ) async throws {
     try await FieldDevice.with { device in

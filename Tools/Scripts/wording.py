@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Finds words that Docs/Language.md rules out.
 
-    Tools/Scripts/wording.py --check            the Markdown pages; fails if a page has such a word
-    Tools/Scripts/wording.py --swift FOLDER...  comments and string literals of Swift files, with a count at the end
+    Tools/Scripts/wording.py --check
 
-Code in Markdown (blocks and spans) is not searched. A word that is right in one place only, as in a quotation, belongs
+It searches the Markdown pages, the tables of requirements, comments and string literals of Swift files, and the names
+of tests. Code in Markdown (blocks and spans) and in interpolations is not searched. A word that is right in one place only, as in a quotation, belongs
 into `allowed` below.
 """
 
@@ -27,7 +27,6 @@ pattern = re.compile(r"\b(?:" + "|".join(words) + r")\b", re.I)
 
 # Pages that quote the words, are generated, or keep another vocabulary; and single lines.
 skipped = ["Docs/Language.md"]
-generated = re.compile(r"Docs/Conformance/(?!mock-org)")
 allowed = {
     "Docs/Guides/Mock-org.md": ["A client that insists on https"],
 }
@@ -41,21 +40,37 @@ def pages():
 
 def prose(text):
     """The text with its code blanked, line by line."""
-    blank = lambda match: re.sub(r"[^\n]", " ", match[0])
-    text = re.sub(r"^```.*?^```", blank, text, flags=re.M | re.S)
-    text = re.sub(r"^    .*$", blank, text, flags=re.M)
-    text = re.sub(r"\]\([^)]*\)", blank, text)
-    return re.sub(r"`[^`\n]*`", blank, text)
+    text = re.sub(r"^```.*?^```", blanked, text, flags=re.M | re.S)
+    text = re.sub(r"^    .*$", blanked, text, flags=re.M)
+    text = re.sub(r"\]\([^)]*\)", blanked, text)
+    return re.sub(r"`[^`\n]*`", blanked, text)
 
 
-def swift(text):
+def blanked(match):
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def comments_and_literals(text):
     """Comments and string literals, line by line."""
     kept = []
-    for line in text.splitlines():
-        comment = re.search(r"//.*", line)
+    is_inside = False
+    for line in re.sub(r"\\\((?:[^()\n]|\([^()\n]*\))*\)", blanked, text).splitlines():
+        if is_inside or line.count('"""') == 1:
+            kept.append(line)
+            is_inside ^= line.count('"""') == 1
+            continue
+        comment = re.search(r"(?<![:\"/])//.*", line)
         literals = re.findall(r'"(?:[^"\\]|\\.)*"', line)
         kept.append(" ".join(literals + ([comment[0]] if comment else [])))
     return "\n".join(kept)
+
+
+def test_names(text):
+    return "\n".join(" ".join(re.findall(r"(?:func|struct) `([^`]*)`", line)) for line in text.splitlines())
+
+
+def swift_files(*folders):
+    return [path for folder in folders for path in sorted((root / folder).rglob("*.swift"))]
 
 
 def search(path, text):
@@ -72,13 +87,13 @@ def search(path, text):
 
 
 def main():
-    if sys.argv[1:2] == ["--swift"]:
-        paths = [p for folder in sys.argv[2:] for p in sorted((root / folder).rglob("*.swift"))]
-        found = sum(search(path, swift(path.read_text())) for path in paths)
-        print(f"{found} words in {len(paths)} files")
-        return 0
-    checked = [path for path in pages() if not generated.match(str(path.relative_to(root)))]
-    return 1 if sum(search(path, prose(path.read_text())) for path in checked) else 0
+    found = sum(search(path, prose(path.read_text())) for path in pages())
+    found += sum(search(path, path.read_text()) for path in sorted((root / "Docs/Conformance").glob("*.json")))
+    for path in swift_files("Modules", "Plugins", "Testing", "Tools", "Docs/Examples"):
+        found += search(path, comments_and_literals(path.read_text()))
+    for path in swift_files("Tests"):
+        found += search(path, test_names(path.read_text()))
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

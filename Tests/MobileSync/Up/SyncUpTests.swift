@@ -401,7 +401,7 @@ import TestSupport
   // MARK: Stop
 
   @Test(.covers("MS-194", "BX-74.1", "MS-54", "MS-334"))
-  func `a stop completes the batch on its way, and the rest goes up later`()
+  func `a stop completes the batch that is being sent, and the rest is uploaded later`()
     async throws
   {
     let (org, device, ids) = try await synced(3)

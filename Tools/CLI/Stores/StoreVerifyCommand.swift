@@ -40,7 +40,7 @@ struct StoreAcceptLossCommand: AsyncParsableCommand {
     commandName: "accept-loss",
     abstract: "Open a store again whose write-ahead log is missing, cut or exchanged.",
     discussion: """
-      The transactions that the log held are lost for good. What is found of it is kept beside the
+      The transactions that the log held are lost for good. What is found of it is kept next to the
       database, and each check names it until it is removed. A store whose log is whole stays as it is.
       Prints what a check finds afterwards; ends with 1 if a page, index or entry is damaged.
       Example: fieldforce store accept-loss --store orders

@@ -84,7 +84,7 @@ public struct CustomersUpTarget: SyncUpTarget, UnacknowledgedCreateFinding, Equa
     of records: [SyncUpRecord], in context: SyncContext
   ) async throws -> [RemoteDate] {
     let ids = records.map { $0.id ?? "" }
-    let json = try await answer("/dates", CustomersEndpoint.list("ids", ids), in: context)
+    let json = try await customers(at: "/dates", CustomersEndpoint.list("ids", ids), in: context)
     return ids.map { id in
       guard let date = json[id]?.string else { return .gone }
       return SalesforceDate.parse(date).map { .modified($0.milliseconds) } ?? .unknown
@@ -95,20 +95,20 @@ public struct CustomersUpTarget: SyncUpTarget, UnacknowledgedCreateFinding, Equa
     for lost: [UnacknowledgedCreate], in context: SyncContext
   ) async throws -> [[String]] {
     let keys = lost.map { $0.record.id ?? "" }
-    let json = try await answer("/made", CustomersEndpoint.list("keys", keys), in: context)
+    let json = try await customers(at: "/made", CustomersEndpoint.list("keys", keys), in: context)
     return keys.map { key in json[key]?.string.map { [$0] } ?? [] }
   }
 
-  /// A response of the form `{"asked for": "answer", …}`. Any other must not pass for "there is none": a
-  /// customer would be taken for gone, or be made twice.
-  private func answer(
-    _ path: String, _ body: [UInt8], in context: SyncContext
+  /// A response of the form `{key: value, …}`, with the keys of the request. Any other must not pass for
+  /// "there is none": a customer would be taken for gone, or be made twice.
+  private func customers(
+    at path: String, _ body: [UInt8], in context: SyncContext
   ) async throws -> JSONSlice {
     let request = CustomersEndpoint.post(path, body)
     let json = try await context.json(for: request)
     guard json.kind == .object else {
       throw SyncContext.unexpectedForm(
-        json, of: request, expected: "an object with an answer for each")
+        json, of: request, expected: "an object with a value for each key")
     }
     return json
   }
