@@ -101,6 +101,12 @@ struct AccountServiceTests {
       #expect(!FeatureMarkers.shared.text.contains("QQ"))
       _ = try await page.value(
         "com.salesforce.sdkinfo", "registerAppFeature", ["feature": ""])
+      for wrong in ["a b", "é", "\r\nX: y", "\u{0}", String(repeating: "x", count: 33)] {
+        #expect(
+          try await page.failure(
+            "com.salesforce.sdkinfo", "registerAppFeature", ["feature": .string(wrong)]
+          ).contains("feature"))
+      }
     }
   }
 

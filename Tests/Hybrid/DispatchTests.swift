@@ -199,7 +199,7 @@ struct DispatchTests {
 
   @Test
   func `5,000 seeded mutations of frames each get at most one response`() async throws {
-    let seed = UInt64.random(in: 0..<1_000_000)
+    let seed = Effort.seed(.random(in: 0..<1_000_000))
     var random = SeededGenerator(seed: seed)
     let bridge = try HybridBridge(plugins: [Echo()])
     let page = try Page(bridge)
@@ -207,7 +207,7 @@ struct DispatchTests {
       #"{"id":12,"service":"echo","action":"echo","args":["pluginSDKVersion:14.0.0",{"a":[1,"é"]}]}"#
         .utf8)
     var accepted = 0
-    for _ in 0..<5_000 {
+    for _ in 0..<Effort.times(5_000) {
       var frame = original
       for _ in 0...Int.random(in: 0..<3, using: &random) {
         let at = Int.random(in: 0..<frame.count, using: &random)

@@ -34,9 +34,21 @@ public struct SDKInfoPlugin: HybridPlugin {
     }
   }
 
+  /// The longest code of a feature. All codes are a part of each request's user agent.
+  private static let maxFeatureBytes = 32
+
   /// The feature of a call; nil for an empty one, which means nothing.
   private func feature(_ call: HybridCall) throws(HybridError) -> String? {
     guard let feature = try call.message.text("feature"), !feature.isEmpty else { return nil }
+    guard feature.utf8.count <= Self.maxFeatureBytes,
+      feature.unicodeScalars.allSatisfy({
+        $0 == "_" || $0.isASCII && $0.properties.isAlphabetic || ("0"..."9").contains($0)
+      })
+    else {
+      throw call.message.invalid(
+        "feature",
+        "a code of at most \(Self.maxFeatureBytes) ASCII letters, digits and underscores")
+    }
     return feature
   }
 }
