@@ -7,6 +7,8 @@ struct RowMerge: Sendable {
   let names: RecordNames
   let syncId: Int64
   let time: Int64
+  /// The merge mode that its conflicts name.
+  var mergeMode = SyncMergeMode.mergeFields
 
   /// The server's side of a record.
   enum Theirs: Sendable {
@@ -118,7 +120,7 @@ struct RowMerge: Sendable {
   ) -> SyncConflict {
     SyncConflict(
       soupName: soupName, entryId: pair.entryId, recordId: pair.id, kind: kind, fields: fields,
-      syncId: syncId, time: time, names: names, theirs: theirs)
+      syncId: syncId, mergeMode: mergeMode, time: time, names: names, theirs: theirs)
   }
 
   /// A base with some of its fields as the server has them.

@@ -20,9 +20,12 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
   let latest: Int64
   /// The same of children.
   let latestOfChildren: Int64
+  /// The ids of records that are deleted on the server.
+  let deleted: [String]
   let totalSize: Int?
   let completeUntil: Int64?
   let targetState: JSONObject?
+  let checkpoint: JSONObject?
   let next: Cursor?
 
   /// Looks through a page.
@@ -51,9 +54,11 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
     }
     self.latest = latest(false)
     latestOfChildren = latest(true)
+    deleted = page.deleted
     totalSize = page.totalSize
     completeUntil = page.completeUntil
     targetState = page.targetState
+    checkpoint = page.checkpoint
     next = page.next
   }
 

@@ -102,7 +102,7 @@ struct GhostCleaning: Sendable {
   }
 
   /// The ids of records at a place that have dirty children.
-  private func parentsOfEdits(
+  func parentsOfEdits(
     _ index: Int, _ layout: DownloadLayout, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> Set<String> {
     var parents: Set<String> = []
@@ -192,7 +192,7 @@ struct GhostCleaning: Sendable {
   /// Ends this sync's part in records: those that no other sync has go, the others stay with those.
   ///
   /// - Returns: How many were removed.
-  private func release(
+  func release(
     _ ids: ArraySlice<String>, _ records: SoupRecords, in transaction: borrowing StoreTransaction
   ) throws -> Int {
     if ids.isEmpty { return 0 }

@@ -37,6 +37,9 @@ struct SyncDownRun: Sendable {
 
     let due = try await writer.skipped.due(in: context.store)
     let own = sync.options.start(after: sync.maxTimeStamp)
+    var context = context
+    // From a checkpoint on, what was skipped before it would not come.
+    context.checkpoint = due.keys.isEmpty ? sync.checkpoint : nil
     let first = try await Self.first(
       of: target, layout, since: due.since.map { min($0, own) } ?? own, in: context)
     let isWorking = machine.begin(
@@ -49,54 +52,67 @@ struct SyncDownRun: Sendable {
     }
 
     guard let first else { return try await writer.skipped.remove(due.keys, in: context.store) }
-    var skippedAgain: Set<String> = []
-    try await BulkInsertSoup.with(
-      writer, expected: machine.totalSize, in: context.store
-    ) { fresh in
-      var pages = PageSaving(writer: writer, fresh: fresh)
-      try await save(from: first, of: target, layout, &machine, &sync, &pages)
-      skippedAgain = pages.skipped
+    let deletions = try await PageDeletions(
+      GhostCleaning(context: context, uses: uses), layout, sync, time: now())
+    var pages = PageSaving(
+      context: context, writer: writer, deletions: deletions, targetState: sync.targetState)
+    // Pages without records come while the server is still at work; how many records there are is known after them.
+    let filled = try await save(from: first, of: target, layout, &machine, &sync, &pages) {
+      page, machine in page.count == 0 && page.totalSize == nil && machine.totalSize < 0
     }
-    try await writer.skipped.remove(due.keys.subtracting(skippedAgain), in: context.store)
+    try await BulkInsertSoup.with(
+      writer, expected: max(machine.totalSize, filled?.totalSize ?? -1), in: context.store
+    ) { fresh in
+      pages.fresh = fresh
+      _ = try await save(from: filled, of: target, layout, &machine, &sync, &pages) { _, _ in true }
+    }
+    machine.end(latestOfChildren: pages.latestOfChildren)
+    sync.maxTimeStamp = machine.maxTimeStamp
+    sync.targetState = pages.targetState
+    try await writer.skipped.remove(due.keys.subtracting(pages.skipped), in: context.store)
   }
 
-  /// What writes the pages of a run.
+  /// What writes the pages of a run, and what is known from those that are written.
   private struct PageSaving {
+    let context: SyncContext
     let writer: PageWriter
+    let deletions: PageDeletions
     /// The soup, as long as it has nothing but what this run has brought.
     var fresh: BulkInsertSoup?
     /// The keys of records that were skipped.
     var skipped: Set<String> = []
-  }
-
-  /// Saves a page and those that follow.
-  private func save<Target: SyncDownTarget>(
-    from first: DownloadedPage<Target.Cursor>, of target: Target, _ layout: DownloadLayout,
-    _ machine: inout SyncDownMachine, _ sync: inout SyncState, _ pages: inout PageSaving
-  ) async throws {
-    var page: DownloadedPage<Target.Cursor>? = first
     var isFirst = true
     var latestOfChildren: Int64 = -1
     var cursors = CircleDetector<AnyHashable>()
-    var targetState = sync.targetState
-    while let current = page {
-      let isCircle = cursors.returns(toCursor: current.next)
+    var targetState: JSONObject?
+  }
+
+  /// Saves a page and those that follow, as long as `condition` holds.
+  ///
+  /// - Returns: The first page that is not saved; nil if there is none.
+  private func save<Target: SyncDownTarget>(
+    from first: DownloadedPage<Target.Cursor>?, of target: Target, _ layout: DownloadLayout,
+    _ machine: inout SyncDownMachine, _ sync: inout SyncState, _ pages: inout PageSaving,
+    while condition: (DownloadedPage<Target.Cursor>, SyncDownMachine) -> Bool
+  ) async throws -> DownloadedPage<Target.Cursor>? {
+    var page = first
+    while let current = page, condition(current, machine) {
+      let isCircle = pages.cursors.returns(toCursor: current.next)
+      let context = pages.context
       async let next = isCircle ? nil : Self.page(after: current, of: target, layout, in: context)
       // The first page's count is known already; a later page may correct it.
       let effect = machine.page(
         count: current.count, latest: current.latest,
-        total: isFirst ? nil : current.totalSize, completeUntil: current.completeUntil)
-      isFirst = false
-      latestOfChildren = max(latestOfChildren, current.latestOfChildren)
-      if let state = current.targetState { targetState = state.isEmpty ? nil : state }
+        total: pages.isFirst ? nil : current.totalSize, completeUntil: current.completeUntil)
+      pages.isFirst = false
+      pages.latestOfChildren = max(pages.latestOfChildren, current.latestOfChildren)
+      if let state = current.targetState { pages.targetState = state.isEmpty ? nil : state }
       sync = try await save(current, effect, machine, sync, &pages)
       if effect.progress != nil { report(sync) }
       if isCircle { throw PageTrail<String>.circle }
       page = try await next
     }
-    machine.end(latestOfChildren: latestOfChildren)
-    sync.maxTimeStamp = machine.maxTimeStamp
-    sync.targetState = targetState
+    return page
   }
 
   /// Saves a page and what it changes in the sync's state, in one transaction.
@@ -109,11 +125,16 @@ struct SyncDownRun: Sendable {
     changed.totalSize = machine.totalSize
     if let maxTimeStamp = effect.maxTimeStamp { changed.maxTimeStamp = maxTimeStamp }
     if let progress = effect.progress { changed.progress = progress }
+    if let checkpoint = page.checkpoint {
+      changed.checkpoint = checkpoint.isEmpty ? nil : checkpoint
+    }
     if page.count > 0 { changed.isProvisional = false }
     let state = changed
+    let deletions = pages.deletions
     let finish: @Sendable (borrowing StoreTransaction) throws -> Void = { transaction in
       // Looked at again now that the writer is ours: nothing is written after a stop.
       try context.signal.check()
+      if !page.deleted.isEmpty { try deletions.apply(page.deleted, in: transaction) }
       if state != sync { try SyncStateStore.save(state, in: transaction) }
     }
     let writer = pages.writer

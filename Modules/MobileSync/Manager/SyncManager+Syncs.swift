@@ -83,6 +83,7 @@ extension SyncManager {
     if fields == nil {
       sync.maxTimeStamp = -1
       sync.targetState = nil
+      sync.checkpoint = nil
     }
     sync.fieldsToBackfill = fields ?? []
     sync.backfilledTarget = sync.fieldsToBackfill.isEmpty ? nil : backfilled

@@ -30,6 +30,9 @@ public struct SyncState: Sendable, Equatable {
   /// What the target keeps between runs, see ``SyncPage/targetState``; nil if nothing. JSON key `targetState`; it is
   /// ours and not the platform's.
   public internal(set) var targetState: JSONObject?
+  /// Up to where the target has read the server's changes, see ``SyncPage/checkpoint``; nil if it says nothing. JSON
+  /// key `checkpoint`; it is ours and not the platform's.
+  public internal(set) var checkpoint: JSONObject?
   /// Merge mode and field list.
   public let options: SyncOptions
   /// Whether the sync was created by a call that also ran it, and no run has moved a record yet: the next
@@ -103,6 +106,7 @@ public struct SyncState: Sendable, Equatable {
     fieldsToBackfill = json["backfill"]?.elements.compactMap(\.string) ?? []
     backfilledTarget = json["backfilled"]?.value.object
     targetState = json["targetState"]?.value.object
+    checkpoint = json["checkpoint"]?.value.object
   }
 
   /// The stored form.
@@ -127,6 +131,7 @@ public struct SyncState: Sendable, Equatable {
       if let backfilledTarget { object["backfilled"] = .object(backfilledTarget) }
     }
     if let targetState { object["targetState"] = .object(targetState) }
+    if let checkpoint { object["checkpoint"] = .object(checkpoint) }
     return object
   }
 

@@ -53,6 +53,12 @@ public struct SyncContext: Sendable {
   /// What the target of this sync has kept for its next run, see ``SyncPage/targetState``; nil if nothing.
   public internal(set) var targetState: JSONObject?
 
+  /// The ``SyncPage/checkpoint`` of the last page that was saved, in whatever run that was; nil if there is none.
+  ///
+  /// It is nil, too, in a run that has to bring records again which an earlier one skipped because of unsynced
+  /// edits: a target that reads changes from a checkpoint on starts over then.
+  public internal(set) var checkpoint: JSONObject?
+
   let sender: any SyncRequestSender
   let signal: StopSignal
   /// What the responses say of the server's time.

@@ -58,6 +58,12 @@ public struct SyncPage<Cursor: Sendable>: Sendable {
   /// The records as the server wrote them. Each must be a JSON object that holds the target's id
   /// field. Of two records with the same id the later wins.
   public let records: [JSONSlice]
+  /// The ids of records that the server has deleted, or no longer returns for this sync.
+  ///
+  /// They are applied before ``records``, in the same transaction: a clean entry is removed, unless another sync
+  /// has brought it too; an edited one stays, with a ``SyncConflict`` of kind ``SyncConflict/Kind/deletedThere``;
+  /// one that was deleted locally is removed. Ids that no soup of the sync has are ignored.
+  public let deleted: [String]
   /// How many records the run has in all, if this page tells; the engine takes the latest word.
   public let totalSize: Int?
   /// Up to when the run's records are complete, in milliseconds since 1970: its watermark goes no further,
@@ -70,18 +76,26 @@ public struct SyncPage<Cursor: Sendable>: Sendable {
   /// the watermark once the run is done, and not if it stops or fails. nil: nothing changes; empty: the target
   /// keeps nothing. The last page that names a state wins.
   public let targetState: JSONObject?
+  /// Where the server's changes are read up to once this page is saved, such as a delta token or the id of a job:
+  /// stored in the page's transaction, so that a run that stops, fails or is killed leaves the one of its last
+  /// page. The next run finds it in ``SyncContext/checkpoint``. nil: the one before stays; empty: there is none
+  /// any more. The engine does not read it.
+  public let checkpoint: JSONObject?
   /// What leads to the next page; nil on the last one. An empty page is not the end.
   public let next: Cursor?
 
   /// Makes a page.
   public init(
-    records: [JSONSlice], totalSize: Int? = nil, completeUntil: Int64? = nil,
-    targetState: JSONObject? = nil, next: Cursor?
+    records: [JSONSlice], deleted: [String] = [], totalSize: Int? = nil,
+    completeUntil: Int64? = nil, targetState: JSONObject? = nil, checkpoint: JSONObject? = nil,
+    next: Cursor?
   ) {
     self.records = records
+    self.deleted = deleted
     self.totalSize = totalSize
     self.completeUntil = completeUntil
     self.targetState = targetState
+    self.checkpoint = checkpoint
     self.next = next
   }
 }
