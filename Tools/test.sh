@@ -48,12 +48,16 @@ step "links, words and error codes of the pages"
 Tools/Scripts/links.py --check
 Tools/Scripts/wording.py --check
 Tools/Scripts/troubleshooting.py --check
+Tools/Scripts/site.py --check
 
 step "build"
 swift build --build-tests
 
 step "what the libraries compile on Apple systems only"
 Tools/Scripts/apple-check.py
+
+step "documentation site"
+Tools/docs.sh --skip-build
 
 # A machine without Chromium says that this was not tried.
 step "a login in a real browser"

@@ -19,7 +19,7 @@ public final class ReactBridge: Sendable {
 
   /// Connects to a bridge that has the modules.
   ///
-  /// - Throws: ``HybridError`` `closed`.
+  /// - Throws: `HybridError` `closed`.
   public init(_ bridge: HybridBridge) throws(HybridError) {
     session = try bridge.connect { [calls] in calls.receive($0) }
     let (stream, frames) = AsyncStream.makeStream(of: (id: Int64, frame: [UInt8]).self)

@@ -1,6 +1,6 @@
 public import SalesforceHybridSDK
 
-/// The native modules that `react-native-force` calls, as services of a ``HybridBridge``.
+/// The native modules that `react-native-force` calls, as services of a `HybridBridge`.
 ///
 /// Each module has its name on iOS and its name on Android. A method takes one object and gets one response, as a
 /// call of any other service; what the methods mean is the same as for pages.

@@ -28,7 +28,7 @@ public struct BriefcaseObjectInfo: Sendable, Equatable {
 
   /// Reads the JSON form.
   ///
-  /// - Throws: ``SyncError`` `invalidTarget`, naming the missing key.
+  /// - Throws: `SyncError` `invalidTarget`, naming the missing key.
   public init(json: JSONObject) throws(SyncError) {
     self.init(
       sobjectType: try json.requiredSyncObjectType(),

@@ -11,7 +11,7 @@ public import SalesforceSDKCore
 /// print(response.text)
 /// ```
 ///
-/// Every call throws ``ModelsError`` for what the service refuses, and else what ``RestClient/send(_:)``
+/// Every call throws ``ModelsError`` for what the service refuses, and else what `RestClient.send(_:)`
 /// throws. Requests are not free, so a lost response is never requested again.
 public struct ModelsClient: Sendable {
   private let client: RestClient
@@ -19,7 +19,7 @@ public struct ModelsClient: Sendable {
 
   /// Makes a client for the account that `client` belongs to.
   ///
-  /// - Throws: ``RestError`` `invalidRequest` if the login named no server for these services.
+  /// - Throws: `RestError` `invalidRequest` if the login named no server for these services.
   public init(client: RestClient, account: UserAccount) throws(RestError) {
     guard let host = account.credentials.apiInstanceURL else {
       throw RestError(
@@ -33,7 +33,7 @@ public struct ModelsClient: Sendable {
   /// Continues a conversation.
   ///
   /// - Parameter model: The model's API name.
-  /// - Throws: ``RestError`` `invalidRequest` if the model has no name.
+  /// - Throws: `RestError` `invalidRequest` if the model has no name.
   public func chatGenerations(
     model: String, messages: [ChatMessage], localization: ModelLocalization? = nil,
     tags: JSONObject? = nil
@@ -47,7 +47,7 @@ public struct ModelsClient: Sendable {
   /// Returns the response to a prompt.
   ///
   /// - Parameter model: The model's API name.
-  /// - Throws: ``RestError`` `invalidRequest` if the model has no name.
+  /// - Throws: `RestError` `invalidRequest` if the model has no name.
   public func generations(
     model: String, prompt: String, localization: ModelLocalization? = nil, tags: JSONObject? = nil
   ) async throws -> Generation {
@@ -60,7 +60,7 @@ public struct ModelsClient: Sendable {
   /// Turns texts into vectors, one for each.
   ///
   /// - Parameter model: The model's API name.
-  /// - Throws: ``RestError`` `invalidRequest` if the model has no name.
+  /// - Throws: `RestError` `invalidRequest` if the model has no name.
   public func embeddings(model: String, input: [String]) async throws -> Embeddings {
     try Embeddings(await ask(model, "embeddings", ["input": .array(input.map { .string($0) })]))
   }

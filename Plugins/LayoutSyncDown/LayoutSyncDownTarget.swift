@@ -22,7 +22,7 @@ public struct LayoutSyncDownTarget: ReadOnlySyncDownTarget, Equatable {
 
   /// Makes a target.
   ///
-  /// - Throws: ``SyncError`` `invalidTarget` without an object.
+  /// - Throws: `SyncError` `invalidTarget` without an object.
   public init(_ request: LayoutRequest) throws(SyncError) {
     try self.init(configuration: request.json)
   }

@@ -23,7 +23,7 @@ public struct LayoutSyncManager: Sendable {
   ///
   /// - Parameter fetchMode: Default: the cache, and the server if it has nothing.
   /// - Returns: The request and the layout; nil if only the cache was read and has nothing.
-  /// - Throws: ``SyncError`` of the fetch if there is no cached layout either, `store`.
+  /// - Throws: `SyncError` of the fetch if there is no cached layout either, `store`.
   public func fetchLayout(
     forObjectAPIName objectAPIName: String, formFactor: String? = "Large",
     layoutType: String? = "Full", mode: String? = "View", recordTypeId: String? = nil,

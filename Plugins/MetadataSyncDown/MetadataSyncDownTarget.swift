@@ -21,7 +21,7 @@ public struct MetadataSyncDownTarget: ReadOnlySyncDownTarget, Equatable {
 
   /// Makes a target.
   ///
-  /// - Throws: ``SyncError`` `invalidTarget` without an object.
+  /// - Throws: `SyncError` `invalidTarget` without an object.
   public init(objectType: String) throws(SyncError) {
     try self.init(configuration: ["sobjectType": .string(objectType)])
   }

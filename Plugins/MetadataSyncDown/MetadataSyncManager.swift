@@ -23,7 +23,7 @@ public struct MetadataSyncManager: Sendable {
   ///
   /// - Parameter mode: Default: the cache, and the server if it has nothing.
   /// - Returns: nil if only the cache was read and has nothing.
-  /// - Throws: ``SyncError`` of the fetch if there is no cached description either, `store`.
+  /// - Throws: `SyncError` of the fetch if there is no cached description either, `store`.
   public func fetchMetadata(
     forObject objectType: String, mode: FetchMode = .cacheFirst
   ) async throws -> Metadata? {

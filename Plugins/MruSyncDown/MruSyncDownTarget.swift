@@ -30,7 +30,7 @@ public struct MruSyncDownTarget: SyncDownTarget, Equatable {
   /// - Parameters:
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
-  /// - Throws: ``SyncError`` `invalidTarget` without an object.
+  /// - Throws: `SyncError` `invalidTarget` without an object.
   public init(
     objectType: String, fieldlist: [String], idFieldName: String = "",
     modificationDateFieldName: String = ""

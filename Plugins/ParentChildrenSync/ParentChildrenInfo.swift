@@ -33,7 +33,7 @@ public struct ParentInfo: Sendable, Equatable {
 
   /// Reads the JSON form.
   ///
-  /// - Throws: ``SyncError`` `invalidTarget`, naming the missing key.
+  /// - Throws: `SyncError` `invalidTarget`, naming the missing key.
   public init(json: JSONObject) throws(SyncError) {
     self.init(
       sobjectType: try json.requiredSyncObjectType(),
@@ -96,7 +96,7 @@ public struct ChildrenInfo: Sendable, Equatable {
 
   /// Reads the JSON form.
   ///
-  /// - Throws: ``SyncError`` `invalidTarget`, naming the missing key.
+  /// - Throws: `SyncError` `invalidTarget`, naming the missing key.
   public init(json: JSONObject) throws(SyncError) {
     self.init(
       sobjectType: try json.requiredSyncObjectType(),

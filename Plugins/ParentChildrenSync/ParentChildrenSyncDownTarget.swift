@@ -46,7 +46,7 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   /// Makes a target.
   ///
   /// - Parameters:
-  ///   - parentSoqlFilter: What stands behind `where`, values quoted with ``SOQLLiteral``.
+  ///   - parentSoqlFilter: What stands behind `where`, values quoted with `SOQLLiteral`.
   ///   - maxBatchSize: Values outside of 200 to 2,000 are sent as the nearest of these.
   public init(
     parent: ParentInfo, parentFieldlist: [String], parentSoqlFilter: String = "",
@@ -98,7 +98,7 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   /// The query for what changed after `maxTimeStamp`, in milliseconds since 1970; for everything if
   /// that is not greater than 0.
   ///
-  /// - Throws: ``RestError`` `invalidRequest` if an object has no name.
+  /// - Throws: `RestError` `invalidRequest` if an object has no name.
   public func query(since maxTimeStamp: Int64) throws(RestError) -> String {
     var condition = parentSoqlFilter
     var childCondition = ""

@@ -48,7 +48,7 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
   ///   - comparesOldestDate: See ``comparesOldestDate-swift.property``.
   ///   - idFieldName: Empty means `Id`. The soup needs an index on it.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
-  /// - Throws: ``SyncError`` `invalidTarget` without a soup or an object.
+  /// - Throws: `SyncError` `invalidTarget` without a soup or an object.
   public init(
     soupName: String, objectType: String, fieldlist: [String],
     countIdsPerSoql: Int = maxCountIdsPerSoql, comparesOldestDate: Bool = false,

@@ -43,7 +43,7 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   ///     these.
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
-  /// - Throws: ``SyncError`` `invalidTarget` if the query is empty or is no query.
+  /// - Throws: `SyncError` `invalidTarget` if the query is empty or is no query.
   public init(
     query: String, maxBatchSize: Int = defaultMaxBatchSize,
     idFieldName: String = SyncKeys.defaultIdField,

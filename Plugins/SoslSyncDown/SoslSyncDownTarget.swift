@@ -28,10 +28,10 @@ public struct SoslSyncDownTarget: SyncDownTarget, Equatable {
   /// Makes a target.
   ///
   /// - Parameters:
-  ///   - query: The search, such as ``SOSLBuilder`` makes.
+  ///   - query: The search, such as `SOSLBuilder` makes.
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
-  /// - Throws: ``SyncError`` `invalidTarget` if there is no search.
+  /// - Throws: `SyncError` `invalidTarget` if there is no search.
   public init(
     query: String, idFieldName: String = "", modificationDateFieldName: String = ""
   ) throws(SyncError) {

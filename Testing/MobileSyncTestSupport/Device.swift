@@ -9,7 +9,7 @@ import TestSupport
 /// A device of tests: a store with a soup of accounts, a sync manager, and what an app does with
 /// them.
 public final class Device: Sendable {
-  /// The soup that ``open(_:indexes:owner:)`` registers.
+  /// The soup that `open` registers.
   public static let soup = "accounts"
   /// The fields that tests sync.
   public static let query = "select Id, Name, Phone, LastModifiedDate from Account"

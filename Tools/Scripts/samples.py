@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Copies the samples of the README and the guides from tests and examples, which are compiled and run.
+"""Copies the samples of the README, the guides and the catalogs from tests and examples, which are compiled and run.
 
-    Tools/Scripts/samples.py            writes README.md and Docs/Guides/*.md
-    Tools/Scripts/samples.py --check    fails if a guide differs from its source
+    Tools/Scripts/samples.py            writes README.md, Docs/Guides/*.md and the pages in *.docc folders
+    Tools/Scripts/samples.py --check    fails if a page differs from its source
 
-In a guide, `<!-- sample: NAME -->` precedes a block of Swift. In a test or an example, `// sample: NAME` and
+In a page, `<!-- sample: NAME -->` precedes a block of Swift. In a test or an example, `// sample: NAME` and
 `// end of sample` enclose the code of that block.
 """
 
@@ -33,7 +33,10 @@ def main():
     texts = samples()
     failed = False
     place = re.compile(r"(<!-- sample: (\S+) -->\n```swift\n)(.*?)(```)", re.S)
-    for path in [root / "README.md", *sorted((root / "Docs/Guides").glob("*.md"))]:
+    pages = [root / "README.md", *sorted((root / "Docs/Guides").glob("*.md"))]
+    for folder in ("Docs", "Modules", "Plugins", "Testing"):
+        pages += sorted((root / folder).glob("**/*.docc/**/*.md"))
+    for path in pages:
         before = path.read_text()
 
         def fill(match):

@@ -47,7 +47,7 @@ extension SmartStore {
 
   /// Follows one page of elements as they are stored.
   ///
-  /// See ``StoreReading/queryElements(using:startingFromPageIndex:)``.
+  /// See ``StoreReading/queryEntries(using:startingFromPageIndex:)``.
   public func observeEntries(
     _ querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
   ) -> some AsyncSequence<[JSONSlice], any Error> & Sendable {

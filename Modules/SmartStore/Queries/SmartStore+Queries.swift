@@ -22,7 +22,7 @@ extension SmartStore {
 
   /// One page of elements as they are stored.
   ///
-  /// See ``StoreReading/queryElements(using:startingFromPageIndex:)``.
+  /// See ``StoreReading/queryEntries(using:startingFromPageIndex:)``.
   public func queryEntries(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
   ) async throws -> [JSONSlice] {

@@ -6,7 +6,7 @@ import NIOWebSocket
 public import SalesforceHybridSDK
 public import SalesforceSDKCommon
 
-/// Serves an app's pages on this machine and connects them to a ``HybridBridge``.
+/// Serves an app's pages on this machine and connects them to a `HybridBridge`.
 ///
 /// It listens on 127.0.0.1 alone. The address holds a token that is new for each server: every program that knows the
 /// address may use the bridge. Requests with another `Host`, and sockets with the `Origin` of another page, are
