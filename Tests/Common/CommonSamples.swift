@@ -33,7 +33,7 @@ struct CommonSamples {
     let log = SalesforceLogger.logger(forComponent: "Notes")
     log.level = .info
     log.info("synced \(12) notes", tag: "Sync")
-    log.debug("this text is never even made: \(Int.max)")
+    log.debug("not formatted at this level: \(Int.max)")
     // end of sample
 
     // sample: reachability

@@ -59,8 +59,8 @@ import TestSupport
     }
     // sample: rest-many
     let records = [RestRecord(object: "Account", fields: ["Name": "Acme"])]
-    let answer = try await client.send(.collectionCreate(records))
-    for outcome in try CollectionResult.all(in: answer) where !outcome.success {
+    let response = try await client.send(.collectionCreate(records))
+    for outcome in try CollectionResult.all(in: response) where !outcome.success {
       print(outcome.errors.map(\.errorCode))
     }
     // end of sample
@@ -154,10 +154,10 @@ import TestSupport
     // sample: keys
     let keys = KeyGenerator(secrets)
     let key = try keys.encryptionKey(KeyLabel("com.example.orders"))
-    let sealed = try Encryptor.encrypt(Array("secret".utf8), using: key)
-    let opened = try Encryptor.decrypt(sealed, using: key)
+    let encrypted = try Encryptor.encrypt(Array("secret".utf8), using: key)
+    let decrypted = try Encryptor.decrypt(encrypted, using: key)
     // end of sample
-    #expect(opened == Array("secret".utf8))
+    #expect(decrypted == Array("secret".utf8))
     #expect(throws: EncryptionError.self) { try ServiceKeys(keys: [:]).encryptionKey(.urlCache) }
     // sample: values
     let stores = KeyValueStores(
