@@ -9,7 +9,7 @@ import Synchronization
 struct LoginCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login",
-    abstract: "Log in: through the browser, with a signing key, or with tokens from elsewhere.",
+    abstract: "Log in through the browser, with a signing key, or with existing tokens.",
     discussion: """
       Examples:
         fieldforce login --url https://acme.my.salesforce.com --browser --client-id 3MVG9...
@@ -33,13 +33,13 @@ struct LoginCommand: AsyncParsableCommand {
     help: "A file with the private RSA key (PEM) of the connected app.", completion: .file())
   var jwtKey: String?
 
-  @Option(help: "With --jwt-key, for whom to log in.")
+  @Option(help: "With --jwt-key: the user name to log in.")
   var username: String?
 
   @Option(help: "An access token, @FILE, or - for a line of standard input.")
   var accessToken: String?
 
-  @Option(help: "The refresh token that belongs to it, in the same way; it is the next line.")
+  @Option(help: "The refresh token, @FILE, or - for the next line of standard input.")
   var refreshToken: String?
 
   @Option(help: "The consumer key of the connected app.")
@@ -55,7 +55,8 @@ struct LoginCommand: AsyncParsableCommand {
       """)
   var moveAccount = false
 
-  @Flag(help: "With --browser or --paste: the older flow, whose redirect brings the tokens.")
+  @Flag(
+    help: "With --browser or --paste: use the user-agent flow, whose redirect contains the tokens.")
   var userAgentFlow = false
 
   @OptionGroup var state: StateOptions

@@ -6,7 +6,7 @@ import SalesforceSDKCommon
 /// `fieldforce demo`: the whole story in one run, against an embedded mock org.
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "demo", abstract: "Tell the whole story in one run, against an embedded mock org.",
+    commandName: "demo", abstract: "Run a full round trip against an embedded mock org.",
     discussion: """
       Loads an org, logs in, syncs down into an encrypted store, edits offline, meets a conflict, syncs
       up, resolves the conflict, cleans ghosts, and compares both sides record by record. Exits with 0

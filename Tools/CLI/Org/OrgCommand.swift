@@ -5,7 +5,7 @@ import SalesforceMockOrg
 /// `fieldforce org`: the mock org.
 struct OrgCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "org", abstract: "The mock org.", subcommands: [OrgServeCommand.self])
+    commandName: "org", abstract: "Run a mock org.", subcommands: [OrgServeCommand.self])
 }
 
 /// `fieldforce org serve`: serves a mock org until a signal stops it.
@@ -24,9 +24,9 @@ struct OrgServeCommand: AsyncParsableCommand {
         fieldforce org serve --random-secrets
       """)
 
-  @Option(help: "The address to listen on; loopback alone.") var host = "127.0.0.1"
+  @Option(help: "The address to listen on: a loopback address.") var host = "127.0.0.1"
   @Option(help: "The port; 0 takes a free one.") var port = 0
-  @Option(help: "A file of rules by which the org misbehaves.", completion: .file())
+  @Option(help: "A file of fault injection rules.", completion: .file())
   var faults: String?
   @Option(
     help: ArgumentHelp(
@@ -135,10 +135,10 @@ struct OrgContents: ParsableArguments {
     help: "A file of users, profiles, sharing and duplicate rules.", completion: .file())
   var setup: String?
 
-  @Option(help: ArgumentHelp("Records to make up; may be repeated.", valueName: "Object=count"))
+  @Option(help: ArgumentHelp("Records to generate; may be repeated.", valueName: "Object=count"))
   var generate: [GeneratedRecords] = []
 
-  @Option(help: "The seed of made-up records.") var seed: UInt64 = 1
+  @Option(help: "The seed of generated records.") var seed: UInt64 = 1
 
   /// Makes the org and fills it; says on standard error how far it is and what came of it.
   func makeOrg(_ options: MockOrgOptions = MockOrgOptions()) async throws -> MockOrg {

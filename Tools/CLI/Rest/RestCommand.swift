@@ -26,7 +26,7 @@ struct RestCommand: AsyncParsableCommand {
   @Argument(help: "The path, such as /limits, or starting with /services.") var path: String
   @Option(help: "The body, or @FILE.") var body: String?
   @Option(
-    help: ArgumentHelp("What the body is.", discussion: "Default: application/json.")
+    help: ArgumentHelp("The media type of the body.", discussion: "Default: application/json.")
   ) var contentType: String?
   @Option(
     help: ArgumentHelp(
@@ -39,7 +39,8 @@ struct RestCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp("Save the response in a file.", valueName: "file"), completion: .file()
   ) var output: String?
-  @Flag(help: "Download all of the file, whatever is here of it.") var noResume = false
+  @Flag(help: "Download the whole file again instead of resuming a partial download.")
+  var noResume = false
   @OptionGroup var state: StateOptions
   @OptionGroup var printing: OutputOptions
 

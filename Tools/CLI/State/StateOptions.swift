@@ -13,7 +13,7 @@ struct StateOptions: ParsableArguments {
   var state: String?
 
   @Flag(
-    help: "Keep the stores of a new state folder in plain text, or use a folder that was made so.")
+    help: "Create a state folder with plaintext stores, or use an existing one.")
   var plaintext = false
 
   /// The folder, whether it exists or not.

@@ -6,12 +6,12 @@ import SmartStore
 /// `fieldforce soup`: the soups of a store.
 struct SoupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "soup", abstract: "Soups: the named collections of a store.",
+    commandName: "soup", abstract: "Register, list, alter and remove soups.",
     subcommands: [Register.self, List.self, Info.self, Alter.self, Clear.self, Remove.self])
 
   struct Register: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make a soup.",
+      abstract: "Register a soup.",
       discussion: """
         Types: string, integer, floating, full_text, json1.
         Example: fieldforce soup register accounts --index Id:string --index Name:string \
@@ -40,7 +40,7 @@ struct SoupCommand: AsyncParsableCommand {
         Example: fieldforce soup list --json
         """)
 
-    @Flag(help: "List the soups that sync made for itself, too.") var all = false
+    @Flag(help: "Also list the metadata soups of sync.") var all = false
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
@@ -56,7 +56,7 @@ struct SoupCommand: AsyncParsableCommand {
 
   struct Info: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show a soup's count and indexes.",
+      abstract: "Show the number of entries and the indexes of a soup.",
       discussion: "Example: fieldforce soup info accounts")
 
     @Argument(help: "The soup's name.") var name: String
@@ -86,7 +86,7 @@ struct SoupCommand: AsyncParsableCommand {
 
   struct Alter: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Replace a soup's indexes; its elements stay.",
+      abstract: "Replace the indexes of a soup; its entries stay.",
       discussion: """
         A path that keeps its type keeps its values. The others are indexed for the elements that \
         are there, unless --no-reindex is given: then those are not found by them.
@@ -96,10 +96,10 @@ struct SoupCommand: AsyncParsableCommand {
     @Argument(help: "The soup's name.") var name: String
     @Option(
       name: .customLong("index"),
-      help: ArgumentHelp("An index that the soup is to have.", valueName: "path:type"))
+      help: ArgumentHelp("An index of the altered soup.", valueName: "path:type"))
     var indexes: [IndexArgument]
     @Flag(
-      name: .customLong("no-reindex"), help: "Do not index the elements that are there.")
+      name: .customLong("no-reindex"), help: "Do not index existing entries.")
     var keepsValues = false
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
@@ -115,7 +115,7 @@ struct SoupCommand: AsyncParsableCommand {
 
   struct Clear: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Delete all elements of a soup.",
+      abstract: "Delete all entries of a soup.",
       discussion: "Example: fieldforce soup clear accounts")
 
     @Argument(help: "The soup's name.") var name: String
@@ -132,7 +132,7 @@ struct SoupCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a soup with its elements. One that is not there is no error.",
+      abstract: "Remove a soup with its entries. A missing soup is no error.",
       discussion: "Example: fieldforce soup remove accounts")
 
     @Argument(help: "The soup's name.") var name: String

@@ -38,7 +38,8 @@ struct StoreVerifyCommand: AsyncParsableCommand {
 struct StoreAcceptLossCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept-loss",
-    abstract: "Open a store again whose write-ahead log is missing, cut or exchanged.",
+    abstract:
+      "Accept the loss of transactions in a store whose write-ahead log is missing, cut or replaced.",
     discussion: """
       The transactions that the log held are lost for good. What is found of it is kept next to the
       database, and each check names it until it is removed. A store whose log is whole stays as it is.

@@ -7,11 +7,11 @@ import SmartStore
 struct StoreUpsertCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "upsert",
-    abstract: "Insert or update elements, one JSON object a line: all or none.",
+    abstract: "Insert or update entries, one JSON object per line: all or none.",
     discussion: "Example: fieldforce store upsert accounts --external-id Id < accounts.jsonl")
 
   @Argument(help: "The soup's name.") var soup: String
-  @Option(help: "An indexed path that tells which element to update.") var externalId: String?
+  @Option(help: "An indexed path that identifies the entry to update.") var externalId: String?
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
 
@@ -40,7 +40,7 @@ struct StoreUpsertCommand: AsyncParsableCommand {
 /// `fieldforce store remove`: elements by id or by query.
 struct StoreRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove elements by id, or the first page of a query.",
+    commandName: "remove", abstract: "Remove entries by id, or the first page of a query.",
     discussion: "Example: fieldforce store remove accounts --id 3 --id 4")
 
   @Argument(help: "The soup's name.") var soup: String

@@ -38,16 +38,17 @@ struct SyncResolveCommand: AsyncParsableCommand {
       """)
 
   @Argument(help: "The conflict, as 'sync conflicts' lists it: soup/entry id.") var conflict: String
-  @Flag(help: "What stands here goes to the server.") var mine = false
-  @Flag(help: "What the server has stays.") var theirs = false
-  @Option(help: "Of a record in doubt: it is the server's record with this id.") var record: String?
-  @Flag(help: "Of a record in doubt: the server does not have it; create it.") var create = false
-  @Flag(help: "Of a child whose parent is missing: upload it without a parent.") var detach = false
-  @Flag(help: "Of a child whose parent is missing: create the parent again, with its children.")
+  @Flag(help: "Upload the local values.") var mine = false
+  @Flag(help: "Take the values of the server and drop the edit.") var theirs = false
+  @Option(help: "For a create in doubt: the id of the record that it created on the server.")
+  var record: String?
+  @Flag(help: "For a create in doubt: create the record again.") var create = false
+  @Flag(help: "For a child whose parent is missing: upload it without a parent.") var detach = false
+  @Flag(help: "For a child whose parent is missing: create the parent again, with its children.")
   var recreateParent = false
   @Option(
     name: .customLong("set"), parsing: .upToNextOption,
-    help: "Other values, FIELD=VALUE; a value is JSON, or else text.")
+    help: "Upload other values, FIELD=VALUE; a value is JSON or text.")
   var values: [String] = []
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions

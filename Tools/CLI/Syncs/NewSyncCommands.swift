@@ -19,7 +19,7 @@ struct NewSyncOptions: ParsableArguments {
   @Option(help: "The soup.") var soup: String
   @Option(help: "OVERWRITE (the default), LEAVE_IF_CHANGED or MERGE_FIELDS.") var mergeMode:
     MergeModeArgument?
-  @Option(help: "A name, by which the sync can be run again.") var name: String?
+  @Option(help: "The name of the sync, to run it again.") var name: String?
 
   /// The requested mode, or the default.
   var mode: SyncMergeMode { mergeMode?.mode ?? .overwrite }
@@ -65,7 +65,7 @@ struct DownTargetOptions: ParsableArguments {
 struct SyncDownCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "down",
-    abstract: "Bring the records of a query, or of any other target, into a soup.",
+    abstract: "Download the records of a query, or of any other target, into a soup.",
     discussion: """
       The soup needs indexes on Id and __local__; one on __sync_id__ (integer) is recommended. The same command
       again runs the same sync again. A sync that ended before it brought a record is replaced by the next one
@@ -75,7 +75,8 @@ struct SyncDownCommand: AsyncParsableCommand {
 
   @OptionGroup var target: DownTargetOptions
   @Option(
-    help: "Each run looks back this many seconds, for changes that were committed late. Default: 0."
+    help:
+      "Seconds before the last download that each run requests again, for late commits. Default: 0."
   )
   var lateWindow: Double = 0
   @OptionGroup var sync: NewSyncOptions
@@ -102,7 +103,7 @@ struct SyncDownCommand: AsyncParsableCommand {
 /// `fieldforce sync up`: makes a sync up and runs it.
 struct SyncUpCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "up", abstract: "Send the changed records of a soup.",
+    commandName: "up", abstract: "Upload the changed records of a soup.",
     discussion: """
       Ends with 3 if some records were refused, are in conflict or wait; 'sync outcomes' lists them. The same
       command again runs the same sync again.
@@ -110,11 +111,17 @@ struct SyncUpCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    parsing: .upToNextOption, help: "The fields to send, unless the target has lists of its own.")
+    parsing: .upToNextOption,
+    help: "The fields to upload, unless the target has its own field lists.")
   var fields: [String] = []
-  @Option(help: "A target, as files of syncs write it: JSON, or @FILE. Default: collections.")
+  @Option(
+    help:
+      "A target as in a sync configuration file: JSON, or @FILE. Default: the collection target.")
   var target: TargetArgument?
-  @Flag(help: "Fetch the new modification dates of sent records, so that they can be sent again.")
+  @Flag(
+    help:
+      "Fetch the new modification dates of uploaded records, so that their next edit is no conflict."
+  )
   var fetchDates = false
   @OptionGroup var sync: NewSyncOptions
   @OptionGroup var store: StoreOptions
@@ -143,7 +150,7 @@ struct SyncUpCommand: AsyncParsableCommand {
 /// `fieldforce sync change`: gives a sync down another target.
 struct SyncChangeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "change", abstract: "Give a sync down another query or target.",
+    commandName: "change", abstract: "Change the query or the target of a sync down.",
     discussion: """
       If it brings more fields of the same records, the next run fetches these alone; otherwise everything.
       Example: fieldforce sync change accounts --query 'SELECT Name, Phone, Rating FROM Account'

@@ -6,7 +6,7 @@ import SalesforceSDKCommon
 /// `fieldforce sync load`: makes the syncs of a file, or checks it.
 struct SyncLoadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "load", abstract: "Make the syncs that a file defines, or check the file.",
+    commandName: "load", abstract: "Create the syncs that a file defines, or check the file.",
     discussion: """
       Syncs whose names are in use stay as they are. With --check nothing is made, and no login or
       store is needed.
@@ -14,7 +14,7 @@ struct SyncLoadCommand: AsyncParsableCommand {
       """)
 
   @Argument(help: "The file, such as usersyncs.json.", completion: .file()) var file: String
-  @Flag(help: "Only say what is wrong with the file.") var check = false
+  @Flag(help: "Check the file and create nothing.") var check = false
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
 

@@ -69,7 +69,7 @@ struct SyncGhostsCommand: AsyncParsableCommand {
 /// `fieldforce sync delete`: removes a sync.
 struct SyncDeleteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "delete", abstract: "Remove a sync; the records that it brought stay.",
+    commandName: "delete", abstract: "Delete a sync; the entries that it downloaded stay.",
     discussion: "Example: fieldforce sync delete accounts")
 
   @Argument(help: "The sync's name or id.") var sync: String

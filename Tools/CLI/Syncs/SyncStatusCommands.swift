@@ -46,7 +46,8 @@ struct SyncStatusCommand: AsyncParsableCommand {
 /// `fieldforce sync outcomes`: what became of each record of a sync up's last run.
 struct SyncOutcomesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "outcomes", abstract: "List what became of each record of a sync up's last run.",
+    commandName: "outcomes",
+    abstract: "List the outcome of each record in the last run of a sync up.",
     discussion: "Example: fieldforce sync outcomes accounts-up")
 
   @Argument(help: "The sync's name or id.") var sync: String
