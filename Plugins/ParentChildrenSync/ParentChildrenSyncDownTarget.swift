@@ -11,8 +11,9 @@ public import SalesforceSDKCore
 ///
 /// Parents and children come with one query and go to their soups in one transaction. In mode
 /// `LEAVE_IF_CHANGED` a tree of which anything was edited here is left alone as a whole. A re-sync
-/// brings the parents that changed, with their changed children; a changed child of an unchanged
-/// parent is not seen.
+/// brings the parents that changed, with their changed children, and asks with one more request for each page
+/// of parents whether the device lacks older versions of their children, as after a parent was deleted and
+/// restored. A changed child of an unchanged parent is not seen.
 public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "parent_children", implementationName: "SFParentChildrenSyncDownTarget",
@@ -100,17 +101,24 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   ///
   /// - Throws: `RestError` `invalidRequest` if an object has no name.
   public func query(since maxTimeStamp: Int64) throws(RestError) -> String {
+    try query(since: maxTimeStamp, childrenSince: maxTimeStamp)
+  }
+
+  private func query(
+    since maxTimeStamp: Int64, childrenSince childTimeStamp: Int64
+  ) throws(RestError) -> String {
+    func isChanged(_ names: SyncFieldNames, since time: Int64) -> String {
+      time > 0 ? "\(names.modificationDate) > \(SalesforceDate(milliseconds: time).text)" : ""
+    }
     var condition = parentSoqlFilter
-    var childCondition = ""
-    if maxTimeStamp > 0 {
-      let date = SalesforceDate(milliseconds: maxTimeStamp).text
-      childCondition = "\(children.names.modificationDate) > \(date)"
-      let changed = "\(parent.names.modificationDate) > \(date)"
+    let changed = isChanged(parent.names, since: maxTimeStamp)
+    if !changed.isEmpty {
       condition = condition.isEmpty ? changed : "\(changed) and \(parenthesised(condition))"
     }
     return try trees.soql(
       parent.names.completing(parentFieldlist), children.names.completing(childrenFieldlist),
-      where: condition, children: childCondition, orderBy: parent.names.modificationDate)
+      where: condition, children: isChanged(children.names, since: childTimeStamp),
+      orderBy: parent.names.modificationDate)
   }
 
   /// The condition, in parentheses if it has alternatives: the date has to hold for each of them.
@@ -119,17 +127,46 @@ public struct ParentChildrenSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
     return query.hasAlternatives ? "(\(condition))" : condition
   }
 
+  /// Where a run stands.
+  public struct Cursor: Sendable, Hashable {
+    fileprivate let nextRecordsURL: String
+    /// The watermark of the run, in milliseconds since 1970; not greater than 0 if it brings all children.
+    fileprivate let childrenSince: Int64
+  }
+
+  /// What is kept once a run has been completed. Until then a parent may come for the first time after the watermark of
+  /// an interrupted run, and its children may be older than that, so all of them are fetched.
+  private static let completed: JSONObject = ["completed": true]
+
   public func startFetch(
     since maxTimeStamp: Int64, in context: SyncContext
-  ) async throws -> SyncPage<String>? {
-    try await trees.page(
-      .query(try query(since: maxTimeStamp), batchSize: maxBatchSize), in: context)
+  ) async throws -> SyncPage<Cursor>? {
+    let childrenSince = context.targetState == nil ? -1 : maxTimeStamp
+    let soql = try query(since: maxTimeStamp, childrenSince: childrenSince)
+    return try await page(
+      .query(soql, batchSize: maxBatchSize), childrenSince: childrenSince, in: context)
   }
 
   public func continueFetch(
-    _ cursor: String, in context: SyncContext
-  ) async throws -> SyncPage<String>? {
-    try await trees.page(.queryMore(nextRecordsURL: cursor), in: context)
+    _ cursor: Cursor, in context: SyncContext
+  ) async throws -> SyncPage<Cursor>? {
+    try await page(
+      .queryMore(nextRecordsURL: cursor.nextRecordsURL), childrenSince: cursor.childrenSince,
+      in: context)
+  }
+
+  private func page(
+    _ request: RestRequest, childrenSince: Int64, in context: SyncContext
+  ) async throws -> SyncPage<Cursor> {
+    var page = try await trees.page(request, in: context)
+    if childrenSince > 0 {
+      page = try await OlderChildren(
+        trees: trees, fields: childrenFieldlist, since: childrenSince
+      ).completing(page, in: context)
+    }
+    return SyncPage(
+      records: page.records, totalSize: page.totalSize, targetState: Self.completed,
+      next: page.next.map { Cursor(nextRecordsURL: $0, childrenSince: childrenSince) })
   }
 
   // MARK: Entries

@@ -37,9 +37,7 @@ struct TreeQuery: Sendable {
       }
       try context.checkStop()
       let rest = try await IdQuery.allRecords(of: .queryMore(nextRecordsURL: next), in: context)
-      let all = (childRecords(of: record) + rest).map(\.value)
-      let list: JSONValue = ["done": true, "records": .array(all)]
-      records.append(try record.setting([(children.sobjectTypePlural, list)]))
+      records.append(try adding(rest, to: record))
     }
     return SyncPage(records: records, totalSize: page.totalSize, next: page.next)
   }
@@ -55,6 +53,14 @@ struct TreeQuery: Sendable {
       records += page.records
     }
     return records
+  }
+
+  /// A parent with further children.
+  func adding(_ more: [JSONSlice], to record: JSONSlice) throws -> JSONSlice {
+    if more.isEmpty { return record }
+    let all = (childRecords(of: record) + more).map(\.value)
+    let list: JSONValue = ["done": true, "records": .array(all)]
+    return try record.setting([(children.sobjectTypePlural, list)])
   }
 
   /// The children that came with a parent.

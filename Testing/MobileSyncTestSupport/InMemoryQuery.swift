@@ -129,6 +129,7 @@ struct InMemoryQuery {
       case "=": return value == wanted
       case ">": return value > wanted
       case ">=": return value >= wanted
+      case "<=": return !value.isEmpty && value <= wanted
       case "in": return condition.values.contains(value)
       default: return false
       }

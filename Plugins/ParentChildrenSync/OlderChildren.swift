@@ -1,0 +1,112 @@
+import MobileSync
+import SalesforceSDKCommon
+import SalesforceSDKCore
+import SmartStore
+
+/// The children that the query of a re-sync leaves out although the device does not have them as they are.
+///
+/// That query brings changed parents with the children that changed after the watermark. A parent that was out of the
+/// sync for a while, because it was deleted and restored or did not meet the filter, has a new date when it returns,
+/// but its children have not: those that changed in between, or that ghost cleaning has removed here, are older than
+/// the watermark. So are children that changed before the parents that an interrupted run has brought.
+struct OlderChildren: Sendable {
+  let trees: TreeQuery
+  /// The fields to fetch of children.
+  let fields: [String]
+  /// The watermark, in milliseconds since 1970.
+  let since: Int64
+
+  private var children: ChildrenInfo { trees.children }
+
+  /// What tells versions of a child apart without its fields.
+  private struct Version {
+    let parentId: String?
+    /// In milliseconds since 1970; nil if there is none.
+    let date: Int64?
+    /// Whether the user has changed the entry, and with it maybe its parent.
+    var isEdited = false
+
+    func isSame(as server: Version) -> Bool {
+      date != nil && date == server.date && (isEdited || parentId == server.parentId)
+    }
+  }
+
+  /// Adds to the parents of a page the older children that the device lacks or has in another version.
+  ///
+  /// Costs one request for each 500 parents, which brings ids and dates, and one for each 500 such children.
+  func completing(_ page: SyncPage<String>, in context: SyncContext) async throws -> SyncPage<
+    String
+  > {
+    let parentIds = page.records.compactMap { $0[trees.parent.names.id]?.string }
+    let server = try await versions(ofChildrenOf: parentIds, in: context)
+    let here = try await versions(of: Array(server.keys), in: context.store)
+    let missing = server.filter { here[$0.key]?.isSame(as: $0.value) != true }.keys.sorted()
+    if missing.isEmpty { return page }
+    let link = children.parentIdFieldName
+    let query = IdQuery(
+      fields: children.names.completing(fields.contains(link) ? fields : fields + [link]),
+      objectType: children.sobjectType, idField: children.names.id)
+    let byParent = Dictionary(grouping: try await query.records(missing, in: context)) {
+      $0[link]?.string ?? ""
+    }
+    return SyncPage(
+      records: try page.records.map { record in
+        let id = record[trees.parent.names.id]?.string ?? ""
+        return try trees.adding(byParent[id] ?? [], to: record)
+      }, totalSize: page.totalSize, next: page.next)
+  }
+
+  /// The server's older children of parents, by id.
+  private func versions(
+    ofChildrenOf parentIds: [String], in context: SyncContext
+  ) async throws -> [String: Version] {
+    let (id, date, link) = (
+      children.names.id, children.names.modificationDate, children.parentIdFieldName
+    )
+    let query = IdQuery(
+      fields: [id, date, link], objectType: children.sobjectType, idField: link)
+    let condition = "\(date) <= \(SalesforceDate(milliseconds: since).text)"
+    var versions: [String: Version] = [:]
+    for slice in SOQLLiteral.slices(of: parentIds) {
+      let records = try await IdQuery.allRecords(
+        of: .query(query.soql(slice, and: condition)), in: context)
+      for record in records {
+        guard let id = record[id]?.string else { continue }
+        versions[id] = Version(
+          parentId: record[link]?.string, date: Self.milliseconds(record[date]?.string))
+      }
+    }
+    return versions
+  }
+
+  /// What the device has of children, by id.
+  private func versions(
+    of ids: [String], in store: SmartStore
+  ) async throws -> [String: Version] {
+    let soup = children.soupName
+    var versions: [String: Version] = [:]
+    for slice in SOQLLiteral.slices(of: ids) {
+      let places = slice.map { _ in "?" }.joined(separator: ", ")
+      let spec = try QuerySpec.buildSmartQuerySpec(
+        smartSql: "SELECT {\(soup):\(children.names.id)}, {\(soup):_soup} FROM {\(soup)} "
+          + "WHERE {\(soup):\(children.names.id)} IN (\(places))",
+        pageSize: Int(Int32.max))
+      let rows = try await store.read { reader in
+        try reader.query(
+          using: spec, startingFromPageIndex: 0, whereArgs: slice.map { .string($0) })
+      }
+      for row in rows {
+        guard let id = row[0]?.string, let entry = row[1] else { continue }
+        versions[id] = Version(
+          parentId: entry[children.parentIdFieldName]?.string,
+          date: Self.milliseconds(entry[children.names.modificationDate]?.string),
+          isEdited: entry[SyncKeys.local]?.bool == true)
+      }
+    }
+    return versions
+  }
+
+  private static func milliseconds(_ text: String?) -> Int64? {
+    text.flatMap(SalesforceDate.parse)?.milliseconds
+  }
+}
