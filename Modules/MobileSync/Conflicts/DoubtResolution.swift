@@ -78,23 +78,15 @@ struct DoubtResolution {
     ) throws -> Bool { true }
   }
 
-  /// Puts the server's id wherever unsynced entries refer to the record by its local id.
+  /// Puts the server's id wherever unsynced entries refer to the record by the id that it had here.
   private func follow(_ id: String, in transaction: borrowing StoreTransaction) throws {
-    guard SyncKeys.isLocalId(conflict.recordId) else { return }
+    let isLocal = SyncKeys.isLocalId(conflict.recordId)
+    guard isLocal || RecordFlags(of: row).created, !conflict.recordId.isEmpty,
+      conflict.recordId != id
+    else { return }
     let ids = [conflict.recordId: id]
-    try LocalIdIndex.save(ids, in: transaction)
-    for soup in transaction.allSoupNames() where !MetadataSoup.isOwn(soup) {
-      guard
-        try transaction.indices(forSoupNamed: soup).contains(where: { $0.path == SyncKeys.local })
-      else { continue }
-      let records = SoupRecords(soupName: soup, idField: SyncKeys.soupEntryId)
-      let rows = try transaction.entries(
-        try records.dirty(in: transaction).map(\.entryId), of: soup)
-      let idField = soup == conflict.soupName ? names.idField : SyncKeys.defaultIdField
-      let rewritten = try rows.compactMap {
-        try LocalIdIndex.rewritten($0.record, idField: idField, with: ids)
-      }
-      if !rewritten.isEmpty { try transaction.upsert(slices: rewritten, soup: soup) }
-    }
+    if isLocal { try LocalIdIndex.save(ids, in: transaction) }
+    try LocalIdIndex.follow(
+      ids, ofSoup: conflict.soupName, idField: names.idField, in: transaction)
   }
 }

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-// Trees whose records refer, apart from their links, to records that were created locally.
+// Trees whose records refer, apart from their links, to records that the server does not have.
 extension TreeUpRun {
   /// A dirty row of a tree.
   private struct Member {
@@ -9,9 +9,9 @@ extension TreeUpRun {
     let entryId: Int64
     /// The tree, by its parent's entry.
     let tree: Int64
-    /// The id under which it was created locally, if it was.
-    let localId: String?
-    /// The local ids in its fields.
+    /// The id by which others refer to it, if the server does not have it.
+    let unsentId: String?
+    /// The ids of such records in its fields.
     let references: Set<String>
   }
 
@@ -22,16 +22,18 @@ extension TreeUpRun {
   ///
   /// - Parameter ids: The trees, by their parents' entries.
   func ordered(_ ids: [Int64], _ plan: inout Plan) async throws -> [Int64] {
-    let members = try await members(plan)
-    if members.allSatisfy({ $0.localId == nil && $0.references.isEmpty }) { return ids }
+    var members = try await members(plan, .unsent())
+    let lost = Set(members.compactMap(\.unsentId).filter { !SyncKeys.isLocalId($0) })
+    if !lost.isEmpty { members = try await self.members(plan, .unsent(lost: lost)) }
+    if members.allSatisfy({ $0.unsentId == nil && $0.references.isEmpty }) { return ids }
     let records = try await LocalRecordIndex(context.store, run.uses)
-    let places = try await records.references(in: context.store)
+    let places = try await records.references(in: context.store, .unsent(lost: lost))
     let unsent = try await records.unsent(Set(places.keys), in: context.store)
     let waiting =
       run.leavesOutReferences ? try await OutcomeStore(store: context.store).waitingIds() : []
     let byTree = Dictionary(grouping: members, by: \.tree)
     let treeOf = Dictionary(
-      members.compactMap { member in member.localId.map { ($0, member.tree) } },
+      members.compactMap { member in member.unsentId.map { ($0, member.tree) } },
       uniquingKeysWith: { first, _ in first })
     let order = RunOrder(
       ids.map { id in
@@ -49,7 +51,8 @@ extension TreeUpRun {
         }
       }
       return SyncUpRun.References(
-        records: records, places: places, unsent: unsent, leftOut: leftOut, waiting: waiting)
+        records: records, places: places, unsent: unsent, leftOut: leftOut, waiting: waiting,
+        lost: lost)
     }
     plan.parents.references = references(isParent: true)
     plan.children.references = references(isParent: false)
@@ -57,30 +60,34 @@ extension TreeUpRun {
   }
 
   /// The dirty rows of both soups, as far as they are in a tree.
-  private func members(_ plan: Plan) async throws -> [Member] {
+  private func members(
+    _ plan: Plan, _ wanted: LocalIdIndex.Wanted
+  ) async throws -> [Member] {
     var members: [Member] = []
     var children: [(parent: String, member: (Int64) -> Member)] = []
-    func localId(_ row: JSONSlice, _ fields: SyncUpFieldChoice) -> String? {
-      row[fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
+    func unsentId(_ row: JSONSlice, _ fields: SyncUpFieldChoice) -> String? {
+      SyncUpRecord.lostId(of: row, idField: fields.idField)
+        ?? row[fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
     }
     try await plan.parents.records.forEachDirty(in: context.store) { entryId, row in
       members.append(
         Member(
-          isParent: true, entryId: entryId, tree: entryId, localId: localId(row, plan.rules.parent),
-          references: LocalIdIndex.references(in: row, idField: plan.rules.parent.idField)))
+          isParent: true, entryId: entryId, tree: entryId,
+          unsentId: unsentId(row, plan.rules.parent),
+          references: LocalIdIndex.references(in: row, idField: plan.rules.parent.idField, wanted)))
     }
     try await plan.children.records.forEachDirty(in: context.store) { entryId, row in
       guard let parent = row[plan.link.field]?.string else { return }
       let (id, references) = (
-        localId(row, plan.rules.child),
-        LocalIdIndex.references(in: row, idField: plan.rules.child.idField)
+        unsentId(row, plan.rules.child),
+        LocalIdIndex.references(in: row, idField: plan.rules.child.idField, wanted)
       )
       children.append(
         (
           parent,
           { tree in
             Member(
-              isParent: false, entryId: entryId, tree: tree, localId: id, references: references)
+              isParent: false, entryId: entryId, tree: tree, unsentId: id, references: references)
           }
         ))
     }

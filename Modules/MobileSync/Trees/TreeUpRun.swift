@@ -98,6 +98,8 @@ struct TreeUpRun: Sendable {
       let sent = try await sender.send(treeOf: id, target, noting: &noted)
       let taken = sent.taken
       accepted.add(taken)
+      plan.parents.references?.note(taken.map(\.record))
+      plan.children.references?.note(taken.map(\.record))
       plan.parents.held.formUnion(sent.parentsInConflict)
       plan.children.held.formUnion(sent.childrenInConflict)
       if taken.contains(where: \.record.isPartial) { incomplete.append(id) }

@@ -38,7 +38,7 @@ struct EntryAdoption: Sendable {
 
   /// Adopts: an entry takes the id, counts as edited, and becomes one with other entries of its record.
   ///
-  /// What refers to an entry by its local id follows it. An entry that was removed, or has a server id by now, is left
+  /// What refers to an entry by its local id, or by that of a lost record, follows it. An entry that was removed, or has a server id by now, is left
   /// alone.
   ///
   /// - Parameter accepted: Entries that the server has accepted in this run.
@@ -54,6 +54,7 @@ struct EntryAdoption: Sendable {
     var origins: [Int64: JSONObject] = [:]
     var ids: [String: JSONObject] = [:]
     var localIds: [String: String] = [:]
+    var lostIds: [String: String] = [:]
     var adopted: [String] = []
     var replaced: [String] = []
     for (entryId, row) in try transaction.entries(byEntry.keys.sorted(), of: soupName) {
@@ -75,13 +76,14 @@ struct EntryAdoption: Sendable {
       for link in union.uses.childLinks(of: soupName) {
         try link.rewrite(from: old, to: found.id, in: transaction)
       }
-      if SyncKeys.isLocalId(old) { localIds[old] = found.id }
+      if SyncKeys.isLocalId(old) { localIds[old] = found.id } else { lostIds[old] = found.id }
     }
     if written.isEmpty { return EntryUnion.United() }
     try transaction.upsert(slices: written, soup: soupName)
     try LocalIdIndex.save(localIds, in: transaction)
     try BaseVersionStore(soupName: soupName).remove(replaced, in: transaction)
     try keepBases(ids, in: transaction)
+    try LocalIdIndex.follow(lostIds, ofSoup: soupName, idField: idField, in: transaction)
     // Whether the record exists is not open any more.
     try OutcomeStore.forgetUnacknowledgedCreates(adopted, in: transaction)
     return try union.unite(ids.keys, accepted: accepted, origins: origins, in: transaction)

@@ -1,7 +1,8 @@
 import SalesforceSDKCommon
 public import SmartStore
 
-/// The ids that records were made under here, wherever rows refer to them.
+/// The ids of records that the server does not have, wherever rows refer to them: the local ids of records that were
+/// created locally, and the former ids of lost records, which the server has deleted and which are to be created again.
 ///
 /// Fields that refer to records are recognized by their names, as the platform gives them: they end in `Id`, or
 /// in `__c` if they are custom fields. A text in another field is never taken for a reference. A record's own id in
@@ -9,31 +10,54 @@ public import SmartStore
 enum LocalIdIndex {
   private static let mark = Array("\"\(SyncKeys.localIdPrefix)".utf8)
 
-  /// The local ids that stand in a row as whole texts, at any depth, the id field left out.
+  /// Which ids count as references.
+  enum Wanted: Sendable {
+    /// Local ids, and the former ids of these lost records.
+    case unsent(lost: Set<String> = [])
+    /// Every text that has the form of a local id or of one of the server's.
+    case all
+
+    fileprivate var isOnlyLocal: Bool {
+      if case .unsent(let lost) = self { lost.isEmpty } else { false }
+    }
+
+    fileprivate func contains(_ text: String) -> Bool {
+      switch self {
+      case .unsent(let lost): SyncKeys.isLocalId(text) || lost.contains(text)
+      case .all: SyncKeys.isLocalId(text) || [15, 18].contains(text.utf8.count)
+      }
+    }
+  }
+
+  /// The ids that stand in a row as whole texts, at any depth, the id field left out.
   ///
-  /// Costs one look at the bytes for a row without any.
-  static func references(in row: JSONSlice, idField: String) -> Set<String> {
-    guard mayRefer(row) else { return [] }
+  /// Costs one look at the bytes for a row without any, as long as no record is lost.
+  static func references(
+    in row: JSONSlice, idField: String, _ wanted: Wanted = .unsent()
+  ) -> Set<String> {
+    guard !wanted.isOnlyLocal || mayRefer(row) else { return [] }
     var found: Set<String> = []
-    for (key, value) in row.members where key != idField { collect(key, value, &found) }
+    for (key, value) in row.members where key != idField { collect(key, value, wanted, &found) }
     return found
   }
 
-  /// The local ids that stand in a field.
-  static func references(in field: (name: String, value: JSONSlice)) -> Set<String> {
+  /// Whether one of `ids`, as ``references(in:idField:_:)`` finds them, stands in a field.
+  static func refers(_ field: (name: String, value: JSONSlice), to ids: Set<String>) -> Bool {
     var found: Set<String> = []
-    collect(field.name, field.value, &found)
-    return found
+    collect(field.name, field.value, .unsent(lost: ids), &found)
+    return !found.isDisjoint(with: ids)
   }
 
-  private static func collect(_ key: String, _ value: JSONSlice, _ found: inout Set<String>) {
+  private static func collect(
+    _ key: String, _ value: JSONSlice, _ wanted: Wanted, _ found: inout Set<String>
+  ) {
     if SyncKeys.neverSent.contains(key) { return }
     switch value.kind {
     case .string:
-      guard isReference(key), let text = value.string, SyncKeys.isLocalId(text) else { return }
+      guard isReference(key), let text = value.string, wanted.contains(text) else { return }
       found.insert(text)
-    case .array: for element in value.elements { collect(key, element, &found) }
-    case .object: for (key, member) in value.members { collect(key, member, &found) }
+    case .array: for element in value.elements { collect(key, element, wanted, &found) }
+    case .object: for (key, member) in value.members { collect(key, member, wanted, &found) }
     default: break
     }
   }
@@ -54,13 +78,17 @@ enum LocalIdIndex {
     }
   }
 
-  /// The row with other ids in the places of local ones; nil if it refers to none of them.
+  /// The row with other ids in the places of those that the server does not have; nil if it refers to none of them.
+  ///
+  /// - Parameter base: What both sides agreed on. A member that is as it was there stays: what the server has made of
+  ///   a reference to a record that it has deleted comes with the next download.
   static func rewritten(
-    _ row: JSONSlice, idField: String, with ids: [String: String]
+    _ row: JSONSlice, idField: String, with ids: [String: String], except base: JSONObject? = nil
   ) throws -> JSONSlice? {
-    guard mayRefer(row) else { return nil }
+    guard mayRefer(row) || !ids.keys.allSatisfy(SyncKeys.isLocalId) else { return nil }
     var members: [(key: String, value: JSONValue)] = []
     for (key, value) in row.members where key != idField {
+      if let base, base[key] == value.value { continue }
       var isChanged = false
       let changed = replaced(key, value.value, ids, &isChanged)
       if isChanged { members.append((key, changed)) }
@@ -85,6 +113,44 @@ enum LocalIdIndex {
           members.map { (key: $0.key, value: replaced($0.key, $0.value, ids, &isChanged)) }))
     default: return value
     }
+  }
+
+  /// Puts the server's ids of a soup's records wherever unsynced entries of the store refer to them by the ids that
+  /// they had here. Reads all unsynced entries.
+  ///
+  /// A reference to a lost record that was not set here stays, as ``rewritten(_:idField:with:except:)`` says.
+  static func follow(
+    _ ids: [String: String], ofSoup soupName: String, idField: String,
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    if ids.isEmpty { return }
+    for soup in transaction.allSoupNames() where !MetadataSoup.isOwn(soup) {
+      guard
+        try transaction.indices(forSoupNamed: soup).contains(where: { $0.path == SyncKeys.local })
+      else { continue }
+      let records = SoupRecords(soupName: soup, idField: SyncKeys.soupEntryId)
+      let rows = try transaction.entries(
+        try records.dirty(in: transaction).map(\.entryId), of: soup)
+      let idField = soup == soupName ? idField : SyncKeys.defaultIdField
+      try rewrite(rows.map(\.record), of: soup, idField: idField, with: ids, in: transaction)
+    }
+  }
+
+  /// Puts the server's ids in the places of others, in entries of a soup.
+  static func rewrite(
+    _ rows: [JSONSlice], of soupName: String, idField: String, with ids: [String: String],
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    let bases =
+      ids.keys.allSatisfy(SyncKeys.isLocalId)
+      ? [:]
+      : try BaseVersionStore(soupName: soupName).bases(
+        of: rows.compactMap { $0[idField]?.string }, in: transaction)
+    let changed = try rows.compactMap { row in
+      try rewritten(
+        row, idField: idField, with: ids, except: row[idField]?.string.flatMap { bases[$0] })
+    }
+    if !changed.isEmpty { try transaction.upsert(slices: changed, soup: soupName) }
   }
 
   // MARK: What became of them

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// The records of a store that were created locally, and the rows that refer to them, in all its soups.
+/// The records of a store that the server does not have, and the rows that refer to them, in all its soups.
 ///
 /// Soups without an index on `__local__` cannot be synced up and are not looked at.
 struct LocalRecordIndex: Sendable {
@@ -26,12 +26,14 @@ struct LocalRecordIndex: Sendable {
     let entryId: Int64
   }
 
-  /// The dirty rows that refer to records by their local ids, by local id.
-  func references(in store: SmartStore) async throws -> [String: [Place]] {
+  /// The dirty rows that refer to records by ids which the server does not have, by id.
+  func references(
+    in store: SmartStore, _ wanted: LocalIdIndex.Wanted
+  ) async throws -> [String: [Place]] {
     var references: [String: [Place]] = [:]
     for soup in soups {
       try await soup.forEachDirty(in: store) { entryId, row in
-        for id in LocalIdIndex.references(in: row, idField: soup.idField) {
+        for id in LocalIdIndex.references(in: row, idField: soup.idField, wanted) {
           references[id, default: []].append(Place(soupName: soup.soupName, entryId: entryId))
         }
       }
@@ -39,16 +41,16 @@ struct LocalRecordIndex: Sendable {
     return references
   }
 
-  /// Which of `localIds` are ids of records that were not uploaded yet, with their soups.
+  /// Which of `ids` are ids of records that were not uploaded yet, with their soups.
   func unsent(
-    _ localIds: Set<String>, in store: SmartStore
+    _ ids: Set<String>, in store: SmartStore
   ) async throws -> [String: String] {
-    if localIds.isEmpty { return [:] }
+    if ids.isEmpty { return [:] }
     return try await store.read { reader in
       var unsent: [String: String] = [:]
       for soup in soups {
         for id in try soup.dirty(
-          with: soup.idField, among: localIds.sorted(), in: reader
+          with: soup.idField, among: ids.sorted(), in: reader
         ).compactMap(\.id) {
           unsent[id] = soup.soupName
         }
@@ -57,16 +59,18 @@ struct LocalRecordIndex: Sendable {
     }
   }
 
-  /// Puts the server's ids in the places of local ones, in the given rows as they are now.
+  /// Puts the server's ids in the places of those that it does not have, in the given rows as they are now.
+  ///
+  /// A reference to a lost record that was not set here stays.
   func rewrite(
     _ places: some Sequence<Place>, with ids: [String: String],
     in transaction: borrowing StoreTransaction
   ) throws {
     for (soupName, group) in Dictionary(grouping: Set(places), by: \.soupName) {
       guard let soup = soups.first(where: { $0.soupName == soupName }) else { continue }
-      let rows = try transaction.entries(group.map(\.entryId), of: soupName)
-        .compactMap { try LocalIdIndex.rewritten($0.record, idField: soup.idField, with: ids) }
-      if !rows.isEmpty { try transaction.upsert(slices: rows, soup: soupName) }
+      let rows = try transaction.entries(group.map(\.entryId), of: soupName).map(\.record)
+      try LocalIdIndex.rewrite(
+        rows, of: soupName, idField: soup.idField, with: ids, in: transaction)
     }
   }
 

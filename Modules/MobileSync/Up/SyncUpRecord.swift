@@ -34,6 +34,8 @@ public struct SyncUpRecord: Sendable {
   var leftOut: Set<String> = []
   /// Whether there are such fields.
   var isPartial: Bool { !leftOut.isEmpty }
+  /// Whether those were all.
+  var isEmptied: Bool { isPartial && fieldNames.isEmpty }
 
   /// A field that identifies a record on the server, and a record's value for it.
   public struct ExternalId: Sendable, Hashable {
@@ -60,8 +62,8 @@ public struct SyncUpRecord: Sendable {
 
   /// The fields that are sent and hold one of `ids`.
   func fieldsReferring(to ids: Set<String>) -> Set<String> {
-    Set(
-      values.filter { !LocalIdIndex.references(in: $0).isDisjoint(with: ids) }.map(\.name))
+    if ids.isEmpty { return [] }
+    return Set(values.filter { LocalIdIndex.refers($0, to: ids) }.map(\.name))
   }
 
   /// The record without some of its fields.
@@ -104,6 +106,15 @@ public struct SyncUpRecord: Sendable {
 
   /// Whether the server is to make the record.
   var makesRecord: Bool { action == .create || action == .upsert }
+
+  /// The id by which the server knew a record that it has deleted, and that is to be created again; nil if it is none.
+  static func lostId(of row: JSONSlice, idField: String) -> String? {
+    let flags = RecordFlags(of: row)
+    guard flags.created, !flags.deleted, let id = row[idField]?.string, !id.isEmpty,
+      !SyncKeys.isLocalId(id)
+    else { return nil }
+    return id
+  }
 
   /// Whether the id is one by which the server may know the record, and not one that was created locally.
   var hasServersId: Bool { id.map { !$0.isEmpty && !SyncKeys.isLocalId($0) } ?? false }

@@ -163,6 +163,7 @@ extension SyncUpRun {
       // A record that was downloaded before this entry got its id has a base version of its own.
       var base = known[id] ?? record.id.flatMap { known[$0] } ?? [:]
       for (name, value) in record.values where !name.contains(".") { base[name] = value.value }
+      if record.makesRecord { for name in record.leftOut { base[name] = nil } }
       base[plan.fields.dateField] = nil
       if record.action == .create {
         // What was not sent is empty there, unless the server has a default for it.

@@ -2,57 +2,151 @@ import SalesforceSDKCommon
 import SmartStore
 
 extension SyncUpRun {
-  /// Who refers to whom by local ids, as it was when the run began.
+  /// Which record refers to which by ids that the server does not have, as it was when the run began.
   struct References: Sendable {
     let records: LocalRecordIndex
-    /// The rows of all soups that refer to a local id.
-    let places: [String: [LocalRecordIndex.Place]]
-    /// The local ids of records that were not uploaded.
-    let unsent: [String: String]
+    /// The rows of all soups that refer to such an id.
+    var places: [String: [LocalRecordIndex.Place]]
+    /// The ids of records that were not uploaded.
+    var unsent: [String: String]
     /// References that are left out at first, by entry id.
     var leftOut: [Int64: Set<String>]
-    /// The local ids of records that wait for others themselves: references to them may close a circle.
+    /// The ids of records that wait for others themselves: references to them may close a circle.
     let waiting: Set<String>
+    /// The former ids of lost records of the run, which are to be created again.
+    var lost: Set<String>
+    /// Whether ``places`` has the references to every record.
+    var isComplete = false
     /// Whether a record that still refers to one that was not uploaded waits for the next run.
     var isLastLevel = false
+
+    /// What counts as a reference in this run.
+    var wanted: LocalIdIndex.Wanted { .unsent(lost: lost) }
+
+    /// Follows records to the ids that they have on the server: what has been created again is not lost any more, also
+    /// where an upsert has found it under the id that it had.
+    mutating func note(_ taken: [SyncUpRecord]) {
+      if !lost.isEmpty { lost.subtract(taken.compactMap(\.id)) }
+    }
   }
 
-  /// Looks for references among records that were created locally, and orders the run by them.
+  /// The records of a run, and what they refer to.
+  private struct Nodes {
+    var nodes: [RunOrder.Node] = []
+    var hasUnsent = false
+    var hasReferences = false
+    var lost: Set<String> = []
+  }
+
+  /// Looks for references among records that the server does not have, and orders the run by them.
   ///
   /// - Returns: nil if no record has to wait for another.
   func references(among ids: [Int64], _ plan: inout Plan) async throws -> RunOrder? {
-    var nodes: [RunOrder.Node] = []
-    var localIds: Set<String> = []
-    var hasReferences = false
-    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
-      let slice = Array(ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)])
-      let found = try await entries(slice)
-      for (entryId, row) in found {
-        let id = row[plan.fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
-        let references = LocalIdIndex.references(in: row, idField: plan.fields.idField)
-        hasReferences = hasReferences || !references.isEmpty
-        if let id { localIds.insert(id) }
-        nodes.append(
-          RunOrder.Node(number: entryId, name: id, references: references.sorted()))
-      }
-      // Rows that are gone by now are counted all the same.
-      nodes += Set(slice).subtracting(found.map(\.id)).sorted()
-        .map { RunOrder.Node(number: $0, name: nil, references: []) }
+    var found = try await nodes(among: ids, plan, .unsent())
+    if !found.lost.isEmpty {
+      found = try await nodes(among: ids, plan, .unsent(lost: found.lost))
     }
-    if localIds.isEmpty, !hasReferences { return nil }
+    if !found.hasUnsent, !found.hasReferences { return nil }
     let records = try await LocalRecordIndex(context.store, uses)
-    let places = try await records.references(in: context.store)
-    let order = hasReferences ? RunOrder(nodes) : nil
+    let places = try await records.references(in: context.store, .unsent(lost: found.lost))
+    let order = found.hasReferences ? RunOrder(found.nodes) : nil
     plan.references = References(
       records: records, places: places,
       unsent: try await records.unsent(Set(places.keys), in: context.store),
       leftOut: order?.leftOut ?? [:],
       waiting: leavesOutReferences
-        ? try await OutcomeStore(store: context.store).waitingIds() : [])
+        ? try await OutcomeStore(store: context.store).waitingIds() : [], lost: found.lost)
     return order
   }
 
-  /// The entries with the server's ids in the places of local ones, as far as they are known by now.
+  private func nodes(
+    among ids: [Int64], _ plan: Plan, _ wanted: LocalIdIndex.Wanted
+  ) async throws -> Nodes {
+    var nodes = Nodes()
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = Array(ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)])
+      let found = try await entries(slice)
+      for (entryId, row) in found {
+        let lost = SyncUpRecord.lostId(of: row, idField: plan.fields.idField)
+        let id =
+          lost
+          ?? row[plan.fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
+        let references = LocalIdIndex.references(in: row, idField: plan.fields.idField, wanted)
+        nodes.hasReferences = nodes.hasReferences || !references.isEmpty
+        nodes.hasUnsent = nodes.hasUnsent || id != nil
+        if let lost { nodes.lost.insert(lost) }
+        nodes.nodes.append(
+          RunOrder.Node(number: entryId, name: id, references: references.sorted()))
+      }
+      // Rows that are gone by now are counted all the same.
+      nodes.nodes += Set(slice).subtracting(found.map(\.id)).sorted()
+        .map { RunOrder.Node(number: $0, name: nil, references: []) }
+    }
+    return nodes
+  }
+
+  /// Prepares records that the server has turned out to have lost for being created again: fields that refer to one of
+  /// them are left out, and go once the records have new ids.
+  ///
+  /// Of a record with a lookup that points nowhere the platform says the same as of one that is gone, so those that
+  /// refer to a lost one are looked up: one that exists must not be created a second time.
+  ///
+  /// Reads the dirty rows of all soups once in a run.
+  ///
+  /// - Returns: The records to create, and the entries of those that are to be sent later.
+  func recreatable(
+    _ recreated: [SyncUpRecord], _ target: some SyncUpTarget, _ plan: inout Plan
+  ) async throws -> (records: [SyncUpRecord], later: [Int64]) {
+    var lost = Set(recreated.filter(\.hasServersId).compactMap(\.id))
+    let doubtful = recreated.filter { !$0.fieldsReferring(to: lost).isEmpty }
+    let existing = try await notGone(doubtful, target)
+    lost.subtract(existing.compactMap(\.id))
+    let later = existing.map(\.entryId)
+    if lost.isEmpty { return (recreated.filter { !later.contains($0.entryId) }, later) }
+    var references =
+      if let known = plan.references {
+        known
+      } else {
+        References(
+          records: try await LocalRecordIndex(context.store, uses), places: [:], unsent: [:],
+          leftOut: [:], waiting: [], lost: [])
+      }
+    if !references.isComplete {
+      references.places = try await references.records.references(in: context.store, .all)
+      references.isComplete = true
+    }
+    references.lost.formUnion(lost)
+    for id in lost where references.places[id] != nil {
+      references.unsent[id] = context.soupName
+    }
+    plan.references = references
+    let records = recreated.filter { !later.contains($0.entryId) }.map { record in
+      let fields = record.fieldsReferring(to: references.lost)
+      return fields.isEmpty ? record : record.leavingOut(fields.union(record.leftOut))
+    }
+    return (records, later)
+  }
+
+  /// Those of the records that the server has, or of which it does not say.
+  private func notGone(
+    _ records: [SyncUpRecord], _ target: some SyncUpTarget
+  ) async throws -> [SyncUpRecord] {
+    var left: [SyncUpRecord] = []
+    for (_, group) in Dictionary(grouping: records, by: \.objectType).sorted(by: { $0.key < $1.key }
+    ) {
+      let dates: [RemoteDate]
+      do {
+        dates = try await target.remoteDates(of: group, in: completingBatch.context)
+      } catch let error as SyncError where error.code != .closed {
+        dates = []
+      }
+      left += group.enumerated().filter { $0.offset >= dates.count || dates[$0.offset] != .gone }
+        .map(\.element)
+    }
+    return left
+  }
+
+  /// The entries with the server's ids in the places of those that it does not have, as far as they are known by now.
   func resolved(
     _ entries: [(id: Int64, record: JSONSlice)], _ plan: Plan
   ) async throws -> [(id: Int64, record: JSONSlice)] {
@@ -79,8 +173,10 @@ extension SyncUpRun {
   /// close a circle if it is one of those.
   func sendable(_ record: SyncUpRecord, _ plan: Plan) -> SyncUpRecord? {
     guard let references = plan.references, record.action != .delete else { return record }
-    var open = LocalIdIndex.references(in: record.record, idField: plan.fields.idField)
-      .filter { references.unsent[$0] != nil }
+    var open = LocalIdIndex.references(
+      in: record.record, idField: plan.fields.idField, references.wanted
+    )
+    .filter { references.unsent[$0] != nil }
     if open.isEmpty { return record }
     var leftOut = references.leftOut[record.entryId] ?? []
     if leavesOutReferences, !references.isLastLevel {
@@ -104,11 +200,13 @@ extension SyncUpRun {
   ) throws {
     var ids: [String: String] = [:]
     for (record, newId) in made {
-      guard let old = record.id, let newId, SyncKeys.isLocalId(old) else { continue }
+      guard let old = record.id, let newId, old != newId,
+        SyncKeys.isLocalId(old) || plan.references?.lost.contains(old) == true
+      else { continue }
       ids[old] = newId
     }
     if ids.isEmpty { return }
-    try LocalIdIndex.save(ids, in: transaction)
+    try LocalIdIndex.save(ids.filter { SyncKeys.isLocalId($0.key) }, in: transaction)
     guard let references = plan.references else { return }
     try references.records.rewrite(
       ids.keys.flatMap { references.places[$0] ?? [] }, with: ids, in: transaction)

@@ -95,6 +95,13 @@ extension SyncUpRun {
     }
     try write(adopted, in: transaction)
     try remember(made, plan, in: transaction)
+    try LocalIdIndex.follow(
+      Dictionary(
+        made.compactMap { record, id in
+          guard record.hasServersId, let old = record.id, let id, old != id else { return nil }
+          return (old, id)
+        }, uniquingKeysWith: { first, _ in first }), ofSoup: context.soupName,
+      idField: plan.fields.idField, in: transaction)
     try union(plan).unite(made.compactMap(\.newId), origins: origins, in: transaction)
     let acknowledged = Set(made.map(\.record.entryId))
     if !acknowledged.isEmpty {

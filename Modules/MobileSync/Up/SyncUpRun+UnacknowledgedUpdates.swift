@@ -137,7 +137,9 @@ extension SyncUpRun {
       record.action == mark.outcome.action, record.id == mark.outcome.recordId
     else { return nil }
     // What was left out of the request, to be sent later, is not to be found on the server.
-    return record.sending(mark.sent.map(\.key))
+    var sent = record.sending(mark.sent.map(\.key))
+    sent.leftOut = Set(mark.leftOut)
+    return sent
   }
 }
 

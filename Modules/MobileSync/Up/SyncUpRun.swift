@@ -112,13 +112,16 @@ struct SyncUpRun: Sendable {
         first.recreated.removeAll { united.entries[$0.entryId] != nil }
         plan.held.formUnion(united.inConflict)
         rest += united.entries.values.sorted()
-        let second = try await send(first.recreated, target, plan, mayRecreate: false)
+        let lost = try await recreatable(first.recreated, target, &plan)
+        incomplete += lost.later
+        let second = try await send(lost.records, target, plan, mayRecreate: false)
         leftOut += first.leftOut + second.leftOut
         plan.held.formUnion(first.united.inConflict.union(second.united.inConflict))
         if !first.outdated.isEmpty {
           _ = try await completingBatch.check(target, plan, among: first.outdated)
         }
         let taken = first.taken + second.taken
+        plan.references?.note(taken)
         incomplete += taken.filter(\.isPartial).map(\.entryId)
         if sync.options.fetchesModificationDates { try await fetchDates(of: taken, target, plan) }
         try await advance(&sync, &progress, by: batch.count - united.entries.count)
@@ -242,21 +245,20 @@ struct SyncUpRun: Sendable {
         }
         switch SyncUpDecision(entryId: entryId, record: record, fields: plan.fields) {
         case .send(let record):
-          guard let dirty = sendable(record, plan) else {
-            batch.waiting.append((entryId, record.id))
-            continue
+          var changed = record
+          if plan.merge != nil, record.action == .update,
+            let base = record.id.flatMap({ bases[$0] })
+          {
+            changed = record.changed(from: base)
+            if changed.fieldNames.isEmpty {
+              batch.unchanged.append(record)
+              continue
+            }
           }
-          guard plan.merge != nil, dirty.action == .update,
-            let base = dirty.id.flatMap({ bases[$0] })
-          else {
+          if let dirty = sendable(changed, plan), dirty.makesRecord || !dirty.isEmptied {
             batch.toSend.append(dirty)
-            continue
-          }
-          let changed = dirty.changed(from: base)
-          if changed.fieldNames.isEmpty {
-            batch.unchanged.append(dirty)
           } else {
-            batch.toSend.append(changed)
+            batch.waiting.append((entryId, record.id))
           }
         case .removeRow(let id): batch.toRemove.append((entryId, id))
         case .refuse(let id, let error): batch.refused.append((entryId, id, error))
