@@ -2,6 +2,7 @@ import MobileSync
 import MobileSyncTestSupport
 import ParentChildrenSync
 import SalesforceSDKCommon
+import Synchronization
 import Testing
 
 /// Are the records of trees created once, also if a response is lost?
@@ -164,6 +165,82 @@ import Testing
     #expect(tree.serverTrees()["mine"] == ["c1"])
     try await down(tree)
     #expect(try await tree.localTrees() == tree.serverTrees())
+    #expect(try await tree.idsAgree())
+  }
+
+  /// Runs until the request that creates a lost parent again, which does not arrive, or whose response does not.
+  private func interrupt(
+    _ tree: TreeDevice, isArriving: Bool, _ run: () async throws -> Void
+  ) async throws {
+    let sent = Mutex(0)
+    tree.org.intervene { _, request in
+      guard request.line.hasSuffix("/composite") else { return .none }
+      let number = sent.withLock { sent in
+        sent += 1
+        return sent
+      }
+      return number < 2 ? .none : isArriving ? .dropResponse : .unreachable
+    }
+    await #expect(throws: SyncError.self) { try await run() }
+    #expect(sent.withLock { $0 } == 2)
+    tree.org.intervene(nil)
+    try await tree.device.restartProcess()
+  }
+
+  @Test(arguments: [RelationshipType.lookup, .masterDetail], [false, true])
+  func `a parent without edits replaces nothing after an interrupted run was to create it again`(
+    relationship: RelationshipType, isArriving: Bool
+  ) async throws {
+    let (tree, parent, children) = try await keyed(relationship)
+    try await tree.device.edit(children[0], ["LastName": "here"], in: TreeDevice.contacts)
+    tree.org.delete("Account", parent)
+    try await interrupt(tree, isArriving: isArriving) { try await overwrite(tree) }
+    if let id = tree.org.records("Account").first?["Id"]?.string {
+      tree.org.update("Account", id, ["Name": "theirs"])
+    } else {
+      tree.org.create("Account", ["Name": "theirs", "Key__c": "ka"])
+    }
+    try await overwrite(tree)
+    #expect(tree.org.records("Account").map { $0["Name"] } == ["theirs"])
+    #expect(tree.serverTrees()["theirs"]?.contains("here") == true)
+    try await down(tree)
+    #expect(try await tree.dirtyCount() == 0)
+    #expect(try await tree.localTrees()["theirs"] == tree.serverTrees()["theirs"])
+  }
+
+  @Test(arguments: [RelationshipType.lookup, .masterDetail])
+  func `a tree that was restored after an interrupted run is not created a second time`(
+    relationship: RelationshipType
+  ) async throws {
+    let tree = try await TreeDevice(relationship)
+    let (parent, children) = tree.serverTree("a", children: 2)
+    try await tree.syncDown()
+    try await tree.device.edit(children[0], ["LastName": "here"], in: TreeDevice.contacts)
+    tree.org.delete("Account", parent)
+    try await interrupt(tree, isArriving: false) { try await tree.syncUp() }
+    tree.org.undelete(parent)
+    try await tree.syncUp()
+    #expect(tree.serverTrees() == ["a": ["a 1", "here"]])
+    #expect(try await tree.localTrees() == tree.serverTrees())
+    #expect(try await tree.dirtyCount() == 0)
+    #expect(try await tree.idsAgree())
+  }
+
+  @Test(arguments: [RelationshipType.lookup, .masterDetail])
+  func `a tree whose creation was not acknowledged is not created a second time`(
+    relationship: RelationshipType
+  ) async throws {
+    let tree = try await TreeDevice(relationship)
+    let (parent, children) = tree.serverTree("a", children: 2)
+    try await tree.syncDown()
+    try await tree.device.edit(children[0], ["LastName": "here"], in: TreeDevice.contacts)
+    tree.org.delete("Account", parent)
+    try await interrupt(tree, isArriving: true) { try await tree.syncUp() }
+    try await tree.syncUp()
+    try await tree.syncUp()
+    #expect(tree.serverTrees() == ["a": ["a 1", "here"]])
+    #expect(try await tree.localTrees() == tree.serverTrees())
+    #expect(try await tree.dirtyCount() == 0)
     #expect(try await tree.idsAgree())
   }
 }

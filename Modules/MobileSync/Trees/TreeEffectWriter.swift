@@ -180,37 +180,19 @@ struct TreeEffectWriter: Sendable {
     try plan.childRun.write(written, in: transaction)
   }
 
-  /// Flags a parent that the server has lost as one that is to be created, and with it the children that
-  /// the server deleted too. Deletions stay deletions. Entries whose records have been replaced stand for the new
-  /// ones; the children of such a parent stay as they are.
+  /// Lets entries of a lost tree whose records have been replaced stand for the new ones.
   ///
   /// - Returns: The entry that is the parent's now.
-  func markLost(_ entryId: Int64, _ replaced: TreeSender.Replacements) async throws -> Int64 {
+  func replace(
+    _ replaced: TreeSender.Replacements, ofTree entryId: Int64
+  ) async throws -> Int64 {
     try await store.inTransaction { transaction in
       let united = try EntryAdoption(union: plan.parentRun.union(plan.parents))
         .replace(replaced.parents, in: transaction)
       _ = try EntryAdoption(union: plan.childRun.union(plan.children))
         .replace(replaced.children, in: transaction)
-      let entryId = united.survivors[entryId] ?? entryId
-      guard let tree = try TreeSender.tree(entryId, plan, in: transaction) else { return entryId }
-      let id = tree.parent.record[plan.rules.parent.idField]?.string
-      if replaced.parents.contains(where: { $0.id == id }) { return entryId }
-      try plan.parentRun.write([try Self.lost(tree.parent.record)], in: transaction)
-      guard plan.rules.deletesChildren else { return entryId }
-      let kept = Set(replaced.children.map(\.id))
-      try plan.childRun.write(
-        tree.children.filter { row in
-          row.record[plan.rules.child.idField]?.string.map { !kept.contains($0) } ?? true
-        }.map { try Self.lost($0.record) }, in: transaction)
-      return entryId
+      return united.survivors[entryId] ?? entryId
     }
-  }
-
-  private static func lost(_ row: JSONSlice) throws -> JSONSlice {
-    var flags = RecordFlags(of: row)
-    flags.local = true
-    flags.created = true
-    return try row.setting(flags.members)
   }
 
   private func refreshed(
@@ -298,7 +280,7 @@ struct TreeEffectWriter: Sendable {
 
 extension SyncUpRecord {
   /// The record with the stored text of now, which differs in nothing that was edited.
-  fileprivate func asStored(_ row: JSONSlice) -> SyncUpRecord {
+  func asStored(_ row: JSONSlice) -> SyncUpRecord {
     var record = self
     record.record = row
     return record

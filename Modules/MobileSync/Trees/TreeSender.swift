@@ -372,14 +372,20 @@ struct TreeSender: Sendable {
     guard let lost = try await tree(entryId),
       let replaced = try await replacements(ofLost: lost, target)
     else { return }
-    let parentId: Int64
-    if let united = try await unitedParent(of: lost, &course.sent) {
-      parentId = united
-    } else {
-      parentId = try await TreeEffectWriter(plan: plan, time: run.now()).markLost(entryId, replaced)
-    }
+    let united = try await unitedParent(of: lost, &course.sent)
+    let parentId =
+      if let united {
+        united
+      } else {
+        try await TreeEffectWriter(plan: plan, time: run.now())
+          .replace(replaced, ofTree: entryId)
+      }
     guard let tree = try await tree(parentId) else { return }
-    var work = TreeWork(tree, plan.rules)
+    let isLost = united == nil && !replaced.parents.contains { $0.id == id(of: tree) }
+    var work =
+      try isLost
+      ? TreeWork(lost: tree, keeping: Set(replaced.children.map(\.id)), plan.rules)
+      : TreeWork(tree, plan.rules)
     if course.sent.parentsInConflict.contains(parentId) {
       return try await completeLocally(held: work, .conflict)
     }

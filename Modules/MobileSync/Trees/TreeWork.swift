@@ -96,6 +96,41 @@ struct TreeWork: Sendable {
     }
   }
 
+  /// The work for a tree whose parent the server has lost: the parent is created again, and where the server deletes
+  /// children with it, they are, too. Deletions stay deletions.
+  ///
+  /// The entries themselves stay as they are until the server has accepted something: if the run ends before that, the
+  /// next one looks again at what the server has, since the parent may have been restored or replaced by then.
+  ///
+  /// - Parameter kept: The ids of children that are not lost.
+  init(lost tree: LocalTree, keeping kept: Set<String>, _ rules: Rules) throws {
+    func isLost(_ row: LocalTree.Row) -> Bool {
+      rules.deletesChildren
+        && row.record[rules.child.idField]?.string.map { !kept.contains($0) } ?? true
+    }
+    let lost = LocalTree(
+      parent: (tree.parent.id, try Self.asLost(tree.parent.record)),
+      children: try tree.children.map { row in
+        isLost(row) ? (row.id, try Self.asLost(row.record)) : row
+      })
+    self.init(lost, rules)
+    let texts = Dictionary(
+      tree.children.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
+    steps = steps.map { step in
+      var step = step
+      let text = step.isParent ? tree.parent.record : texts[step.record.entryId]
+      if let text { step.record = step.record.asStored(text) }
+      return step
+    }
+  }
+
+  private static func asLost(_ row: JSONSlice) throws -> JSONSlice {
+    var flags = RecordFlags(of: row)
+    flags.local = true
+    flags.created = true
+    return try row.setting(flags.members)
+  }
+
   /// Adds what children need.
   ///
   /// - Parameter includingClean: Whether clean children get their parent's id too.

@@ -64,7 +64,8 @@ struct EntryAdoption: Sendable {
         flags.created || old.map(SyncKeys.isLocalId) ?? true || found.recreates(old)
       else { continue }
       flags.created = false
-      flags.updated = !flags.deleted
+      // An entry without edits, whose record was to be created again with others of its tree, stays one.
+      flags.updated = flags.local && !flags.deleted
       written.append(try row.setting(flags.members + [(idField, .string(found.id))]))
       var origin = origin(of: found, old, views)
       for (name, value) in unsent(row, found) where origin[name] == nil { origin[name] = value }

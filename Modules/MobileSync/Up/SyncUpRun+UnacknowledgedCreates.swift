@@ -87,7 +87,8 @@ extension SyncUpRun {
       origins[entryId] = found.mark.values
       var flags = RecordFlags(of: row)
       flags.created = false
-      flags.updated = flags.updated || !flags.deleted
+      // An entry without edits, whose record was to be created again with others of its tree, stays one.
+      flags.updated = flags.updated || (flags.local && !flags.deleted)
       if let children, let old = row[plan.fields.idField]?.string {
         try children.rewrite(from: old, to: id, in: transaction)
       }
