@@ -145,7 +145,7 @@ let package = Package(
         "MobileSync", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
         "BriefcaseSyncDown", "ParentChildrenSync", "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp",
         "LayoutSyncDown", "MetadataSyncDown", "StandardSyncTargets", "MobileSyncTestSupport",
-        "TestSupport",
+        "SmartStoreTests", "TestSupport",
       ],
       path: "Tests/MobileSync", swiftSettings: settings),
     .target(
@@ -264,7 +264,9 @@ let package = Package(
       path: "Plugins/ParentChildrenSync", swiftSettings: settings),
     .testTarget(
       name: "ParentChildrenSyncTests",
-      dependencies: ["ParentChildrenSync", "MobileSyncTestSupport", "TestSupport"],
+      dependencies: [
+        "ParentChildrenSync", "MobileSyncTestSupport", "SmartStoreTests", "TestSupport",
+      ],
       path: "Tests/ParentChildrenSync", swiftSettings: settings),
 
     .target(

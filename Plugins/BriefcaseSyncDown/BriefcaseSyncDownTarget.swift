@@ -18,7 +18,10 @@ import SalesforceSDKCore
 public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "briefcase", implementationName: "SFBriefcaseSyncDownTarget",
-    aliases: ["com.salesforce.androidsdk.mobilesync.target.BriefcaseSyncDownTarget"])
+    aliases: [
+      "com.salesforce.androidsdk.mobilesync.target.BriefcaseSyncDownTarget",
+      "com.salesforce.androidsdk.smartsync.target.BriefcaseSyncDownTarget",
+    ])
 
   /// How many records are fetched at a time at most, which is also the default.
   public static let maxCountIdsPerRetrieve = RestRequest.maxCollectionIds

@@ -17,7 +17,10 @@ import SalesforceSDKCore
 public struct CollectionSyncUpTarget: SyncUpTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncUp, typeName: "collection", implementationName: "SFCollectionSyncUpTarget",
-    aliases: ["rest", "com.salesforce.androidsdk.mobilesync.target.CollectionSyncUpTarget"],
+    aliases: [
+      "rest", "com.salesforce.androidsdk.mobilesync.target.CollectionSyncUpTarget",
+      "com.salesforce.androidsdk.smartsync.target.CollectionSyncUpTarget",
+    ],
     writtenTypeName: "rest")
 
   /// How many records the server takes in one request.

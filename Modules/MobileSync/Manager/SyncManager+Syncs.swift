@@ -293,11 +293,21 @@ extension SyncManager {
         .ghostsNeedSyncDown,
         "Can only run clean ghosts for sync down: sync \(sync.id) is a \(sync.type.rawValue).")
     }
-    let target = try registry.downTarget(from: sync.target)
     let started = environment.now()
-    let counts: GhostCounts
     do {
-      counts = try await Self.storeErrors {
+      let counts = try await removeGhosts(of: sync)
+      await storeCleaningEvent(sync, from: started, counts: counts)
+      return counts
+    } catch {
+      await storeCleaningEvent(sync, from: started, counts: nil)
+      throw error
+    }
+  }
+
+  private func removeGhosts(of sync: SyncState) async throws -> GhostCounts {
+    let target = try registry.downTarget(from: sync.target)
+    do {
+      return try await Self.storeErrors {
         try await perform(on: sync) { context in
           try await GhostCleaning(context: context, uses: try await self.soupUses()).run(target)
         }
@@ -309,14 +319,19 @@ extension SyncManager {
       // Closing cancels what is on its way; the caller is not cancelled.
       throw SyncError(.closed, "The sync manager was closed while it cleaned ghosts.")
     }
+  }
+
+  /// Stores the event of a cleaning; one that failed has no count.
+  private func storeCleaningEvent(
+    _ sync: SyncState, from start: Int64, counts: GhostCounts?
+  ) async {
+    var attributes: JSONObject = [
+      "syncId": .integer(sync.id), "syncTarget": sync.target["type"] ?? .null,
+    ]
+    if let counts { attributes["numRecords"] = .integer(Int64(counts.removed)) }
     await environment.events.store(
       AnalyticsEvent(
-        name: "cleanResyncGhosts",
-        attributes: [
-          "syncId": .integer(sync.id), "syncTarget": sync.target["type"] ?? .null,
-          "numRecords": .integer(Int64(counts.removed)),
-        ],
-        startTime: started, endTime: environment.now()))
-    return counts
+        name: "cleanResyncGhosts", attributes: attributes, startTime: start,
+        endTime: environment.now()))
   }
 }

@@ -73,6 +73,22 @@ import TestSupport
     let device = try await Device.open(InMemoryOrg())
     let loaded = try await device.manager.load(config)
     #expect(loaded.created.map(\.name) == config.entries.map(\.syncName))
+    let said = try #require(try JSONValue(parsing: Self.everyTarget)["syncs"]?.array)
+    for (sync, said) in zip(loaded.created, said) {
+      #expect(sync.soupName == said["soupName"]?.string)
+      #expect(sync.type.rawValue == said["syncType"]?.string)
+      #expect(
+        sync.options.mergeMode.rawValue == said["options"]?["mergeMode"]?.string ?? "OVERWRITE")
+      for (key, value) in said["target"]?.object ?? [:]
+      where !["androidImpl", "query", "parent", "children", "infos"].contains(key) {
+        #expect(sync.target[key] == value, "\(sync.name ?? "") \(key)")
+      }
+      for key in ["parent", "children"] {
+        for (name, value) in said["target"]?[key]?.object ?? [:] {
+          #expect(sync.target[key]?[name] == value, "\(sync.name ?? "") \(key).\(name)")
+        }
+      }
+    }
     for sync in loaded.created {
       #expect(sync.status == .new && sync.progress == 0 && sync.totalSize == -1)
       let stored = try #require(

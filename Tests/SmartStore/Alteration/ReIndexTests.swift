@@ -1,3 +1,4 @@
+import SalesforceAnalytics
 import SalesforceSDKCommon
 import TestSupport
 import Testing
@@ -61,6 +62,8 @@ import Testing
     let log = LogRecorder()
     var options = SmartStoreOptions(now: { 1_700_000_000_000 })
     options.logger = log.logger(forComponent: "SmartStore", level: .warn)
+    let events = InMemoryEventStore()
+    options.events = events
     try await withStore(options: options) { store async throws in
       try await store.registerSoup(
         withName: "s", withIndices: [SoupIndex]("a:string", "d:full_text"))
@@ -73,6 +76,7 @@ import Testing
           == ["one", "x", "1500000", .null, "ünïcode 😀 it's", .null])
       #expect(log.lines.count == 1 && log.lines[0].hasPrefix("error"))
       #expect(!log.lines[0].contains("one"))
+      #expect(events.events.map(\.name).filter { $0 == "SmartStoreJSONParseError" }.count == 1)
     }
   }
 

@@ -71,6 +71,22 @@ import Testing
     }
   }
 
+  @Test(.covers("SS-85.2", "SS-191.3"))
+  func `a file makes ordinary soups of its one store, whatever else it says`() async throws {
+    let text = """
+      {"stores":[{"storeName":"other"}],"storeName":"other","soups":[
+        {"soupName":"a","features":["externalStorage"],"indexes":[{"path":"x","type":"string"}]}]}
+      """
+    try await withManager { manager, _ async throws in
+      try await manager.setupGlobalStoreFromDefaultConfig(from: source(["globalstore.json": text]))
+      #expect(try manager.allGlobalStoreNames() == ["defaultStore"])
+      let store = try await manager.sharedGlobal()
+      try await store.upsert(entries: [["x": "1"]], forSoupNamed: "a")
+      #expect(
+        try await store.rows("select soupName, externalStorage from soup_attrs") == [["a", 0]])
+    }
+  }
+
   @Test(.covers("SS-86.1"))
   func `a soup that exists stays as it is`() async throws {
     try await withManager { manager, _ async throws in

@@ -30,6 +30,9 @@ import Testing
       try await store.registerSoup(withName: "secret", withIndices: [SoupIndex("p:string")])
       try await store.registerSoup(
         withName: "both", withIndices: [SoupIndex]("p:json1", "q:full_text", "r:full_text"))
+      try await store.registerSoup(
+        withSpec: SoupSpec(name: "files", features: [SoupSpec.featureExternalStorage]),
+        withIndices: [SoupIndex("p:string")])
       // A soup that was not committed is no event.
       await #expect(throws: CancellationError.self) {
         try await store.inTransaction { transaction in
@@ -44,7 +47,7 @@ import Testing
     }
     #expect(
       events.events
-        == [[], ["JSON1", "FTS"], ["JSON1"]].map { features in
+        == [[], ["JSON1", "FTS"], ["ExternalStorage"], ["JSON1"]].map { features in
           AnalyticsEvent(
             name: "registerSoup", attributes: ["features": .array(features)], startTime: 5)
         })

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import SalesforceSDKCommon
 import Testing
 
 @testable import SmartStore
@@ -70,6 +71,36 @@ struct PlaintextLeakTests {
     try store.fill(10, marker: Self.canary)
     try store.close()
     #expect(try findings() == ["defaultStore/store.sqlite"])
+  }
+
+  @Test(.covers("SS-38"))
+  func `no log line and no captured plan of a session names a key`() async throws {
+    let log = LogRecorder()
+    let secret = SymmetricKey(size: .bits256)
+    let other = SymmetricKey(size: .bits256)
+    let options = SmartStoreOptions(logger: log.logger(forComponent: "SmartStore", level: .verbose))
+    let place = folder.store
+    let store = try await SmartStore.open(
+      at: place, encryption: .encrypted(FixedKeyProvider(secret)), options: options)
+    store.capturesExplainQueryPlan = true
+    try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:string")])
+    try await store.upsert(entries: [["x": "1"]], forSoupNamed: "a")
+    _ = try await store.query("select {a:x} from {a} where {a:x} = '1'")
+    let plan = try #require(store.lastExplainQueryPlan)
+    try await store.reIndexSoup(named: "a", indexPaths: ["nowhere"])
+    try await store.close()
+    await #expect(throws: SmartStoreError.self) {
+      _ = try await SmartStore.open(
+        at: place, encryption: .encrypted(FixedKeyProvider(other)), options: options)
+    }
+    #expect(!log.lines.isEmpty)
+    let texts = log.lines + [String(reflecting: plan)]
+    for key in [secret, other] {
+      let bytes = key.withUnsafeBytes { Data($0) }
+      for form in [bytes.base64EncodedString(), bytes.map { String(format: "%02x", $0) }.joined()] {
+        for text in texts { #expect(!text.localizedCaseInsensitiveContains(form)) }
+      }
+    }
   }
 
   @Test(.covers("SS-38"))

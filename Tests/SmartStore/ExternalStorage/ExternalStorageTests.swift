@@ -192,6 +192,21 @@ import Testing
           }
           answers.append(.integer(try await store.count(using: query)))
         }
+        let paged = try QuerySpec.buildSmartQuerySpec(
+          smartSql:
+            "select {\(soup):_soup}, {\(soup):a} from {\(soup)} order by {\(soup):_soupEntryId}",
+          pageSize: 2)
+        for page in 0..<4 {
+          answers += try await store.query(using: paged, startingFromPageIndex: page)
+        }
+        for query in [queries[0], paged] {
+          var cursor = try await store.openCursor(using: query)
+          while true {
+            answers += cursor.currentPageOrderedEntries
+            guard cursor.currentPageIndex + 1 < cursor.totalPages else { break }
+            cursor = try await store.moveCursorToNextPage(cursor)
+          }
+        }
         answers += try await store.retrieve(usingSoupEntryIds: [1, 5, 5, 70], fromSoupNamed: soup)
           .map(\.value)
         answers += try await store.queryEntries(using: queries[0]).map(\.value)
@@ -199,7 +214,7 @@ import Testing
       }
       let external = try await answers("s")
       #expect(try await external == answers("twin"))
-      #expect(external.count > 40)
+      #expect(external.count > 55)
       #expect(files(store) == ["1", "2", "4", "5", "6", "8"].map { "soupelt_\($0)" })
     }
   }

@@ -24,6 +24,34 @@ struct DiskFaultTests {
     self.options = options
   }
 
+  @Test(.covers("SS-10.2"), arguments: [FaultyDisk.Operation.open, .write, .sync])
+  private func `a creation whose disk fails says why, and the next opening completes it`(
+    operation: FaultyDisk.Operation
+  ) async throws {
+    let encryption = StoreEncryption.encrypted(FixedKeyProvider(folder.key))
+    var failures = 0
+    for after in 0..<1_000 {
+      disk.arm(.init(operations: [operation], after: after, count: .max, code: SQLITE_IOERR))
+      var made: SmartStore?
+      do {
+        made = try await SmartStore.open(at: folder.store, encryption: encryption, files: options)
+      } catch {
+        failures += 1
+        #expect(error.code == .io, "\(error)")
+      }
+      let isOver = disk.failures == 0
+      disk.arm(nil)
+      try await made?.close()
+      let store = try await SmartStore.open(
+        at: folder.store, encryption: encryption, files: options)
+      #expect(try await store.allSoupNames() == [])
+      try await store.close()
+      try FileManager.default.removeItem(at: folder.store)
+      if isOver { break }
+    }
+    #expect(failures > 0)
+  }
+
   /// Writes ten transactions of ten rows; the number of each is in its rows.
   ///
   /// - Returns: The transactions that were acknowledged, and those that failed.

@@ -111,6 +111,33 @@ import TestSupport
     }
   }
 
+  @Test(.covers("SS-160.2", "SS-161"), arguments: [Version.fts5, .fts4])
+  private func `operators are upper case, words ignore case and diacritics`(
+    version: Version
+  ) async throws {
+    try await withStore(options: SmartStoreOptions(fullTextVersion: version)) {
+      store async throws in
+      try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:full_text")])
+      try await store.upsert(
+        entries: [
+          ["x": "black and white"], ["x": "black white"], ["x": "black or white"],
+          ["x": "black not white"], ["x": "Café Société"], ["x": "CAFE"],
+        ], forSoupNamed: "a")
+      let expected: [(String, [JSONValue])] = [
+        ("black AND white", [1, 2, 3, 4]), ("black and white", [1]), ("black or white", [3]),
+        ("black not white", [4]), ("white NOT and", [2, 3, 4]),
+        ("BLACK OR Cafe", version == .fts5 ? [1, 2, 3, 4, 5, 6] : [1, 2, 3, 4, 6]),
+      ]
+      for (key, result) in expected {
+        #expect(try await ids(store, "a", "x", key) == result, "\(key)")
+      }
+      // FTS4's tokenizer knows ASCII alone.
+      for key in version == .fts5 ? ["cafe", "CAFÉ", "café"] : [] {
+        #expect(try await ids(store, "a", "x", key) == [5, 6], "\(key)")
+      }
+    }
+  }
+
   @Test(
     .covers("SS-163", "SS-164"),
     arguments: [

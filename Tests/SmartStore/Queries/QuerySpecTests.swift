@@ -37,6 +37,19 @@ import TestSupport
       ])
   }
 
+  @Test(.covers("SS-119", "SS-127"))
+  func `a like spec in JSON names its key likeKey`() async throws {
+    let spec = try QuerySpec(
+      json: json(#"{"queryType":"like","indexPath":"x","likeKey":"a%","pageSize":5}"#),
+      soupName: "a")
+    #expect(spec.json["likeKey"] == "a%")
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: [SoupIndex("x:string")])
+      try await store.upsert(entries: [["x": "ab"], ["x": "ba"], ["x": "a"]], forSoupNamed: "a")
+      #expect(try await store.query(using: spec).map { $0["x"] } == ["ab", "a"])
+    }
+  }
+
   @Test(
     .covers("SS-121", "SS-125"),
     arguments: [

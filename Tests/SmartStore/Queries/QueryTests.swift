@@ -69,6 +69,27 @@ import TestSupport
     }
   }
 
+  @Test(
+    .covers("SS-127"),
+    arguments: [("ÄRGER", [1]), ("äRGER", [2]), ("%é%", []), (#"50\%"#, [4]), ("50%", [3, 4])]
+      as [(String, [JSONValue])])
+  func `a like query ignores the case of ASCII letters alone, and a backslash is a character`(
+    key: String, found: [JSONValue]
+  ) async throws {
+    try await withStore { store async throws in
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      try await store.upsert(
+        entries: [["k": "Ärger"], ["k": "ärger"], ["k": "50%"], ["k": #"50\ or so"#]],
+        forSoupNamed: "a")
+      #expect(
+        try await ids(
+          store,
+          .buildLikeQuerySpec(
+            soupName: "a", path: "k", likeKey: key, orderPath: "_soupEntryId", pageSize: 9))
+          == found)
+    }
+  }
+
   @Test(.covers("SS-129.1"))
   func `order is binary and null comes first`() async throws {
     try await withStore { store async throws in

@@ -128,6 +128,21 @@ import TestSupport
     #expect(cache.statement(for: texts[1])?.sql == "select TABLE_2_0 from TABLE_2")
   }
 
+  @Test(.covers("SS-156"))
+  func `a statement that was used again outlives an older one`() throws {
+    var cache = SmartSQLCache(capacity: 2)
+    let texts = ["title", "site", "owner"].map { "select {cases:\($0)} from {cases}" }
+    func put(_ text: String) throws {
+      cache.put(try SmartSQLConverter.convert(text, soups: Self.soups), for: text)
+    }
+    try put(texts[0])
+    try put(texts[1])
+    #expect(cache.statement(for: texts[0]) != nil)
+    try put(texts[2])
+    #expect(cache.statement(for: texts[1]) == nil)
+    #expect(cache.statement(for: texts[0]) != nil && cache.statement(for: texts[2]) != nil)
+  }
+
   @Test(.covers("SS-157"))
   func `a statement of 100,000 characters is converted whole`() throws {
     let text = "select {cases:title}, '{x}', a.{cases:site} from {cases} where {cases:owner} = ? "

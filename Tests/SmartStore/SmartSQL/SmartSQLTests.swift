@@ -20,7 +20,6 @@ import TestSupport
       "with x as (select 1) delete from {a}",
       "with x as (select 1) insert into {a} (id) select * from x",
       "select load_extension('x')", "select \"fts3_tokenizer\"('x', 'y')", "select\u{0}1",
-      "select 1) union select * from (select 2",
     ])
   func `anything but one SELECT is refused and changes nothing`(smartSQL: String)
     async throws
@@ -34,13 +33,22 @@ import TestSupport
         Issue.record("accepted")
       } catch let error as SmartStoreError {
         #expect(error.number == 999)
-        #expect(error.code == .refusedStatement || error.code == .sql, "\(error)")
+        #expect(error.code == .refusedStatement, "\(error)")
         if error.code == .refusedStatement, !smartSQL.utf8.contains(0) {
           #expect(error.message.hasPrefix("Only SELECT are supported"))
         }
       }
       #expect(try await store.rows("select * from sqlite_master") == before)
       #expect(try await store.elements(of: "a").count == 1)
+    }
+  }
+
+  @Test(.covers("SS-148"))
+  func `a statement cannot close the one around it`() async throws {
+    try await withStore { store async throws in
+      await expectFailure(.sql) {
+        _ = try await store.query("select 1) union select * from (select 2")
+      }
     }
   }
 

@@ -135,8 +135,14 @@ import Testing
           ["created", "INTEGER"], ["lastModified", "INTEGER"],
         ])
       #expect(
-        try await store.column(
-          "select tbl_name from sqlite_master where name = 'soup_attrs_0'") == ["soup_attrs"])
+        try await store.column("select sql from sqlite_master where name = 'soup_attrs_0'") == [
+          "CREATE INDEX soup_attrs_0 ON soup_attrs ( soupName )"
+        ])
+      #expect(
+        try await store.rows(
+          "select name, dflt_value from pragma_table_info('soup_attrs') where dflt_value is not null"
+        )
+          == [["externalStorage", "0"]])
       try await store.registerSoup(withName: "a", withIndices: specs)
       #expect(
         try await store.rows("select * from soup_index_map order by rowid") == [
@@ -174,6 +180,40 @@ import Testing
       #expect(try await store.rows("select id, soupName from soup_attrs") == [[2, "a"]])
       #expect(try await store.elements(of: "a").first?["s"] == "x")
       #expect(try await store.column("select count(*) from long_operations_status") == [0])
+      try await store.close()
+    }
+  }
+
+  @Test(.covers("SS-52"))
+  func `a store whose table of soups lacks the column for external storage gets it`() async throws {
+    try await TemporaryFolder.with { folder in
+      let place = folder.file("store")
+      let old = try await SmartStore.open(at: place, encryption: testEncryption)
+      try await old.registerSoup(withName: "a", withIndices: specs)
+      try await old.upsert(entries: [["s": "x"]], forSoupNamed: "a")
+      try await old.unsafelyExecute("ALTER TABLE soup_attrs DROP COLUMN externalStorage")
+      try await old.close()
+
+      let store = try await SmartStore.open(at: place, encryption: testEncryption)
+      #expect(try await store.rows("select * from soup_attrs") == [[1, "a", 0]])
+      #expect(try await store.elements(of: "a").first?["s"] == "x")
+      try await store.registerSoup(
+        withSpec: SoupSpec(name: "files", features: [SoupSpec.featureExternalStorage]),
+        withIndices: [SoupIndex("s:string")])
+      try await store.upsert(entries: [["s": "y"]], forSoupNamed: "files")
+      #expect(try await store.elements(of: "files").first?["s"] == "y")
+      try await store.close()
+    }
+  }
+
+  @Test(.covers("SS-160.1"))
+  func `a store searches with FTS5 unless its options say otherwise`() async throws {
+    try await TemporaryFolder.with { folder in
+      let store = try await SmartStore.open(at: folder.file("store"), encryption: testEncryption)
+      try await store.registerSoup(withName: "a", withIndices: specs)
+      #expect(store.fullTextVersion == .fts5)
+      let table = try await store.column("select sql from sqlite_master where name = 'TABLE_1_fts'")
+      #expect(table.first?.string?.contains("USING fts5") == true)
       try await store.close()
     }
   }

@@ -12,11 +12,13 @@ let bob = StoreOwner.user(organizationId: "00D1", userId: "0052")
 /// Runs `body` with a manager of encrypted stores, and closes it.
 func withManager(
   isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool = { _ in true },
+  options: SmartStoreOptions = SmartStoreOptions(),
   _ body: (SmartStoreManager) async throws -> Void
 ) async throws {
   try await TemporaryFolder.with { folder in
     let manager = SmartStoreManager(
-      root: folder.file("root"), encryption: testEncryption, isLoggedIn: isLoggedIn)
+      root: folder.file("root"), encryption: testEncryption, options: options,
+      isLoggedIn: isLoggedIn)
     try await body(manager)
     try await manager.close()
   }

@@ -111,12 +111,18 @@ import Testing
   @Test(.covers("SS-8"))
   func `an account that is not logged in only gets what is open`() async throws {
     let loggedIn = Mutex(true)
-    try await withManager(isLoggedIn: { owner in loggedIn.withLock { $0 } || owner != ada }) {
-      manager async throws in
+    let warnings = LogRecorder()
+    let options = SmartStoreOptions(
+      logger: warnings.logger(forComponent: "SmartStore", level: .warn))
+    try await withManager(
+      isLoggedIn: { owner in loggedIn.withLock { $0 } || owner != ada }, options: options
+    ) { manager async throws in
       let open = try await manager.shared(withName: "open", forUserAccount: ada)
       loggedIn.withLock { $0 = false }
       #expect(try await manager.shared(withName: "open", forUserAccount: ada) === open)
+      #expect(warnings.lines == [])
       #expect(try await manager.shared(withName: "new", forUserAccount: ada) == nil)
+      #expect(warnings.lines.count == 1)
       #expect(try manager.storeExists(withName: "new", forUserAccount: ada) == false)
       #expect(try await manager.shared(withName: "new", forUserAccount: bob) != nil)
       #expect(try await manager.sharedGlobal(withName: "new").isGlobal)
@@ -232,10 +238,29 @@ import Testing
     }
   }
 
-  @Test(.covers("SS-22", "SS-25"))
-  func `a store grows by what is written, stores work side by side`()
-    async throws
-  {
+  @Test(.covers("SS-25"))
+  func `a store writes while another one's transaction is open`() async throws {
+    try await withManager { manager async throws in
+      let one = try await manager.sharedGlobal(withName: "one")
+      let two = try await manager.sharedGlobal(withName: "two")
+      let isOpen = Latch()
+      let mayEnd = Latch()
+      async let held: Void = one.inTransaction { transaction in
+        try transaction.registerSoup(withName: "a", withIndices: [SoupIndex("x:string")])
+        isOpen.open()
+        mayEnd.waitBlocking()
+      }
+      await isOpen.wait()
+      try await two.registerSoup(withName: "a", withIndices: [SoupIndex("x:string")])
+      try await two.upsert(entries: [["x": "1"]], forSoupNamed: "a")
+      mayEnd.open()
+      try await held
+      #expect(try await one.soupExists(forName: "a"))
+    }
+  }
+
+  @Test(.covers("SS-22"))
+  func `a store grows by what is written`() async throws {
     try await withManager { manager async throws in
       let one = try await manager.sharedGlobal(withName: "one")
       let two = try await manager.sharedGlobal(withName: "two")
