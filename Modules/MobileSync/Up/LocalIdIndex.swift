@@ -48,6 +48,13 @@ enum LocalIdIndex {
     return !found.isDisjoint(with: ids)
   }
 
+  /// Whether a field holds what has the form of an id.
+  static func isReference(_ field: (name: String, value: JSONSlice)) -> Bool {
+    var found: Set<String> = []
+    collect(field.name, field.value, .all, &found)
+    return !found.isEmpty
+  }
+
   private static func collect(
     _ key: String, _ value: JSONSlice, _ wanted: Wanted, _ found: inout Set<String>
   ) {

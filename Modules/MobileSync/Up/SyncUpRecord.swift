@@ -104,16 +104,23 @@ public struct SyncUpRecord: Sendable {
     return record
   }
 
+  /// The record as it is to be changed.
+  func asUpdate(with fields: SyncUpFieldChoice) -> SyncUpRecord {
+    var record = self
+    record.externalId = nil
+    record.action = .update
+    record.fieldNames = fields.update
+    return record
+  }
+
   /// Whether the server is to make the record.
   var makesRecord: Bool { action == .create || action == .upsert }
 
   /// The id by which the server knew a record that it has deleted, and that is to be created again; nil if it is none.
   static func lostId(of row: JSONSlice, idField: String) -> String? {
+    guard let id = row[idField]?.string, !id.isEmpty, !SyncKeys.isLocalId(id) else { return nil }
     let flags = RecordFlags(of: row)
-    guard flags.created, !flags.deleted, let id = row[idField]?.string, !id.isEmpty,
-      !SyncKeys.isLocalId(id)
-    else { return nil }
-    return id
+    return flags.created && !flags.deleted ? id : nil
   }
 
   /// Whether the id is one by which the server may know the record, and not one that was created locally.

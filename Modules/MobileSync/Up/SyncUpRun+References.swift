@@ -85,24 +85,58 @@ extension SyncUpRun {
     return nodes
   }
 
+  /// What becomes of records that the server has turned out to have lost.
+  struct Recreatable {
+    /// The records to create.
+    var records: [SyncUpRecord] = []
+    /// The entries of records that exist, and that are to be sent again once what they refer to does.
+    var later: [Int64] = []
+    /// Records that exist, and whose lookups lead nowhere.
+    var refused: [SyncUpRecord] = []
+  }
+
   /// Prepares records that the server has turned out to have lost for being created again: fields that refer to one of
   /// them are left out, and go once the records have new ids.
   ///
-  /// Of a record with a lookup that points nowhere the platform says the same as of one that is gone, so those that
-  /// refer to a lost one are looked up: one that exists must not be created a second time.
+  /// Of a record with a lookup that points nowhere the platform says the same as of one that is gone. Created with that
+  /// lookup it is refused; without it, because it refers to a lost record or the fields of creates lack it, it would
+  /// exist twice. Such records are looked up first.
   ///
   /// Reads the dirty rows of all soups once in a run.
-  ///
-  /// - Returns: The records to create, and the entries of those that are to be sent later.
   func recreatable(
     _ recreated: [SyncUpRecord], _ target: some SyncUpTarget, _ plan: inout Plan
-  ) async throws -> (records: [SyncUpRecord], later: [Int64]) {
+  ) async throws -> Recreatable {
     var lost = Set(recreated.filter(\.hasServersId).compactMap(\.id))
-    let doubtful = recreated.filter { !$0.fieldsReferring(to: lost).isEmpty }
+    if lost.isEmpty { return Recreatable(records: recreated) }
+    func isReferring(_ record: SyncUpRecord) -> Bool { !record.fieldsReferring(to: lost).isEmpty }
+    let unsent = plan.fields.update.filter { !plan.fields.create.contains($0) }
+    let doubtful = recreated.filter { record in
+      isReferring(record)
+        || record.sending(unsent).values.contains { LocalIdIndex.isReference($0) }
+    }
     let existing = try await notGone(doubtful, target)
     lost.subtract(existing.compactMap(\.id))
-    let later = existing.map(\.entryId)
-    if lost.isEmpty { return (recreated.filter { !later.contains($0.entryId) }, later) }
+    var sorted = Recreatable()
+    for record in existing {
+      if isReferring(record), plan.references?.isLastLevel != true {
+        sorted.later.append(record.entryId)
+      } else {
+        sorted.refused.append(record)
+      }
+    }
+    let kept = Set(existing.map(\.entryId))
+    sorted.records = recreated.filter { !kept.contains($0.entryId) }
+    if lost.isEmpty { return sorted }
+    try await note(lost, &plan)
+    sorted.records = sorted.records.map { record in
+      let fields = record.fieldsReferring(to: lost)
+      return fields.isEmpty ? record : record.leavingOut(fields.union(record.leftOut))
+    }
+    return sorted
+  }
+
+  /// Lets the ids of lost records count as references from here on.
+  private func note(_ lost: Set<String>, _ plan: inout Plan) async throws {
     var references =
       if let known = plan.references {
         known
@@ -120,11 +154,6 @@ extension SyncUpRun {
       references.unsent[id] = context.soupName
     }
     plan.references = references
-    let records = recreated.filter { !later.contains($0.entryId) }.map { record in
-      let fields = record.fieldsReferring(to: references.lost)
-      return fields.isEmpty ? record : record.leavingOut(fields.union(record.leftOut))
-    }
-    return (records, later)
   }
 
   /// Those of the records that the server has, or of which it does not say.

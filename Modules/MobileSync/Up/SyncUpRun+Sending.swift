@@ -8,6 +8,8 @@ extension SyncUpRun {
     var taken: [SyncUpRecord] = []
     /// Records that the server lost and that are to be created again.
     var recreated: [SyncUpRecord] = []
+    /// What the server said of those, by entry id.
+    var reasons: [Int64: JSONValue] = [:]
     /// How many records the target did not send.
     var leftOut = 0
     /// The entries of records that the server did not write, since it has newer ones.
@@ -79,6 +81,17 @@ extension SyncUpRun {
       }
     }
     return confirmed
+  }
+
+  /// Keeps why updates of records that exist were refused.
+  func refuse(
+    _ records: [SyncUpRecord], _ reasons: [Int64: JSONValue], _ plan: Plan
+  ) async throws {
+    if records.isEmpty { return }
+    var sent = Sent()
+    try await applyResults(
+      records.map { $0.asUpdate(with: plan.fields) },
+      records.map { .rejected(reasons[$0.entryId] ?? .null) }, plan, mayRecreate: false, &sent)
   }
 
   /// Keeps that records were not sent. Their rows stay as they are.
@@ -169,6 +182,7 @@ extension SyncUpRun {
         mayRecreate: mayRecreate, merges: plan.merge != nil)
       if effect == .recreate {
         sent.recreated.append(record.recreated(with: plan.fields))
+        if case .gone(let error) = results[index] { sent.reasons[record.entryId] = error }
       } else {
         acknowledged.append((record, effect))
       }

@@ -114,6 +114,7 @@ struct SyncUpRun: Sendable {
         rest += united.entries.values.sorted()
         let lost = try await recreatable(first.recreated, target, &plan)
         incomplete += lost.later
+        try await refuse(lost.refused, first.reasons, plan)
         let second = try await send(lost.records, target, plan, mayRecreate: false)
         leftOut += first.leftOut + second.leftOut
         plan.held.formUnion(first.united.inConflict.union(second.united.inConflict))

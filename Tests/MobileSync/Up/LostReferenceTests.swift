@@ -126,6 +126,25 @@ import Testing
     #expect(setup.org.records("Account").count == 3)
   }
 
+  @Test(.covers("MS-236"))
+  func
+    `a record that exists is not created twice because a lookup leads nowhere that creates lack`()
+    async throws
+  {
+    let setup = try await Setup(.overwrite)
+    setup.org.delete("Account", setup.b)
+    try await setup.device.edit(setup.a, ["Name": "a2", "ParentId": .string(setup.b)])
+    let run = try await setup.device.manager.syncUp(
+      target: CollectionSyncUpTarget(
+        fields: SyncUpFields(createFieldlist: ["Name"], updateFieldlist: ["Name", "ParentId"])),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+    _ = try await run.finished()
+    #expect(setup.org.records("Account").map { $0["Name"] } == ["a"])
+    #expect(try await setup.device.manager.outcomes(forId: run.state.id).map(\.kind) == [.rejected])
+    let row = try #require(try await setup.device.dirtyRows().first)
+    #expect(row["Id"]?.string == setup.a && row["__last_error__"]?.string?.isEmpty == false)
+  }
+
   @Test func `a reference that only the server has changed is left to the server`() async throws {
     let setup = try await Setup(.mergeFields)
     setup.org.delete("Account", setup.a)
