@@ -3,7 +3,7 @@
 #
 #   Tools/docs.sh                         builds the package, then the site
 #   Tools/docs.sh --serve [--port 8080]   serves the site as well, on this machine alone; port 0, the default, takes a free one
-#   Tools/docs.sh --skip-build            takes what an earlier `swift build` left
+#   Tools/docs.sh --skip-build            takes what an earlier `swift build` left; comments that changed since are garbled
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

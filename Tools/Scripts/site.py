@@ -133,6 +133,21 @@ def extract(module, options):
             if len(symbol["pathComponents"]) == 1 and "func" not in symbol["kind"]["identifier"]}
 
 
+def link_types(folder, types):
+    """Lets ``Name`` in comments lead to a type of another module: DocC looks for it in the comment's own alone."""
+
+    def target(match):
+        path = types.get(match[1], "")
+        return f"``{path}{match[2]}``" if path.startswith("/") else match[0]
+
+    for path in folder.glob("*.json"):
+        graph = json.loads(path.read_text())
+        for symbol in graph["symbols"]:
+            for line in symbol.get("docComment", {}).get("lines", []):
+                line["text"] = re.sub(r"``([A-Z]\w+)((?:/[^`]+)?)``", target, line["text"])
+        path.write_text(json.dumps(graph))
+
+
 def anchors(page):
     """The anchors of a page's headings: as on GitHub, to those of DocC."""
     found = {}
@@ -142,10 +157,10 @@ def anchors(page):
     return found
 
 
-def convert(page, catalog, owners, types, output):
-    """Writes a page of Docs as an article of a catalog."""
+def convert(page, catalog, below, owners, types, output):
+    """Writes a page of Docs as an article of a catalog that may link to those `below` it."""
 
-    def lead(match):
+    def lead(match, in_summary):
         image, text, target = match.groups()
         if re.match(r"[a-z]+:", target):
             return match[0]
@@ -158,20 +173,26 @@ def convert(page, catalog, owners, types, output):
             return f"![{text}]({copy})"
         owner = owners.get(path) or owners.get(path / "README.md")
         if not owner:
-            return f"{text} (`{path.relative_to(root)}`)"
+            place = f"`{path.relative_to(root)}`"
+            return place if text.strip("`") == place.strip("`") else f"{text} ({place})"
         if path.is_dir():
             path = path / "README.md"
         fragment = "#" + anchors(path)[anchor] if anchor else ""
         article = owner.article(path)
         if owner is catalog:
             return f"[{text}](doc:{article}{fragment})"
+        if owner.name in below and not fragment:
+            return f"[{text}](doc:/{owner.name}/{article}{fragment})"
+        # DocC resolves neither headings nor pages above; in a page's summary it loses the text of such a link.
+        if in_summary:
+            return text
         return f"[{text}](/documentation/{owner.name.lower()}/{article.lower()}{fragment})"
 
     def symbol(match):
         name = match[1]
         return f"``{types[name]}``" if name in types else match[0]
 
-    def prose(text):
+    def prose(text, in_summary=False):
         text = re.sub(r'<img src="([^"]*)" alt="([^"]*)"[^>]*>', r"![\2](\1)", text)
         lines = []
         for line in text.split("\n"):
@@ -181,10 +202,12 @@ def convert(page, catalog, owners, types, output):
                 line = "".join(part if index % 2 else re.sub(r"`([A-Z]\w+)`", symbol, part)
                                for index, part in enumerate(parts))
             lines.append(line)
-        return link.sub(lead, "\n".join(lines))
+        return link.sub(lambda match: lead(match, in_summary), "\n".join(lines))
 
     text = page.read_text()
-    parts, end = [], 0
+    # The title, and the paragraph behind it.
+    end = text.find("\n\n", text.find("\n\n") + 2)
+    parts = [prose(text[:end], in_summary=True)]
     for match in fence.finditer(text):
         parts += [prose(text[end:match.start()]), match[0]]
         end = match.end()
@@ -192,7 +215,7 @@ def convert(page, catalog, owners, types, output):
     (output / f"{catalog.article(page)}.md").write_text("".join(parts))
 
 
-def assemble(catalog, owners, types):
+def assemble(catalog, below, owners, types):
     """Copies a catalog with its pages, and returns the copy."""
     output = work / "catalogs" / catalog.folder.name
     shutil.copytree(catalog.folder, output)
@@ -207,29 +230,49 @@ def assemble(catalog, owners, types):
             if (docs / "Diagrams" / name).is_file():
                 shutil.copy(docs / "Diagrams" / name, output / name)
     for page in catalog.pages:
-        convert(page, catalog, owners, types, output)
+        convert(page, catalog, below, owners, types, output)
     return output
 
 
+def walk(value):
+    """The objects of a page, outside in."""
+    if isinstance(value, dict):
+        yield value
+        for part in value.values():
+            yield from walk(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from walk(part)
+
+
+def missing(page):
+    """The links of a page that it does not say the text of."""
+    return {node["identifier"] for node in walk(page)
+            if node.get("type") == "reference"} - page.get("references", {}).keys()
+
+
 def broken(site):
-    """The links and images of the site that lead nowhere, one sentence each."""
+    """Fills gaps in the site, and yields the links and images that lead nowhere, one sentence each."""
     data = site / "data"
     found = {}
     for path in sorted(data.rglob("*.json")):
         found["/" + str(path.relative_to(data).with_suffix(""))] = json.loads(path.read_text())
-
-    def walk(value):
-        if isinstance(value, dict):
-            yield value
-            for part in value.values():
-                yield from walk(part)
-        elif isinstance(value, list):
-            for part in value:
-                yield from walk(part)
+    # DocC leaves out the links in the summaries of other pages that a page lists: the sentence would have a gap.
+    texts = {key: value for page in found.values() for key, value in page.get("references", {}).items()
+             if value["type"] == "topic"}
+    for url, page in found.items():
+        repaired = False
+        while gaps := missing(page) & texts.keys():
+            page["references"].update({key: texts[key] for key in gaps})
+            repaired = True
+        if repaired:
+            (data / f"{url[1:]}.json").write_text(json.dumps(page))
 
     named = {url: {node["anchor"] for node in walk(page) if isinstance(node.get("anchor"), str)}
              for url, page in found.items()}
     for url, page in found.items():
+        for identifier in sorted(missing(page)):
+            yield f"{url}: the link {identifier} has no text."
         for node in walk(page):
             kind = node.get("type")
             targets = []
@@ -277,7 +320,11 @@ def build(all_catalogs):
             for type in types[module]:
                 known[type] = None if type in known else f"/{module}/{type}"
         known |= {type: type for type in types.get(name, [])}
-        catalog = assemble(all_catalogs[name], owners, {key: path for key, path in known.items() if path})
+        # SmartStore is also the name of a class.
+        known |= {module: f"/{module}" for module in below}
+        known = {key: path for key, path in known.items() if path}
+        link_types(work / "symbols" / name, {type: path for type, path in known.items() if type not in modules})
+        catalog = assemble(all_catalogs[name], below, owners, known)
         archive = work / "archives" / f"{name}.doccarchive"
         archive.parent.mkdir(exist_ok=True)
         graphs = ("--additional-symbol-graph-dir", work / "symbols" / name) if name in needs else ()
