@@ -45,6 +45,7 @@ let package = Package(
     .library(name: "SalesforceHybridSDK", targets: ["SalesforceHybridSDK"]),
     .library(name: "SalesforceReact", targets: ["SalesforceReact"]),
     .library(name: "HybridServer", targets: ["HybridServer"]),
+    .library(name: "FieldforceInspector", targets: ["FieldforceInspector"]),
     .library(name: "SalesforceMockOrg", targets: ["SalesforceMockOrg"]),
     .executable(name: "fieldforce", targets: ["fieldforce"]),
   ],
@@ -318,6 +319,16 @@ let package = Package(
       dependencies: ["HybridServer", "SalesforceHybridSDK", "TestSupport", .nio, .nioPosix],
       path: "Tests/HybridServer", swiftSettings: settings),
 
+    // A page for developers over what an app has open.
+    .target(
+      name: "FieldforceInspector",
+      dependencies: [
+        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
+        "MobileSync", "LocalServer", .httpTypes, .hummingbird, .nio,
+      ],
+      path: "Plugins/Servers/Inspector", exclude: ["tests"], resources: [.copy("www")],
+      swiftSettings: settings),
+
     // The platform's language models, apart from what every app needs.
     .target(
       name: "EinsteinModels",
@@ -353,7 +364,7 @@ let package = Package(
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
         "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
         "SalesforceMockOrg", "SalesforceHybridSDK", "SalesforceReact", "HybridServer",
-        .argumentParser, .httpTypes,
+        "FieldforceInspector", .argumentParser, .httpTypes,
       ],
       path: "Tools/CLI", swiftSettings: settings),
     .testTarget(

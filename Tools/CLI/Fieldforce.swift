@@ -19,7 +19,7 @@ struct Fieldforce: AsyncParsableCommand {
     subcommands: [
       DemoCommand.self, OrgCommand.self, LoginCommand.self, AccountsCommand.self,
       SwitchCommand.self, LogoutCommand.self, RestCommand.self, SoupCommand.self,
-      StoreCommand.self, SyncCommand.self, HybridCommand.self,
+      StoreCommand.self, SyncCommand.self, HybridCommand.self, InspectCommand.self,
     ])
 
   static func main() async {

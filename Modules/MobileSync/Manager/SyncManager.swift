@@ -247,9 +247,10 @@ public actor SyncManager {
 
   private func enqueue(_ id: Int64, _ operation: @escaping @Sendable () async -> Void) {
     let previous = last
+    let running = RunningSync(store: store, id: id)
     let task = Task {
       await previous?.value
-      await operation()
+      await RunningSync.$current.withValue(running) { await operation() }
     }
     operations[id] = task
     last = task

@@ -165,6 +165,14 @@ struct OutcomeStore: Sendable {
     }.compactMap { $0[0]?.int64 }
   }
 
+  /// The outcome under a key; nil if there is none.
+  static func outcome(
+    _ key: String, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> SyncRecordOutcome? {
+    try reader.entries(try entryIds(of: [key], in: reader), of: soupName)
+      .first.flatMap { SyncRecordOutcome(json: $0.record) }
+  }
+
   /// The ids of the records that were not sent last since they refer to others.
   func waitingIds() async throws -> Set<String> {
     Set(

@@ -23,7 +23,7 @@ extension SmartStore {
 }
 
 extension StoreAccess {
-  fileprivate func unsyncedEntries(of soup: Soup) throws(SmartStoreError) -> Int {
+  func unsyncedEntries(of soup: Soup) throws(SmartStoreError) -> Int {
     if soup.index(forPath: LocalFlags.local) != nil {
       let rows = try reading(
         "SELECT count(*) FROM \(soup.table) "

@@ -204,6 +204,14 @@ public actor SmartStoreManager {
     }
   }
 
+  /// The store with this name, if this manager has it open.
+  package func openStore(named name: String, owner: StoreOwner) async -> SmartStore? {
+    guard case .open(let opening)? = stores[Key(name: name, owner: owner)],
+      let store = try? await opening.value, !store.isClosed
+    else { return nil }
+    return store
+  }
+
   /// Waits until a store is neither being closed nor removed, by this manager or by who has it.
   private func awaitEnd(_ key: Key) async throws {
     while let presence = stores[key] {

@@ -1,3 +1,4 @@
+import FieldforceInspector
 import Foundation
 import HybridServer
 import MobileSync
@@ -69,6 +70,8 @@ struct CommandFailure: Error {
         number: error.status, name: "\(error.code)",
         message: error.message + Self.words(error.serverErrors.map(\.message)))
     case let error as HybridServerError:
+      self.init("\(error.code)", error.message)
+    case let error as InspectorError:
       self.init("\(error.code)", error.message)
     case let error as TransportError:
       self.init("\(error.code)", error.message)

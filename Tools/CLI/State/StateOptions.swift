@@ -1,4 +1,5 @@
 import ArgumentParser
+import FieldforceInspector
 import Foundation
 import MobileSync
 import SmartStore
@@ -28,9 +29,10 @@ struct StateOptions: ParsableArguments {
 
   /// Opens the folder and lends what is in it; everything is closed afterwards.
   func withWorkspace<Result>(
-    _ body: (Workspace) async throws -> Result
+    recorder: InspectorRecorder? = nil, _ body: (Workspace) async throws -> Result
   ) async throws -> Result {
-    let workspace = try await Workspace(folder: folder, wantsPlaintext: plaintext)
+    let workspace = try await Workspace(
+      folder: folder, wantsPlaintext: plaintext, recorder: recorder)
     do {
       let result = try await body(workspace)
       try await workspace.close()

@@ -1,3 +1,4 @@
+import FieldforceInspector
 import Foundation
 import MobileSync
 import SalesforceSDKCommon
@@ -16,7 +17,7 @@ struct Workspace {
   let registry: SyncTargetRegistry
   /// How the files of the stores are kept.
   let encryption: StoreEncryption
-  let transport = URLSessionTransport()
+  let transport: any HTTPTransport
   /// What requests say of this program; it holds the name of the installation (CO-11).
   let userAgent: UserAgent
 
@@ -24,7 +25,16 @@ struct Workspace {
   ///
   /// - Parameter wantsPlaintext: Whether the stores of a folder that is made now are to be plain text, and
   ///   those of a folder that was made so are to be used.
-  init(folder: URL, wantsPlaintext: Bool) async throws {
+  /// - Parameter recorder: Records the requests of the command.
+  init(
+    folder: URL, wantsPlaintext: Bool, recorder: InspectorRecorder? = nil
+  ) async throws {
+    let network = URLSessionTransport()
+    if let recorder {
+      transport = recorder.transport(network)
+    } else {
+      transport = network
+    }
     let secrets = Self.secrets(in: folder)
     let settings = try WorkspaceSettings.open(
       in: folder, secrets: secrets, wantsPlaintext: wantsPlaintext)

@@ -27,7 +27,7 @@ struct StoreVerifyCommand: AsyncParsableCommand {
       }
       return (report, isReadable ? try await workspace.doubledRecords(store) : [])
     }
-    output.print(report.json(with: doubles)) {
+    output.print(report.document(with: doubles)) {
       report.findings.map(\.description) + doubles.map(\.line) + [report.summary(with: doubles)]
     }
     if !report.isClean || !doubles.isEmpty { throw ExitCode.failure }
@@ -52,7 +52,7 @@ struct StoreAcceptLossCommand: AsyncParsableCommand {
 
   func run() async throws {
     let report = try await store.state.withWorkspace { try await $0.acceptLostLog(store) }
-    output.print(report.json(with: [])) {
+    output.print(report.document(with: [])) {
       report.findings.map(\.description) + [report.summary(with: [])]
     }
     // The copy of the log is what the command leaves.
@@ -61,41 +61,10 @@ struct StoreAcceptLossCommand: AsyncParsableCommand {
 }
 
 extension DoubledRecord {
-  fileprivate var detail: String {
-    "entries \(entryIds.map(String.init).joined(separator: ", ")) stand for one record"
-  }
-
   fileprivate var line: String { "soup \(soupName), path \(idField): \(detail)" }
-
-  fileprivate var json: JSONValue {
-    [
-      "kind": "doubledRecord", "soup": .string(soupName), "path": .string(idField),
-      "entryIds": .array(entryIds.map { .integer($0) }), "detail": .string(detail),
-    ]
-  }
 }
 
 extension StoreReport {
-  /// The form that `--json` prints.
-  fileprivate func json(with doubles: [DoubledRecord]) -> JSONValue {
-    let findings: [JSONValue] = findings.map { finding in
-      var members: JSONObject = ["kind": .string(finding.kind.rawValue)]
-      if let page = finding.page { members["page"] = .integer(Int64(page)) }
-      if let soup = finding.soup { members["soup"] = .string(soup) }
-      if let entryId = finding.entryId { members["entryId"] = .integer(entryId) }
-      if let path = finding.path { members["path"] = .string(path) }
-      members["detail"] = .string(finding.detail)
-      return .object(members)
-    }
-    return [
-      "clean": .bool(isClean && doubles.isEmpty), "pages": .integer(Int64(pages)),
-      "soups": .integer(Int64(soups)),
-      "elements": .integer(Int64(elements)),
-      "findingCount": .integer(Int64(findingCount + doubles.count)),
-      "findings": .array(findings + doubles.map(\.json)),
-    ]
-  }
-
   fileprivate func summary(with doubles: [DoubledRecord]) -> String {
     let checked = [
       counted(pages, "page"), counted(soups, "soup"),

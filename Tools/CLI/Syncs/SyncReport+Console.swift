@@ -2,23 +2,7 @@ import MobileSync
 import SalesforceSDKCommon
 
 extension SyncReport {
-  /// The sync as stored, with what else there is to tell.
-  var document: JSONValue {
-    var document = state.json
-    document["moved"] = moved.map { .integer(Int64($0)) } ?? .null
-    document["elapsedSeconds"] = elapsed.map { .double($0 / .seconds(1)) } ?? .null
-    document["recordsPerSecond"] = recordsPerSecond.map { .double($0) } ?? .null
-    document["remainingSeconds"] = remaining.map { .double($0 / .seconds(1)) } ?? .null
-    document["dirty"] = .integer(Int64(dirty))
-    document["conflicts"] = .array(conflicts.map { .object($0.json) })
-    if state.type == .syncUp {
-      document["outcomes"] = counts.document
-      document["unsent"] = .array(unsent.map(\.document))
-    }
-    return .object(document)
-  }
-
-  /// The same for people.
+  /// The report for people.
   var lines: [String] {
     var lines = [state.line]
     if let pace { lines.append("  \(pace)") }
@@ -39,35 +23,11 @@ extension SyncReport {
 }
 
 extension SyncOutcomeCounts {
-  /// `{"succeeded": n, "skipped": n, "failed": n}`.
-  var document: JSONValue {
-    [
-      "succeeded": .integer(Int64(succeeded)), "skipped": .integer(Int64(skipped)),
-      "failed": .integer(Int64(failed)),
-    ]
-  }
-
-  /// The same for people.
+  /// The counts for people.
   var line: String { "\(succeeded) succeeded, \(skipped) skipped, \(failed) failed" }
 }
 
 extension SyncRecordOutcome {
-  /// The record and what became of it.
-  var document: JSONValue {
-    [
-      "soup": .string(soupName), "entryId": .integer(entryId),
-      "recordId": recordId.map { .string($0) } ?? .null,
-      "action": action.map { .string($0.rawValue) } ?? .null,
-      "outcome": .string(kind.rawValue), "error": error ?? .null,
-      "conflict": conflict.map { .string($0) } ?? .null,
-    ]
-  }
-
-  /// The record's own conflict, as 'sync conflicts' lists it; of a record whose tree is in conflict nil.
-  private var conflict: String? {
-    kind == .conflict && error == nil ? "\(soupName)/\(entryId)" : nil
-  }
-
   /// The record and what became of it, with the reason, in one line.
   var line: String {
     let why = error.map { ": \($0["message"]?.string ?? $0.text)" } ?? ""

@@ -1,10 +1,16 @@
 // A plain client of the interface, for the tests.
 import http from "node:http";
+import { RealState, tool } from "./server/real.mjs";
 import { startInspector } from "./server/server.mjs";
 
-/** The server under test: the reference server, or the one whose address is in INSPECTOR_URL. */
+/** The server under test: the reference server, the one whose address is in INSPECTOR_URL, or with FIELDFORCE_TOOL the package's. */
 export async function connect(t, options) {
   if (process.env.INSPECTOR_URL) return client(process.env.INSPECTOR_URL);
+  if (tool) {
+    const real = await RealState.make();
+    t.after(() => real.close());
+    return client(await real.inspect());
+  }
   const server = await startInspector(options);
   t.after(() => server.close());
   return Object.assign(client(server.url), { server });

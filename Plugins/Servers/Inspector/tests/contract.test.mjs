@@ -1,4 +1,5 @@
-// Checks a server against Docs/Inspector-interface.md: the reference server, or the one whose address is in INSPECTOR_URL.
+// Checks a server against Docs/Inspector-interface.md: the reference server, the one whose address is in INSPECTOR_URL, or with
+// FIELDFORCE_TOOL the one of `fieldforce inspect`.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { test } from "node:test";

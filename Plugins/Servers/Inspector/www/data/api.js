@@ -20,10 +20,10 @@ export class ApiError extends Error {
  * screen that others see. The tab remembers it, so that a reload works.
  */
 export function takeToken(location, history, storage) {
-  const found = /^#token=([A-Za-z0-9_-]{16,128})$/.exec(location.hash);
+  const found = /^#token=([A-Za-z0-9_-]{16,128})(?:&(\/[\w/-]*))?$/.exec(location.hash);
   if (found) {
     storage.setItem(STORED, found[1]);
-    history.replaceState(null, "", location.pathname + "#/");
+    history.replaceState(null, "", `${location.pathname}#${found[2] ?? "/"}`);
   }
   return found?.[1] ?? storage.getItem(STORED);
 }

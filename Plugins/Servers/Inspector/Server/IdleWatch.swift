@@ -1,0 +1,66 @@
+import Synchronization
+
+/// Ends a server that has had no request for some time. A request under way counts until it ends.
+final class IdleWatch: Sendable {
+  private struct State {
+    var open = 0
+    var last = ContinuousClock.now
+    var task: Task<Void, Never>?
+    var isOver = false
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let limit: Duration
+  private let state = Mutex(State())
+
+  init(_ limit: Duration) { self.limit = limit }
+
+  /// Calls `end` once the time is over.
+  func start(_ end: @escaping @Sendable () async -> Void) {
+    let task = Task { [weak self] in
+      while let due = self?.due {
+        guard due > .now else {
+          await end()
+          return
+        }
+        guard (try? await Task.sleep(until: due)) != nil else { return }
+      }
+    }
+    state.withLock { $0.task = task }
+  }
+
+  /// When there will have been no request for the whole time.
+  private var due: ContinuousClock.Instant {
+    state.withLock { state in (state.open > 0 ? .now : state.last) + limit }
+  }
+
+  func requestBegan() { state.withLock { $0.open += 1 } }
+
+  func requestEnded() {
+    state.withLock { state in
+      state.open -= 1
+      state.last = .now
+    }
+  }
+
+  /// The server has ended.
+  func end() {
+    let (task, waiters) = state.withLock { state in
+      state.isOver = true
+      defer { state.waiters = [] }
+      return (state.task, state.waiters)
+    }
+    task?.cancel()
+    for waiter in waiters { waiter.resume() }
+  }
+
+  func waitForEnd() async {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        if !state.isOver { state.waiters.append(continuation) }
+        return state.isOver
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+}
