@@ -328,6 +328,14 @@ let package = Package(
       ],
       path: "Plugins/Servers/Inspector", exclude: ["tests"], resources: [.copy("www")],
       swiftSettings: settings),
+    .testTarget(
+      name: "InspectorTests",
+      dependencies: [
+        "FieldforceInspector", "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore",
+        "SmartStore", "MobileSync", "StandardSyncTargets", "SalesforceMockOrg",
+        "MobileSyncTestSupport", "TestSupport", .httpTypes,
+      ],
+      path: "Tests/Inspector", swiftSettings: settings),
 
     // The platform's language models, apart from what every app needs.
     .target(

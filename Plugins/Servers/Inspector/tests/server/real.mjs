@@ -77,7 +77,9 @@ export class RealState {
     await this.send("POST", "/mock-org/clock", { advanceSeconds: 2 });
     await this.send("PATCH", `/services/data/v${this.org.line.apiVersion}/sobjects/Account/${records[0]}`, { Phone: "555-9999" });
     await this.run(["sync", "run", "accounts"]);
-    await this.run(["sync", "up", "--soup", "accounts", "--fields", "Name", "--name", "accounts-up", ...mode], "", [0, 3]);
+    await this.run(["sync", "up", "--soup", "accounts", "--fields", "Name", "Phone", "--name", "accounts-up", ...mode], "", [3]);
+    const { conflicts } = await this.run(["sync", "conflicts"]);
+    if (conflicts.length !== 1) throw new Error(`The state has ${conflicts.length} conflicts in place of one.`);
     await this.run(["store", "edit", "accounts", records[3], "Name=Edited again"]);
     await this.run(["soup", "register", "settings", "--index", "key:string", "--global"]);
     await this.run(["soup", "register", "old", "--index", "key:string", "--global", "--store", "damaged"]);
