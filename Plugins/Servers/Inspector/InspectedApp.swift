@@ -73,7 +73,7 @@ public struct InspectorAction: Sendable {
   public let name: String
   /// Whether it changes data, so that a read-only inspector refuses it.
   public let writes: Bool
-  /// A question to answer before it runs; nil for none.
+  /// A question that the page asks before it runs; nil for none.
   public let confirmation: String?
   let run: @Sendable () async throws -> String
 

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import Synchronization
 
-/// What a request must have to be answered: the address of this server, and the two random numbers of it.
+/// What a request needs: the address of this server, and the two random numbers of it.
 final class InspectorSecrets: Sendable {
   static let host = "127.0.0.1"
 
