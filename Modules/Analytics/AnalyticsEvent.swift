@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Something that happened, for those who want to know how an app is used.
+/// An event about the use of an app.
 ///
 /// It holds counts, ids of the SDK's own things and times; never records, names of users or tokens.
 public struct AnalyticsEvent: Sendable, Equatable {

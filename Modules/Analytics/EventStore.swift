@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Takes events and keeps, sends or drops them.
+/// A receiver of events, which stores, sends or drops them.
 ///
 /// Storing never fails for the caller: an event is worth less than the work that it tells of. An
 /// implementation that writes to disk logs what it could not write.
@@ -9,7 +9,7 @@ public protocol EventStore: Sendable {
   func store(_ event: AnalyticsEvent) async
 }
 
-/// Drops every event. What the SDK uses unless it is given another store.
+/// An event store that drops every event. The default.
 public struct DiscardingEventStore: EventStore {
   /// Makes the store.
   public init() {}
@@ -18,7 +18,7 @@ public struct DiscardingEventStore: EventStore {
   public func store(_ event: AnalyticsEvent) async {}
 }
 
-/// Keeps the newest events in memory, for tests and for looking at a running program.
+/// An event store that keeps the newest events in memory, for tests and for inspecting a running program.
 public final class InMemoryEventStore: EventStore {
   /// How many events are kept; older ones are dropped.
   public let maxEvents: Int

@@ -1,4 +1,4 @@
-/// The place in the source code where an error was made: a file of a module and a line.
+/// The location in the source code where an error was created: a file of a module and a line.
 ///
 /// Errors of this package take it from default arguments, so it names the line that noticed the
 /// failure. It holds no machine path and no data.

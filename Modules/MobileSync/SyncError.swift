@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Why a sync could not be made, started or completed.
+/// An error while creating, starting or running a sync.
 ///
 /// A record that the server refuses is no error of the run: it is an outcome of that record. A
 /// failed run is stored with its sync as ``stored``.

@@ -4,13 +4,13 @@ import GRDB
 import SalesforceSDKCommon
 import Synchronization
 
-/// An encrypted store of JSON elements in soups.
+/// An encrypted store of JSON entries in soups.
 ///
-/// A store belongs to one account, or to the app, for as long as it exists. It may be used from any
-/// task at once: one write happens at a time, reads go on in parallel, each from a snapshot.
-/// A write that returned is on disk, all of it; a write that threw left nothing.
+/// A store belongs to one account, or to the app. Any number of tasks may use it at once: writes run one
+/// after the other, reads in parallel, each from a snapshot. A write that returned is on disk as a whole; a
+/// write that threw changed nothing.
 ///
-/// Get one from a ``SmartStoreManager``, which gives the same instance to all who ask. Calls throw
+/// Get one from a ``SmartStoreManager``, which returns the same instance to all callers. Calls throw
 /// ``SmartStoreError``, and `CancellationError` if the task was cancelled, in which case the work
 /// was rolled back.
 public final class SmartStore: Sendable {

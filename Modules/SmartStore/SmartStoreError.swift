@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// What went wrong in a store, with the sentence that says what to do about it.
+/// An error of a store, with a message that says what to do.
 ///
 /// ``Code`` tells kinds apart in code; `domain` and ``number`` are the fixed pair that bridges to
 /// other languages report. Messages never hold element content, index values or keys; the

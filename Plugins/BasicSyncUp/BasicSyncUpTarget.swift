@@ -2,11 +2,11 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Sends local changes one record at a time, each with a request of its own.
+/// A target that uploads local changes one record at a time, each with a request of its own.
 ///
 /// JSON: `{"createFieldlist": […], "updateFieldlist": […], "externalIdFieldName": "…"}`, each key
-/// optional. It is for objects and servers that the platform's composite resources do not serve;
-/// others are better off with the collection target, which needs a request for 200 records.
+/// optional. Use it for objects and servers that the platform's composite resources do not support. For
+/// all others, the collection target needs one request for 200 records.
 ///
 /// In mode `LEAVE_IF_CHANGED` a record's date is fetched first, and the update itself names the
 /// date that it builds on: if the record changes between the two, the update is refused as a conflict

@@ -2,8 +2,8 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Sends local changes up to 25 at a time with the platform's composite resource, in the order of
-/// the soup.
+/// A target that uploads local changes in the order of the soup, up to 25 in one request of the platform's
+/// composite resource.
 ///
 /// JSON: `{"createFieldlist": […], "updateFieldlist": […], "externalIdFieldName": "…",
 /// "maxBatchSize": 25}`, each key optional. 1,000 edited records cost 40 requests, 41 with conflict

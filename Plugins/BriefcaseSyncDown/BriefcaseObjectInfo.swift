@@ -1,7 +1,7 @@
 public import MobileSync
 public import SalesforceSDKCommon
 
-/// An object that a briefcase target brings, and where its records go.
+/// An object that a briefcase target downloads, and the soup of its records.
 ///
 /// JSON: `{"sobjectType": "Account", "soupName": "accounts", "fieldlist": ["Name"],
 /// "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate"}`, the first three required.

@@ -2,7 +2,7 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Brings down the records that an administrator has put into the user's briefcase.
+/// A target that downloads the records that an administrator put into the user's briefcase.
 ///
 /// JSON: `{"type": "briefcase", "countIdsPerRetrieve": 2000, "infos": [{…}]}`, `infos` required and
 /// read as ``BriefcaseObjectInfo``.

@@ -2,7 +2,7 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Sends local changes 200 at a time with the platform's collection resource. The default target.
+/// A target that uploads local changes, 200 in one request of the platform's collection resource. The default target.
 ///
 /// JSON: `{"createFieldlist": […], "updateFieldlist": […], "externalIdFieldName": "…",
 /// "maxBatchSize": 200}`, each key optional. 1,000 edited records cost 5 requests, 6 with conflict

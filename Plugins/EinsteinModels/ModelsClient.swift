@@ -3,7 +3,7 @@ import HTTPTypes
 public import SalesforceSDKCommon
 public import SalesforceSDKCore
 
-/// Asks the platform's language models (BX-45, CO-190). The account needs the scope `sfap_api`.
+/// A client of the platform's language models (BX-45, CO-190). The account needs the scope `sfap_api`.
 ///
 /// ```swift
 /// let models = try ModelsClient(client: client, account: account)
@@ -65,7 +65,7 @@ public struct ModelsClient: Sendable {
     try Embeddings(await ask(model, "embeddings", ["input": .array(input.map { .string($0) })]))
   }
 
-  /// Sends what a person thought of a response.
+  /// Sends a user's feedback on a response.
   ///
   /// - Returns: The service's sentence.
   public func sendFeedback(_ feedback: ModelFeedback) async throws -> String {

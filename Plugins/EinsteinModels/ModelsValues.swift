@@ -46,7 +46,7 @@ public struct ModelLocalization: Sendable, Hashable {
   }
 }
 
-/// What a conversation was continued with.
+/// The continuation of a conversation.
 public struct ChatGenerations: Sendable, Equatable {
   /// One way to continue it.
   public struct Choice: Sendable, Equatable {
@@ -56,7 +56,7 @@ public struct ChatGenerations: Sendable, Equatable {
     public let role: String?
     /// What is said.
     public let content: String
-    /// Why it ends where it does.
+    /// The reason for its end.
     public let finishReason: String?
   }
 
@@ -177,7 +177,7 @@ public struct Embeddings: Sendable, Equatable {
   }
 }
 
-/// What a person thought of a response.
+/// A user's feedback on a response.
 public struct ModelFeedback: Sendable, Hashable {
   /// The feedback's id, made by the app.
   public var id: String

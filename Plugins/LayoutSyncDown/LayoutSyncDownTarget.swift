@@ -2,7 +2,7 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Brings down a page layout.
+/// A target that downloads a page layout.
 ///
 /// JSON: `{"type": "layout", "sobjectType": "Account", "formFactor": "Large", "layoutType": "Full",
 /// "mode": "View", "recordTypeId": null}`; only the object is required.
@@ -59,7 +59,7 @@ public struct LayoutSyncDownTarget: ReadOnlySyncDownTarget, Equatable {
   ) async throws -> SyncPage<Never>? {}
 }
 
-/// Which of an object's layouts is meant. Values that are nil are left to the server.
+/// A selection of one of an object's layouts. The server chooses values that are nil.
 public struct LayoutRequest: Sendable, Hashable {
   /// The object.
   public let objectAPIName: String

@@ -2,7 +2,7 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Brings down the description of an object.
+/// A target that downloads the description of an object.
 ///
 /// JSON: `{"type": "metadata", "sobjectType": "Account"}`.
 ///

@@ -2,12 +2,12 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Brings down the records of one object that the user has worked with last.
+/// A target that downloads the records of one object that the user worked with last.
 ///
 /// JSON: `{"type": "mru", "sobjectType": "Account", "fieldlist": ["Name"]}`, both required.
 ///
-/// A run costs two requests, one if there are no recent records. It always brings all of them. A
-/// record is a ghost when the server does not have it any more, not when it left the list.
+/// A run costs two requests, one if there are no recent records, and downloads all of them. A record is
+/// a ghost when the server no longer has it, not when it has left the list.
 public struct MruSyncDownTarget: SyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "mru", implementationName: "SFMruSyncDownTarget",
@@ -18,7 +18,7 @@ public struct MruSyncDownTarget: SyncDownTarget, Equatable {
 
   /// The object.
   public let objectType: String
-  /// The fields to bring, as given; the id and the modification date come with them.
+  /// The fields to download, as given; the id and the modification date are added.
   public let fieldlist: [String]
   private let names: SyncFieldNames
 

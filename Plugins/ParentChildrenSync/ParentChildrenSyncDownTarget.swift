@@ -2,7 +2,7 @@ public import MobileSync
 public import SalesforceSDKCommon
 public import SalesforceSDKCore
 
-/// Brings down records of one object together with their children of another.
+/// A target that downloads records of one object together with their children of another.
 ///
 /// JSON: `{"type": "parent_children", "parent": {…}, "parentFieldlist": ["Name"],
 /// "parentSoqlFilter": "Name like 'A%'", "children": {…}, "childrenFieldlist": ["LastName"],

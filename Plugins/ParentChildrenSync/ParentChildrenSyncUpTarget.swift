@@ -2,7 +2,7 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Sends parents together with their children, each tree with a composite request of its own.
+/// A target that uploads parents together with their children, each tree with a composite request of its own.
 ///
 /// JSON: `{"parent": {…}, "children": {…}, "createFieldlist": […], "updateFieldlist": […],
 /// "childrenCreateFieldlist": […], "childrenUpdateFieldlist": […], "relationshipType": "LOOKUP"}`;

@@ -3,14 +3,14 @@ public import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 
-/// Brings what is in a soup already up to date.
+/// A target that downloads new versions of the records that are in a soup.
 ///
 /// JSON: `{"type": "refresh", "soupName": "accounts", "sobjectType": "Account", "fieldlist": […],
 /// "countIdsPerSoql": 500}`, the first three required.
 ///
 /// The soup's records are fetched by their ids, 500 with a request: 10,000 records cost 20
-/// requests. A re-sync asks only for what changed since the newest modification date of each group.
-/// Records that were created locally and are not on the server yet are left out.
+/// requests. A re-sync requests only what changed since the newest modification date of each group.
+/// Records that were created locally and are not on the server yet are skipped.
 public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
   public static let kind = SyncTargetKind(
     .syncDown, typeName: "refresh", implementationName: "SFRefreshSyncDownTarget",
@@ -26,7 +26,7 @@ public struct RefreshSyncDownTarget: SyncDownTarget, Equatable {
   public let soupName: String
   /// The object.
   public let objectType: String
-  /// The fields to bring, as given; the id and the modification date come with them.
+  /// The fields to download, as given; the id and the modification date are added.
   public let fieldlist: [String]
   /// How many ids a request names.
   public let countIdsPerSoql: Int

@@ -2,13 +2,13 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Brings down the records that a SOQL query selects.
+/// A target that downloads the records that a SOQL query selects.
 ///
 /// JSON: `{"type": "soql", "query": "…", "maxBatchSize": 2000}`, `query` required.
 ///
 /// The query is completed when the target is made: the id and the modification date field are
 /// selected, and records are ordered by the latter, unless the query says otherwise. So records
-/// come oldest change first, and a run that was interrupted goes on where it was.
+/// arrive in the order of their changes, oldest first, and an interrupted run resumes at its page.
 ///
 /// ```swift
 /// let target = try SoqlSyncDownTarget(query: "select Name from Account limit 100")

@@ -2,12 +2,12 @@ public import MobileSync
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Brings down the records that a SOSL search finds.
+/// A target that downloads the records that a SOSL search finds.
 ///
 /// JSON: `{"type": "sosl", "query": "FIND {…} …"}`.
 ///
-/// A search is one request and has one page. It always brings everything that it finds, and records
-/// that were written a moment ago may not be found yet. It should return the id and the modification
+/// A search is one request and has one page. Each run downloads all of its results. Records that were
+/// written a moment ago may not be found yet. It should return the id and the modification
 /// date of every object: without the id a record cannot be stored, without the date the sync has no
 /// watermark.
 public struct SoslSyncDownTarget: SyncDownTarget, Equatable {

@@ -11,7 +11,7 @@ import RefreshSyncDown
 import SoqlSyncDown
 import SoslSyncDown
 
-/// The targets that come with the package.
+/// The registration of all targets of the package.
 public enum StandardSyncTargets: Sendable {
   /// Registers all of them; the collection target is the default for syncs up.
   ///

@@ -6,8 +6,7 @@ import StandardSyncTargets
 import Synchronization
 import TestSupport
 
-/// A device of tests: a store with a soup of accounts, a sync manager, and what an app does with
-/// them.
+/// A device for tests: a store with a soup of accounts, a sync manager, and the calls of an app.
 public final class Device: Sendable {
   /// The soup that `open` registers.
   public static let soup = "accounts"

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Holds a request, or a transaction, until a test lets it go.
+/// A latch that holds a request, or a transaction, until a test opens it.
 public final class Latch: Sendable {
   private struct State {
     var isOpen = false

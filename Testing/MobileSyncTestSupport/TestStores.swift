@@ -1,7 +1,7 @@
 public import struct Foundation.URL
 public import SmartStore
 
-/// Opens stores for tests.
+/// Stores for tests.
 public enum TestStores: Sendable {
   /// Opens a store in plain text, which is faster and shows what it holds.
   public static func open(in folder: URL) async throws -> SmartStore {

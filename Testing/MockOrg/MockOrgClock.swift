@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// The org's idea of the time: the real one, or one that a test moves by hand.
+/// The clock of an org: the real time, or a time that a test moves.
 public final class MockOrgClock: Sendable {
   private enum State {
     case real

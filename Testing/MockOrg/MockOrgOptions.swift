@@ -1,6 +1,6 @@
 public import struct Foundation.URL
 
-/// The user on whose behalf clients work.
+/// A user of the org.
 public struct MockOrgUser: Sendable, Hashable {
   /// What the login form and the password flow ask for; matched without regard to case.
   public var username = "admin@fieldforce.example"
@@ -29,7 +29,7 @@ public struct MockOrgUser: Sendable, Hashable {
   }
 }
 
-/// How an org is set up.
+/// The options of an org.
 public struct MockOrgOptions: Sendable {
   /// The org's name, as the record of `Organization` has it.
   public var organizationName = "Fieldforce Mock Org"

@@ -1,4 +1,4 @@
-/// What the users of a profile may see and change.
+/// The rights of the users of a profile.
 public struct MockOrgProfile: Sendable, Hashable {
   /// The profile's name, as its record has it.
   public var name: String

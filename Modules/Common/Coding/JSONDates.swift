@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// How a `Date` stands in JSON.
+/// The form of a `Date` in JSON.
 public struct JSONDates: Sendable, Hashable {
   private enum Form { case salesforce, milliseconds, seconds }
   private let form: Form

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where a program keeps its files: data, caches, state, by the rules of the system (CA-29, CO-89).
+/// The folders of a program for data, caches and state, by the rules of the system (CA-29, CO-89).
 ///
 /// On Linux these are the XDG folders, each with a folder of the program's own below it. Programs that
 /// are given the same name share what is in them; that is what a group of apps is here.

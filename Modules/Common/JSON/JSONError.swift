@@ -1,4 +1,4 @@
-/// What went wrong while reading, converting or writing JSON.
+/// An error while reading, converting or writing JSON.
 ///
 /// No message holds text of the document: it may be a record or a token. ``byteOffset`` and
 /// ``path`` lead to the place.
@@ -66,7 +66,7 @@ public struct JSONError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// How large a text may be before reading it stops with an error.
+/// The limits of a JSON text, beyond which reading throws an error.
 public struct JSONLimits: Sendable, Hashable {
   /// The deepest nesting that ``maxDepth`` may allow: values are copied, compared and released
   /// level by level on the stack, and a thread's stack is small.

@@ -1,4 +1,4 @@
-/// The way to a value inside an object: keys separated by dots, such as `Owner.Name` (SS-75).
+/// A path to a value inside an object: keys separated by dots, such as `Owner.Name` (SS-75).
 ///
 /// Keys are case-sensitive and there is no escape for a key that holds a dot. The empty path
 /// leads to the whole object.
@@ -34,7 +34,7 @@ extension JSONPath: ExpressibleByStringLiteral {
   public init(stringLiteral text: String) { self.init(text) }
 }
 
-/// What a path leads to.
+/// The result of looking up a path.
 public enum JSONProjection: Sendable, Equatable {
   /// Nothing: a key on the way is absent (SS-76 c).
   case missing

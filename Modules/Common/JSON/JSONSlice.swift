@@ -1,4 +1,4 @@
-/// A place in a checked JSON text: lazily read, never copied.
+/// A value inside a validated JSON text: read lazily, never copied.
 ///
 /// Making one from a text checks all of it against RFC 8259 in a single pass: structure, UTF-8,
 /// escapes, numbers. After that nothing is parsed until the caller reads it. A slice of a slice
@@ -148,7 +148,7 @@ public struct JSONSlice: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// The elements of an array, made one at a time.
+/// The elements of an array, created one at a time.
 public struct JSONElements: Sequence, Sendable {
   private let array: JSONSlice
 
@@ -181,7 +181,7 @@ public struct JSONElements: Sequence, Sendable {
   }
 }
 
-/// The members of an object, made one at a time.
+/// The members of an object, created one at a time.
 public struct JSONMembers: Sequence, Sendable {
   private let object: JSONSlice
 

@@ -1,4 +1,4 @@
-/// Any JSON value as a value of its own, for callers who build or change data.
+/// Any JSON value, for callers that build or change data.
 ///
 /// Records that only pass through stay a ``JSONSlice``, which costs far less.
 public enum JSONValue: Sendable {

@@ -1,4 +1,4 @@
-/// Appends JSON text to a byte buffer: request bodies and changed records, without a tree between.
+/// A writer that appends JSON text to a byte buffer, for request bodies and changed records.
 ///
 /// Commas and colons are the writer's business. Calls that cannot make JSON (a value without a
 /// key inside an object, an end without its begin) are a programmer's mistake and stop the

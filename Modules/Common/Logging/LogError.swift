@@ -1,4 +1,4 @@
-/// Why logging could not be set up. Writing a record never throws.
+/// An error while setting up logs. Writing a record never throws.
 public struct LogError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {

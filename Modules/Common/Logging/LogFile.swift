@@ -7,8 +7,7 @@ import Synchronization
   public import Foundation
 #endif
 
-/// The last records of one component in a file: a queue of lines from which the oldest go when it is
-/// full (CA-15).
+/// A file with the last records of one component: when it is full, the oldest are removed (CA-15).
 ///
 /// The file is `<component>_log` in its folder, UTF-8, a line for a record:
 /// `TIME: 11-21 09:58:34.120, LEVEL: ERROR, TAG: Sync, MESSAGE: no response, EXCEPTION: timed out`. The

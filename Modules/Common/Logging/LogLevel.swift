@@ -1,6 +1,6 @@
 import Logging
 
-/// How grave a log record is, from `verbose` to `off` (CA-9).
+/// The severity of a log record, from `verbose` to `off` (CA-9).
 public enum LogLevel: UInt8, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
   case verbose, debug, info, `default`, warn, error, fault
   /// No record has this level; as a logger's level it silences it.

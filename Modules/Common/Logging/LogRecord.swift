@@ -1,6 +1,6 @@
 import Logging
 
-/// One line of a log: what passed the level of its logger, without secrets (CA-12, CA-20).
+/// One record of a log that passed the level of its logger, without secrets (CA-12, CA-20).
 public struct LogRecord: Sendable {
   /// The component that speaks.
   public let component: String
@@ -25,7 +25,7 @@ public struct LogRecord: Sendable {
   public var text: String { errorText.map { "\(message): \($0)" } ?? message }
 }
 
-/// Writes the records of one component in place of swift-log (CA-13).
+/// A writer of the records of one component in place of swift-log (CA-13).
 ///
 /// Its ``SalesforceLogger`` decides what is written and hands on what passes; `level` is set for
 /// implementations that show it or pass it on. Called from any thread, and to return soon: who logs
@@ -39,7 +39,7 @@ public protocol LogImplementation: AnyObject, Sendable {
   func log(_ record: LogRecord)
 }
 
-/// Receives the records of one component, in addition to the implementation that writes them (CA-14).
+/// A receiver of the records of one component, in addition to the implementation that writes them (CA-14).
 ///
 /// Called from any thread, and to return soon. What it logs itself, in its call or in tasks that it
 /// starts there, is written and not delivered to receivers, so it cannot go round in circles.

@@ -5,7 +5,7 @@
 #endif
 import Synchronization
 
-/// Which levels components start with (CA-9, CA-10).
+/// The initial log levels of components (CA-9, CA-10).
 ///
 /// In falling order: what the environment variable `SALESFORCE_LOG` says, what was set before and
 /// kept in the file of ``keepLevels(in:)``, `debug` in debug builds and `error` in release builds.

@@ -1,4 +1,4 @@
-/// Takes secrets out of text that is about to be logged (CA-20).
+/// The removal of secrets from text before it is logged (CA-20).
 public enum Redaction: Sendable {
   /// Members whose string value is masked.
   private static let members: Set<String> = [

@@ -1,4 +1,4 @@
-/// Whether there is a way out of this machine, and of which kind (CA-30).
+/// The reachability of other machines, and the kind of the connection (CA-30).
 ///
 /// A hint for the person and for when to try again; a request is sent whatever this says.
 public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
@@ -20,7 +20,7 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
   public var description: String { kind.rawValue }
 }
 
-/// Tells how this machine reaches others.
+/// A monitor of the connections of this machine.
 public struct Reachability: Sendable {
   private let look: @Sendable () -> NetworkStatus
   private let clock: any Clock<Duration>

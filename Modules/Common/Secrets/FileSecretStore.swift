@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// Keeps secrets in an encrypted file, shared by any number of processes (CA-6, CA-7).
+/// A secret store in an encrypted file, shared by any number of processes (CA-6, CA-7).
 ///
 /// Each secret is sealed for itself with AES-256-GCM, its name included, under a key derived from
 /// the master key. A change replaces the file as a whole, synced, under a lock; a reader sees the

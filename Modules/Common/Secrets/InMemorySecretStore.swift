@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps secrets in memory: for tests, and for programs that must leave nothing behind.
+/// A secret store in memory: for tests, and for programs that must write nothing to disk.
 public final class InMemorySecretStore: SecretStore {
   private struct State {
     var secrets: [SecretName: [UInt8]] = [:]

@@ -34,7 +34,7 @@ public struct MasterKey: Sendable, CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Brings the master key of a ``FileSecretStore`` when it is needed.
+/// A source of the master key of a ``FileSecretStore``.
 public protocol MasterKeyProvider: Sendable {
   /// How well the key is kept.
   var protection: SecretProtection { get }
@@ -48,7 +48,7 @@ public protocol MasterKeyProvider: Sendable {
   func masterKey(mayCreate: Bool) throws(SecretStoreError) -> MasterKey
 }
 
-/// A key that the caller holds: from a hardware module, a service, the environment.
+/// A master key that the caller supplies, for example from a hardware module or the environment.
 public struct CallerMasterKey: MasterKeyProvider {
   private let key: MasterKey
 
@@ -61,7 +61,7 @@ public struct CallerMasterKey: MasterKeyProvider {
   public func masterKey(mayCreate: Bool) throws(SecretStoreError) -> MasterKey { key }
 }
 
-/// A key in a file of its own, made on first use with access for this user alone.
+/// A master key in a file, created on first use with access for this user alone.
 ///
 /// It protects copies of the secret store that travel without the key file, such as backups, and
 /// nothing else. The file holds 64 hexadecimal digits and a line feed.

@@ -1,4 +1,4 @@
-/// The name of a secret: what it is for and whose it is.
+/// The name of a secret: its purpose and its owner.
 ///
 /// Every part counts, and a missing account differs from an empty one (CA-1, CA-4).
 public struct SecretName: Sendable, Hashable, CustomStringConvertible {
@@ -22,7 +22,7 @@ public struct SecretName: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// What stands between a thief and the secrets of a store.
+/// The protection of a secret store against a reader of its files.
 public struct SecretProtection: Sendable, Hashable, CustomStringConvertible {
   private enum Kind: String { case memory, callerKey, keyFile }
   private let kind: Kind
@@ -37,7 +37,7 @@ public struct SecretProtection: Sendable, Hashable, CustomStringConvertible {
   public var description: String { kind.rawValue }
 }
 
-/// Keeps small secrets, such as keys and tokens, apart from the data they protect (CA-6).
+/// A store of small secrets, such as keys and tokens, apart from the data that they protect (CA-6).
 ///
 /// Reads may run side by side; changes exclude each other, in this process and among processes
 /// that share the store (CA-7). The calls are synchronous because each is a matter of

@@ -1,4 +1,4 @@
-/// Why a secret could not be read or kept.
+/// An error while reading or storing a secret.
 ///
 /// None of them means that the secret is absent: that is a nil, never an error. A caller that creates
 /// a new key only after a nil therefore never replaces one that still protects data.

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// An account that could not be found, kept, read or logged out.
+/// An error while finding, storing, reading or logging out an account.
 public struct AccountError: Error, Sendable {
   /// What went wrong, in a form to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {

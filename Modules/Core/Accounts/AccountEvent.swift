@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Something that happened to an account (CO-110).
+/// A change of an account (CO-110).
 public struct AccountEvent: Sendable {
   /// What happened.
   public enum Kind: Sendable {
@@ -42,7 +42,7 @@ public struct AccountEvent: Sendable {
   }
 }
 
-/// What of an account changed, with the platform's numbers (CO-111).
+/// The changed parts of an account, with the platform's numbers (CO-111).
 public struct AccountChanges: OptionSet, Sendable, Hashable {
   public let rawValue: Int
 
@@ -81,7 +81,7 @@ public struct AccountChanges: OptionSet, Sendable, Hashable {
   }
 }
 
-/// What becomes of logins, before there is an account (CO-57, CO-110).
+/// The progress of a login, before there is an account (CO-57, CO-110).
 public struct LoginEvent: Sendable {
   /// What happened.
   public enum Kind: Sendable {

@@ -2,7 +2,7 @@ public import Foundation
 import SalesforceSDKCommon
 import Synchronization
 
-/// Keeps accounts, so that they are there after a restart.
+/// A storage for accounts, from which they are read after a restart.
 ///
 /// ``EncryptedAccountDirectory`` keeps them in files, ``InMemoryAccountPersister`` for as long as
 /// the process runs.
@@ -50,7 +50,7 @@ public protocol AccountPersister: Sendable {
   ) async throws -> Result
 }
 
-/// What a persister holds.
+/// The content of an account storage.
 public struct StoredAccounts: Sendable {
   /// The accounts that could be read.
   public var accounts: [UserAccount]
@@ -70,8 +70,8 @@ public struct StoredAccounts: Sendable {
   }
 }
 
-/// An account file that could not be read, and where it is now. It is never deleted. Or one whose tokens
-/// cannot be read: then the account is there and has no session that lasts, until its user logs in again.
+/// An account file that could not be read, with its present location; it is never deleted. Or an account
+/// whose tokens cannot be read: it stays, without a session, until its user logs in again.
 public struct UnreadableAccount: Sendable {
   /// The file: where it was, or under a new name if it is damaged.
   public let url: URL
@@ -85,7 +85,7 @@ public struct UnreadableAccount: Sendable {
   }
 }
 
-/// A persister without files, for tests and for programs that must leave nothing behind.
+/// A storage for accounts in memory, for tests and for programs that must write nothing to disk.
 public final class InMemoryAccountPersister: AccountPersister {
   private let stored = Mutex(StoredAccounts())
   /// The accounts under exclusive access; the outcome is delivered when that access ends.

@@ -3,7 +3,7 @@ import Dispatch
 public import Foundation
 public import SalesforceSDKCommon
 
-/// Keeps accounts in encrypted files below one folder, and their secrets in a secret store.
+/// A storage for accounts in encrypted files below one folder, with their secrets in a secret store.
 ///
 /// What the server granted last is always the whole of one login: secrets are written before the
 /// file that names them, the file changes in one step, and the secrets of a former login go last.

@@ -1,4 +1,4 @@
-/// Keeps data of accounts outside of this package's stores, and takes part in their logout.
+/// An observer of logouts, for a program that keeps data of accounts outside of this package's stores.
 ///
 /// Add one with ``UserAccountManager/addLogoutObserver(_:)``. A logout first counts what would be lost, and
 /// only then calls the observers to erase it. Stores of the account are closed by then.
@@ -15,7 +15,7 @@ public protocol LogoutObserver: Sendable {
   func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws
 }
 
-/// What a logout did.
+/// The result of a logout.
 public struct LogoutReport: Sendable {
   /// The account, without its tokens.
   public let account: UserAccount

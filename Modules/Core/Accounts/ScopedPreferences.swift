@@ -1,8 +1,8 @@
 import Foundation
 public import SalesforceSDKCommon
 
-/// Settings of the program, of an org, of a user and of a user in a community, each in a file of its
-/// own in the folder of its owner (CO-90). Not for secrets.
+/// Settings of the program, of an org, of a user and of a user in a community, each in a file in the folder
+/// of its owner (CO-90). Not for secrets.
 ///
 /// A logout removes what belongs to the user, and with the last user of an org what belongs to the org.
 /// Settings of the program stay.

@@ -1,7 +1,7 @@
 public import Foundation
 public import SalesforceSDKCommon
 
-/// One user of one org, with the credentials to act for them.
+/// One user of one org, with their credentials.
 ///
 /// A plain value: it shows the account as it was when it was read. Clients and stores made for
 /// it go on belonging to the same ``identity`` whatever happens to the current user.

@@ -1,7 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// Which user of which org: the name of an account.
+/// The identity of an account: a user id and an org id.
 ///
 /// Ids of 15 and 18 characters that mean the same user are equal, and so is their hash (CO-77).
 /// Identities sort by org, then by user.

@@ -2,12 +2,10 @@ import Foundation
 import SalesforceSDKCommon
 import Synchronization
 
-/// Holds the accounts of this installation: who is logged in, with which tokens, and who is the
-/// current user.
+/// The accounts of an installation, their tokens, and the current user.
 ///
-/// It is the one owner of tokens. Every change is on disk before anybody acts on it; several
-/// processes may share one ``EncryptedAccountDirectory``. Nothing here or below looks at the
-/// current user but the calls that name it.
+/// The manager alone holds tokens. Each change is on disk before it takes effect, and several processes may
+/// share one ``EncryptedAccountDirectory``. Only calls that name the current user depend on it.
 public actor UserAccountManager {
   /// How the manager behaves.
   public struct Options: Sendable {

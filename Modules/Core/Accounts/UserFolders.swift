@@ -1,7 +1,7 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// Where the data of orgs, users and communities lies below one root (CO-88).
+/// The folders of orgs, users and communities below one root (CO-88).
 ///
 /// The paths are pure functions of ids: `<org>/<user>/<community or internal>`.
 public struct UserFolders: Sendable, Hashable {

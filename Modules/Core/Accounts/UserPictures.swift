@@ -1,7 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// The pictures of the users, kept sealed with the other data of each (CO-75).
+/// The pictures of the users, encrypted with the other data of each (CO-75).
 ///
 /// ```swift
 /// let pictures = UserPictures(accounts: accounts, stores: stores, transport: transport)

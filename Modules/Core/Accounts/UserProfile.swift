@@ -1,7 +1,7 @@
 public import Foundation
 public import SalesforceSDKCommon
 
-/// What the identity service says about a user (CO-72).
+/// The identity service's information about a user (CO-72).
 ///
 /// The whole response is in ``raw``; the properties read from it and take a missing member, `null` and
 /// a member of another kind alike.

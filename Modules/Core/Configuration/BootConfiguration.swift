@@ -1,7 +1,7 @@
 import Foundation
 public import SalesforceSDKCommon
 
-/// What an app is set up with before anybody logs in: `bootconfig.json` (CO-2).
+/// The configuration of an app before the first login: `bootconfig.json` (CO-2).
 public struct BootConfiguration: Sendable, Equatable {
   /// The connected app, with its scopes.
   public let app: ConnectedApp

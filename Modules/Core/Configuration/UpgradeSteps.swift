@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Work that is done once when the program's data comes from an older version (CO-20).
+/// Work that runs once when the program's data is of an older version (CO-20).
 public struct UpgradeSteps: Sendable {
   /// One step: from versions before `version`, do `work`. It may run again after a crash.
   public struct Step: Sendable {

@@ -3,7 +3,7 @@ import HTTPTypes
 import SalesforceSDKCommon
 import Synchronization
 
-/// What a download brought.
+/// The result of a download.
 public struct RestDownload: Sendable, Hashable {
   /// Where it is.
   public let url: URL

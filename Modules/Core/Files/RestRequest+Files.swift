@@ -1,7 +1,7 @@
 import HTTPTypes
 import SalesforceSDKCommon
 
-/// A picture or another form of a file that the server makes.
+/// A picture or another form of a file that the server creates.
 public struct FileRendition: Sendable, Hashable {
   /// The word that is sent.
   public let rawValue: String
@@ -23,7 +23,7 @@ public struct FileRendition: Sendable, Hashable {
   public static let thumbnail720x480 = FileRendition(rawValue: "THUMB720BY480")
 }
 
-/// What a user may do with a file that is shared with them.
+/// The rights of a user for a shared file.
 public struct FileShareType: Sendable, Hashable {
   /// The letter that is sent.
   public let rawValue: String

@@ -2,7 +2,7 @@ public import Foundation
 import SalesforceSDKCommon
 import Synchronization
 
-/// Keeps values of any size by their keys, each in a sealed file of its own (CO-150, SS-241).
+/// A store of values of any size, each in its own encrypted file (CO-150, SS-241).
 ///
 /// A change that returns is on disk, and a crash at any instant leaves each value as it was or as it
 /// shall be. Values are written and read as streams, so their size does not count. The names of the files

@@ -2,8 +2,7 @@ import Foundation
 import SalesforceSDKCommon
 import Synchronization
 
-/// The key-value stores of an installation: those of each user, which go with the user's logout, and
-/// those of the app.
+/// The key-value stores of an installation: those of each user, which a logout removes, and those of the app.
 ///
 /// ```swift
 /// let stores = KeyValueStores(folders: folders, keys: keys, accounts: accounts)

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// A value of a key-value store, opened piece by piece. It is read once, by one task.
+/// A value of a key-value store, decrypted piece by piece. One task reads it, once.
 ///
 /// That the value is whole is known at its end: a reader that is given an error has to drop what it got.
 public struct StoredValue: AsyncSequence, Sendable {

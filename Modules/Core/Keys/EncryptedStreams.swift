@@ -35,7 +35,7 @@ private enum StreamForm {
   }
 }
 
-/// Seals a stream of any length, in constant memory (CO-147).
+/// Encryption of a stream of any length in constant memory (CO-147).
 ///
 /// ```swift
 /// var stream = EncryptStream(key: key)
@@ -108,7 +108,7 @@ public struct EncryptStream: Sendable {
   }
 }
 
-/// Opens a sealed stream, in constant memory, however its bytes are cut into pieces (CO-147).
+/// Decryption of a stream in constant memory, however its bytes are cut into pieces (CO-147).
 ///
 /// What it returns is what was sealed, in order. That nothing is missing at the end is known when
 /// ``finish()`` has returned.

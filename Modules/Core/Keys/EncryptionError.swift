@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// A key that could not be had, or data that could not be sealed, opened, kept or found.
+/// An error of a key, or of data that could not be encrypted, decrypted, stored or found.
 ///
 /// Nothing is ever deleted or replaced because it cannot be read: each cause has its code, and the data
 /// stays as it is.

@@ -1,8 +1,8 @@
 import Crypto
 import SalesforceSDKCommon
 
-/// A key of 256 bits. Its description and a dump of it show nothing; its bytes are overwritten when the
-/// last copy goes (CO-152).
+/// A key of 256 bits. Its description shows nothing of it, and its bytes are overwritten when the last copy
+/// is released (CO-152).
 public struct EncryptionKey: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
   /// How many bytes a key has.
   public static let size = 32
@@ -36,8 +36,7 @@ public struct EncryptionKey: Sendable, Equatable, CustomStringConvertible, Custo
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Brings keys by their labels: from this package's ``KeyGenerator``, or from a hardware module or key
-/// service of the host program (CO-149).
+/// A source of keys by label: ``KeyGenerator``, or a hardware module or key service of the program (CO-149).
 public protocol EncryptionKeyProvider: Sendable {
   /// The key of that label; the same in every run for as long as there is data sealed with it.
   ///
@@ -71,7 +70,7 @@ extension EncryptionKeyProvider {
   public func eraseKeys(of user: UserAccountIdentity) throws(EncryptionError) {}
 }
 
-/// What a key is for: each kind of data has a key of its own (CO-144).
+/// The purpose of a key: each kind of data has its own key (CO-144).
 public struct KeyLabel: Sendable, Hashable, CustomStringConvertible {
   /// The text that stands in the secret store.
   public let rawValue: String

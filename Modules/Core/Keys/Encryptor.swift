@@ -1,7 +1,7 @@
 import Crypto
 
-/// Seals and opens data that fits into memory, by AES-256-GCM: a random nonce of 12 bytes, the ciphertext,
-/// the tag of 16 (CO-146).
+/// Encryption of data that fits into memory, by AES-256-GCM: a random nonce of 12 bytes, the ciphertext, the
+/// tag of 16 (CO-146).
 public enum Encryptor: Sendable {
   /// How much longer sealed data is.
   public static let overhead = 28

@@ -1,8 +1,7 @@
 public import SalesforceSDKCommon
 import Synchronization
 
-/// Makes keys by label and keeps them in a secret store, which seals them with its master key (CO-144,
-/// CO-145).
+/// A generator of keys by label, which keeps them in a secret store (CO-144, CO-145).
 ///
 /// A key is made when its label is first asked for, once, however many tasks and processes ask at the same
 /// time. After that it is never replaced: one that cannot be read is an error, because what it protects

@@ -67,7 +67,7 @@ public struct LoginHost: Sendable, Hashable {
   }
 }
 
-/// The login servers to choose from, and the one that is chosen (CO-100 to CO-104).
+/// The list of login servers, and the selected one (CO-100 to CO-104).
 ///
 /// A plain value; ``LoginHostStorage`` keeps one on disk. Entries stand in this order: those that the app
 /// declares, the built-in ones, those of the managed configuration, and those that were added here.

@@ -2,7 +2,7 @@ public import Foundation
 import SalesforceSDKCommon
 import Synchronization
 
-/// Another login server was chosen (CO-102).
+/// The selection of another login server (CO-102).
 public struct LoginHostChange: Sendable, Equatable {
   /// The one before.
   public let previous: LoginHost
@@ -10,7 +10,7 @@ public struct LoginHostChange: Sendable, Equatable {
   public let current: LoginHost
 }
 
-/// Keeps the list of login servers in a file: what was added here, and what is chosen.
+/// A file with the added login servers and the selected one.
 ///
 /// A file that is damaged is kept under another name, and the list starts with its fixed entries.
 public final class LoginHostStorage: Sendable {

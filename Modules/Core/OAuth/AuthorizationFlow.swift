@@ -1,4 +1,4 @@
-/// How a login through the browser brings its tokens home (CO-13, CO-26).
+/// The OAuth flow of a login through the browser (CO-13, CO-26).
 public struct AuthorizationFlow: Sendable, Hashable, CustomStringConvertible {
   private enum Kind: String { case webServer, userAgent }
   private let kind: Kind
@@ -14,7 +14,7 @@ public struct AuthorizationFlow: Sendable, Hashable, CustomStringConvertible {
   public var description: String { kind.rawValue }
 }
 
-/// The tokens that a redirect of the user-agent flow brought. They are read by a login alone.
+/// The tokens in the redirect of the user-agent flow. Only a login reads them.
 public struct RedirectTokens: Sendable {
   let response: TokenResponse
 }

@@ -1,8 +1,8 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// One login on its way through the browser: makes the address to show, and judges the redirect
-/// that comes back (CO-26 to CO-30).
+/// One login through the browser: creates the address of the login page and checks the redirect (CO-26 to
+/// CO-30).
 ///
 /// It is a plain value. The verifier inside never leaves it but for the code exchange, and is no
 /// part of any description.

@@ -1,7 +1,7 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// A login that began elsewhere, on a screen whose address was scanned (CO-49).
+/// A login that began on another screen, whose address was scanned (CO-49).
 ///
 /// The address leads to a page with a session; its end is a redirect like that of any login.
 public struct BridgeLogin: Sendable {

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Which connected app a login uses: one for all login servers, one for some of them, or for the
-/// time of a test another (CO-4).
+/// The choice of the connected app for a login, by login server, with an override for tests (CO-4).
 public final class ConnectedAppSelector: Sendable {
   /// The app for a login server, or `nil` for the usual one.
   public typealias Choice = @Sendable (LoginServer) async throws -> ConnectedApp?

@@ -1,7 +1,7 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// What a person enters in a browser elsewhere to let a device without one log in.
+/// A code that the user enters in a browser on another device to log in.
 public struct DeviceCode: Sendable {
   /// The code to show.
   public let userCode: String

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Proves to the server that no robot asks: what the app got from the reCAPTCHA service (CO-50).
+/// The response of the reCAPTCHA service, which proves to the server that the user is no robot (CO-50).
 public struct CaptchaResponse: Sendable {
   let member: (name: String, value: JSONValue)
 
@@ -24,7 +24,7 @@ public struct CaptchaResponse: Sendable {
   }
 }
 
-/// Where a one-time code is sent.
+/// The way in which a one-time code is sent.
 public struct VerificationMethod: Sendable, Hashable {
   /// The word on the wire.
   public let rawValue: String
@@ -34,7 +34,7 @@ public struct VerificationMethod: Sendable, Hashable {
   public static let sms = VerificationMethod(rawValue: "sms")
 }
 
-/// Who registers at a community.
+/// A registration at a community.
 public struct UserRegistration: Sendable {
   /// The mail address.
   public var email: String
@@ -63,7 +63,7 @@ public struct UserRegistration: Sendable {
   }
 }
 
-/// A one-time code is on its way; with it the login or the registration is completed.
+/// A login or registration that waits for a one-time code.
 public struct PendingVerification: Sendable {
   enum Purpose: String, Sendable {
     case login = "passwordless-login"

@@ -1,7 +1,7 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// What an access token says of itself, where `token_format` is `jwt` (CO-54).
+/// The content of an access token whose `token_format` is `jwt` (CO-54).
 ///
 /// For display and for planning ahead. The signature is not checked: the server alone has a reason
 /// to.

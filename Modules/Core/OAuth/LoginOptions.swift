@@ -1,4 +1,4 @@
-/// How one login goes.
+/// The options of one login.
 public struct LoginOptions: Sendable {
   /// How the tokens come home. Default: the web-server flow.
   public var flow: AuthorizationFlow

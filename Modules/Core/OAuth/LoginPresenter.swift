@@ -1,4 +1,4 @@
-/// Shows the login page to the user and brings back the redirect that ends the login.
+/// A presenter, which shows the login page to the user and returns the redirect that ends the login.
 ///
 /// A program with a browser uses the listener of the `LoopbackLogin` product; one with a screen of
 /// its own, or a person who pastes the address, fits as well. ``ScriptedLoginPresenter`` plays the
@@ -29,7 +29,7 @@ public struct LoginRedirect: Sendable {
   }
 }
 
-/// A presenter without a user, for tests: a closure plays browser and person.
+/// A presenter for tests: a closure acts as browser and user.
 public struct ScriptedLoginPresenter: LoginPresenter {
   private let script: @Sendable (AuthorizationSession) async throws -> String
 

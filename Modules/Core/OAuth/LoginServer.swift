@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 public import Foundation
 
-/// The server where users log in: a host, for a community with a path behind it.
+/// The server where users log in: a host, and the path of a community.
 public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
   /// The address, without a slash at its end.
   public let url: URL

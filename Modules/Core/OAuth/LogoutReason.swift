@@ -1,4 +1,4 @@
-/// Why an account is logged out; also sent to the server with the revocation (CO-38).
+/// The reason of a logout, also sent to the server with the revocation (CO-38).
 public struct LogoutReason: Sendable, Hashable, CustomStringConvertible {
   /// The word that is sent.
   public let rawValue: String

@@ -1,8 +1,8 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// Finds the org of a person who does not know its address: a page asks for their mail address and
-/// leads to the org's own domain (CO-46).
+/// A login that finds the user's org first: a page requests the mail address and leads to the org's own
+/// domain (CO-46).
 public struct MyDomainDiscovery: Sendable {
   /// What the page found.
   public struct Result: Sendable, Equatable {

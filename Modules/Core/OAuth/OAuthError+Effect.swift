@@ -1,4 +1,4 @@
-/// What a failed login or refresh means for the account and the next step (CO-40, CO-41).
+/// The consequence of a failed login or refresh for the account and the next step (CO-40, CO-41).
 public struct OAuthEffect: Sendable, Hashable, CustomStringConvertible {
   private enum Kind: String {
     case startAgain, sessionEnded, appChanged, tryLater, configurationWrong, silent, hostUnreachable

@@ -1,8 +1,7 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// What an org says about logging in to it (CO-43), at `/.well-known/auth-configuration` of its own
-/// domain.
+/// The login configuration of an org (CO-43), at `/.well-known/auth-configuration` of its own domain.
 public struct OrgAuthConfiguration: Sendable, Equatable {
   /// Whether the login is to happen in the system's browser. Here it always does.
   public let usesSystemBrowser: Bool

@@ -1,8 +1,8 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// A login without a browser on this machine: the page's address is shown, a person opens it
-/// anywhere and pastes the address that the browser ends at (CO-44).
+/// A presenter without a browser on this machine: the user opens the shown address on another one and pastes
+/// the address of the redirect (CO-44).
 public struct PastedLoginPresenter: DiscoveryPresenter {
   private let show: @concurrent @Sendable (URL) async throws -> Void
   private let read: @concurrent @Sendable () async throws -> String?

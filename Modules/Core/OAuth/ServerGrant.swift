@@ -1,7 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// How a program without a user at hand gets tokens: by a signed assertion, or by its own secret.
+/// Credentials of a program without a user: a signed assertion, or its own secret.
 ///
 /// The server gives no refresh token for these. The account manager keeps the grant for as long as
 /// the process runs and uses it again when the access token has expired.

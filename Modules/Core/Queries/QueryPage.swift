@@ -1,7 +1,7 @@
 import HTTPTypes
 import SalesforceSDKCommon
 
-/// One page of the records that a query or a search found, as a type of the caller's (CO-191).
+/// One page of the records of a query or a search, as a type of the caller (CO-191).
 public struct QueryPage<Record: Decodable & Sendable>: Sendable {
   /// How many records the query found; for a search, how many came.
   public let totalSize: Int

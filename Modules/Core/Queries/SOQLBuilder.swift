@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 
-/// Puts a SOQL query together, clause by clause. Arguments are inserted as they are: the caller has to
-/// escape the values in a condition.
+/// A builder of SOQL queries, clause by clause. It inserts arguments as they are: escape the values in a
+/// condition.
 ///
 /// ```swift
 /// let soql = try SOQLBuilder(fields: ["Id", "Name"], from: "Account").where("Rating = 'Hot'").limit(10).build()

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Puts a SOSL search together, clause by clause.
+/// A builder of SOSL searches, clause by clause.
 ///
 /// ```swift
 /// let sosl = try SOSLBuilder(searchTerm: "Acme").searchGroup("NAME FIELDS")
@@ -82,7 +82,7 @@ public struct SOSLBuilder: Sendable, Hashable {
   }
 }
 
-/// What a search brings of one object.
+/// The part of a SOSL search that selects the fields of one object.
 public struct SOSLReturningBuilder: Sendable, Hashable {
   private let object: String
   private var fieldList = ""
@@ -129,7 +129,7 @@ public struct SOSLReturningBuilder: Sendable, Hashable {
   }
 }
 
-/// The text of searches.
+/// Functions for the text of searches.
 public enum SOSL: Sendable {
   /// The most records that ``search(_:scope:objects:limit:)`` asks for.
   public static let maxLimit = 200

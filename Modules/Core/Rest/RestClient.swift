@@ -3,13 +3,13 @@ import HTTPTypes
 public import SalesforceSDKCommon
 import Synchronization
 
-/// Sends REST requests for one account.
+/// A client that sends REST requests for one account.
 ///
-/// A client belongs to the account it was made for and never asks who the current user is. It may
-/// be used from any number of tasks at once. When the account's token has expired, one refresh
-/// serves all requests that noticed, and each of them is sent once more. A request that brought no response,
-/// or one that says to come back later, is sent again as ``RetryPolicy`` says, if it may be repeated
-/// without harm; no other request is. After the account was logged out its requests fail with `notAuthenticated`.
+/// A client belongs to the account that it was created for, not to the current user. Any number of tasks
+/// may use it at once. When the account's token has expired, one refresh serves all requests that met it, and
+/// each of them is sent once more. A repeatable request without a response, or with a response 503, is sent
+/// again by the rules of ``RetryPolicy``; no other request is. After a logout of the account, requests throw
+/// `notAuthenticated`.
 public final class RestClient: Sendable {
   /// The API version of requests that name none.
   public let apiVersion: String

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// The fields of one record, as the JSON object text that goes into a request's body.
+/// The fields of one record, as the JSON object of a request's body.
 ///
 /// The text is sent as it stands: numbers keep their digits, members their order.
 ///

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// For which kind of screen a layout is.
+/// The size of the screen that a layout is for.
 public struct LayoutFormFactor: Sendable, Hashable {
   /// The word that is sent.
   public let rawValue: String
@@ -12,7 +12,7 @@ public struct LayoutFormFactor: Sendable, Hashable {
   public static let small = LayoutFormFactor(rawValue: "Small")
 }
 
-/// How much a layout shows.
+/// The extent of a layout.
 public struct LayoutType: Sendable, Hashable {
   /// The word that is sent.
   public let rawValue: String
@@ -22,7 +22,7 @@ public struct LayoutType: Sendable, Hashable {
   public static let full = LayoutType(rawValue: "Full")
 }
 
-/// What a layout is used for.
+/// The use of a layout: viewing, editing or creating a record.
 public struct LayoutMode: Sendable, Hashable {
   /// The word that is sent.
   public let rawValue: String

@@ -1,7 +1,7 @@
 import HTTPTypes
 public import SalesforceSDKCommon
 
-/// Which notifications a change concerns: some of them, or all up to a time.
+/// The notifications that a change concerns: some of them, or all up to a time.
 public struct NotificationSelection: Sendable, Hashable {
   enum Kind: Hashable { case ids([String]), before(SalesforceDate) }
   let kind: Kind

@@ -2,10 +2,10 @@ import SalesforceSDKCommon
 public import Foundation
 public import HTTPTypes
 
-/// A request to the REST API, without the server and account that it goes to.
+/// A request to the REST API, without a server and an account.
 ///
 /// It is a plain value; ``RestClient`` adds host, token and user agent when it sends it. The static
-/// functions of this type make the requests of the platform's API.
+/// functions of this type create the requests of the platform's API.
 ///
 /// ```swift
 /// let request = RestRequest.query("SELECT Id, Name FROM Account", batchSize: 500)

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// A successful response whose body is still on its way.
+/// A successful response whose body is still arriving.
 public struct RestStream: Sendable {
   /// The HTTP status, one of 200...299.
   public let status: Int
@@ -13,7 +13,7 @@ public struct RestStream: Sendable {
   public var expectedBytes: Int64? { headers[.contentLength].flatMap { Int64($0) } }
 }
 
-/// The pieces of a response's body in order, as they arrive. They are read once, by one task.
+/// The pieces of a response's body in the order of arrival. One task reads them, once.
 ///
 /// What the task has not asked for yet does not stay in memory: the transport keeps it in a sealed
 /// temporary file, up to the longest body that the request allows.

@@ -2,7 +2,7 @@ import HTTPTypes
 import SalesforceSDKCommon
 import Synchronization
 
-/// How often and after how long a request is sent again that got no response, or a 503.
+/// The number and the delays of retries after a 503 or without a response.
 ///
 /// Only requests that may be repeated without harm are (``RestRequest/isRepeatable``). Each wait is a
 /// random part of a span that doubles from one attempt to the next, so that clients which failed together

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What one call of a ``RestClient`` cost. It names the host and no path, query or token.
+/// The measurements of one call of a ``RestClient``. They contain the host, and no path, query or token.
 public struct TransferMetrics: Sendable, Hashable {
   /// The HTTP method.
   public let method: HTTPRequest.Method

@@ -2,7 +2,7 @@ import Foundation
 import SalesforceSDKCommon
 import Synchronization
 
-/// What this package says of itself in every request (CO-180):
+/// The user agent of every request (CO-180):
 ///
 /// `SalesforceMobileSDK/<version> <os>/<os version> (<model>) <app>/<app version> <type><qualifier>
 /// uid_<installation> ftr_<markers>`

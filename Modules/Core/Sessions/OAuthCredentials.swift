@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What an account needs to speak to its org: servers, tokens, and how they were got (CO-60).
+/// The credentials of an account: servers, tokens, and the login that returned them (CO-60).
 ///
 /// A plain value. ``UserAccountManager`` keeps the current one; a copy is not refreshed. Its
 /// description shows addresses, never a token.

@@ -1,7 +1,7 @@
 public import Foundation
 public import HTTPTypes
 
-/// Sends one request to a server and returns the whole response.
+/// A transport, which sends a request to a server and returns the whole response.
 ///
 /// A transport does the I/O and nothing else: it follows no redirect, sends no cookie, keeps no
 /// cache and sends no body twice. What a status means, whether a token may travel on and whether work
@@ -42,8 +42,8 @@ extension HTTPTransport {
   }
 }
 
-/// One HTTP request, complete: nothing is added to it on the way but what the protocol demands
-/// (`Host`, `Content-Length`, `Accept-Encoding`).
+/// One complete HTTP request: a transport adds only what the protocol demands (`Host`, `Content-Length`,
+/// `Accept-Encoding`).
 public struct TransportRequest: Sendable, Equatable {
   /// The HTTP method.
   public var method: HTTPRequest.Method

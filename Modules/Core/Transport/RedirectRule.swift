@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// Says which redirects are followed.
+/// The rule for following redirects.
 ///
 /// A token follows a redirect to the servers of its account, and to hosts that the app names, and never from
 /// https to http; any other redirect is handed to the caller as the response (CO-128). Most hosts of the

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells how far one transfer has come.
+/// The progress of one transfer.
 ///
 /// ```swift
 /// let progress = TransferProgress()

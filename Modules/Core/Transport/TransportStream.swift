@@ -1,7 +1,7 @@
 public import HTTPTypes
 import Synchronization
 
-/// A response whose body is still on its way.
+/// A response whose body is still arriving.
 public struct TransportStream: Sendable {
   /// The HTTP status.
   public let status: Int
@@ -18,7 +18,7 @@ public struct TransportStream: Sendable {
   }
 }
 
-/// The pieces of a body in order, decompressed, as they arrive. They are read once, by one task.
+/// The pieces of a body in the order of arrival, decompressed. One task reads them, once.
 ///
 /// What the task has not asked for yet is kept by the transport; ``URLSessionTransport`` keeps 1 MB in
 /// memory and the rest, up to the longest body that the request allows, in a sealed temporary file.

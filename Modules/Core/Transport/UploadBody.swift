@@ -1,8 +1,8 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// A body that is read while it is sent: files, bytes, or several of both in a row. It never lies in
-/// memory as a whole, and can be sent again.
+/// A body that is read while it is sent: files, bytes, or several of both. It is never in memory as a whole,
+/// and can be sent again.
 ///
 /// ```swift
 /// var request = RestRequest(method: .put, path: "/services/data/v66.0/jobs/ingest/750A/batches")

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Why a call of a page failed, with the value that its error callback receives.
+/// An error of a page's call, with the value that its error callback receives.
 ///
 /// A plug-in throws it to choose that value. Any other error reaches the page as its message.
 public struct HybridError: Error, Sendable {

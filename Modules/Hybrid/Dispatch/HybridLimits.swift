@@ -1,4 +1,4 @@
-/// How much a page may send and request at once.
+/// The limits of what a page sends and requests at once.
 public struct HybridLimits: Sendable, Equatable {
   /// The longest frame in either direction, in bytes. Default: 16 MiB.
   public var maxFrameBytes = 16 << 20

@@ -4,7 +4,7 @@ public import SalesforceSDKCommon
 public import SalesforceSDKCore
 public import SmartStore
 
-/// What the services of a bridge work on: the accounts, stores and syncs of one program.
+/// The accounts, stores and syncs of one program, on which the services of a bridge work.
 ///
 /// The services act for the user who is current when a call is carried out.
 public struct HybridHost: Sendable {

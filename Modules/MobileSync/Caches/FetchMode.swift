@@ -1,4 +1,4 @@
-/// Where a cached value comes from.
+/// The source of a cached value: the cache, the server, or one after the other.
 public enum FetchMode: Sendable, Hashable {
   /// The cache alone; no request is sent.
   case cacheOnly

@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 import SmartStore
 
-/// Keeps what a read-only sync down brings, one entry per key, in a soup of its own.
+/// A cache of what a read-only sync down downloads, one entry per key, in its own soup.
 ///
 /// For descriptions and the like, which are requested by name and change seldom. The target must give
 /// each record the key as its `Id`.

@@ -1,4 +1,4 @@
-/// Something in a file of syncs that cannot be used, or that is probably not meant.
+/// A problem in a sync configuration file: an error, or a probable mistake.
 public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of problem.
   public struct Code: Sendable, Hashable, CustomStringConvertible {

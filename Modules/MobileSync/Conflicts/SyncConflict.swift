@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
-/// A record that was changed here and on the server, in a way that the merge mode does not resolve: the app,
-/// or its user, decides.
+/// A record that was changed locally and on the server, in a way that the merge mode does not resolve: the
+/// app or its user decides.
 ///
 /// While a conflict is open, the entry stays unsynced and is not sent:
 ///

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// How a conflict ends.
+/// A decision about a conflict.
 public struct SyncResolution: Sendable, Equatable {
   enum Choice: Sendable, Equatable {
     case mine, theirs

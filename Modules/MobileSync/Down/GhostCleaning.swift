@@ -223,7 +223,7 @@ struct GhostCleaning: Sendable {
   }
 }
 
-/// How many ghosts were removed.
+/// The number of removed ghosts.
 public struct GhostCounts: Sendable, Equatable {
   /// Of the sync's own records; children of others are not counted here.
   public private(set) var removed = 0

@@ -6,7 +6,7 @@
 public import SalesforceAnalytics
 import SalesforceSDKCommon
 
-/// What a manager takes from its surroundings, so that tests can bring their own.
+/// The dependencies of a manager, which tests can replace.
 public struct SyncEnvironment: Sendable {
   /// The time, in milliseconds since 1970.
   public var now: @Sendable () -> Int64

@@ -1,7 +1,7 @@
 import SalesforceAnalytics
 public import SmartStore
 
-/// Makes and runs the syncs of one store, as one user.
+/// The syncs of one store as one user: creates and runs them.
 ///
 /// One operation runs at a time, in the order of submission; managers of different stores run side
 /// by side. What the manager guarantees:

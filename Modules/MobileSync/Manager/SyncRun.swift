@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import Synchronization
 
-/// A run that was submitted: its updates, the outcomes of its records, and its end.
+/// A run of a sync: its updates, the outcomes of its records, and its end.
 ///
 /// The run belongs to its manager. Letting go of this value, or cancelling the task that waits for
 /// it, does not end it; ``SyncManager/stop()`` does.

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// A record as a list shows it: its id, name and type, with all of it at hand.
+/// A record for a list: its id, name and type, and its whole content.
 ///
 /// It is made from what any of the platform's resources gives: query results, search results, recently
 /// viewed items. Two are equal if id, name and content are.

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Values as they stand in a SOQL text.
+/// Values as SOQL literals.
 public enum SOQLLiteral: Sendable {
   /// How many ids a condition names at most: queries travel in the address.
   public static let maxIds = 500

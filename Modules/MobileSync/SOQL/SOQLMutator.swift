@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Changes single clauses of a SOQL query and leaves the others as they are written.
+/// An editor for single clauses of a SOQL query, which leaves the others as they are written.
 ///
 /// The query is cut at its top-level keywords. Sub-selects, quoted texts and fields that are named
 /// like keywords are carried through unread. ``soql`` puts the clauses together again in the

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// How a sync runs: the merge mode and, for a sync up, the fields to send.
+/// The options of a sync: the merge mode and, for a sync up, the fields to upload.
 ///
 /// JSON: `{"fieldlist": ["Name"], "mergeMode": "OVERWRITE", "fetchModificationDates": true,
 /// "lateCommitWindowMilliseconds": 10000}`, each but the merge mode only when set. The last two are

@@ -1,8 +1,8 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// A sync with what a person wants to know of it: how far it is, how fast, until when, and which records
-/// of its soup need attention, and why.
+/// A report about a sync: its progress, its speed, and the records of its soup that need attention, with the
+/// reasons.
 public struct SyncReport: Sendable {
   /// The sync as it is stored.
   public let state: SyncState

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// A sync as it stood at one moment: what it does and how far it has come.
+/// The stored state of a sync: its definition and its progress.
 ///
 /// It is a copy; later progress does not reach it. JSON, as stored in the soup `syncs_soup`:
 ///

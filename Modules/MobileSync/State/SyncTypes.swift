@@ -8,7 +8,7 @@ public enum SyncType: String, Sendable, Hashable, Codable {
   case syncUp
 }
 
-/// Where a sync stands.
+/// The status of a sync.
 ///
 /// A new sync is ``new``; running makes it ``running``, which becomes exactly one of ``done``,
 /// ``failed`` and ``stopped``. From each of these it can be run again.
@@ -28,7 +28,7 @@ public enum SyncStatus: String, Sendable, Hashable, Codable {
   public var isTerminal: Bool { self == .done || self == .failed || self == .stopped }
 }
 
-/// What happens to a record that was changed on both sides.
+/// The handling of a record that was changed on both sides.
 public struct SyncMergeMode: Sendable, Hashable, CustomStringConvertible {
   /// The text in stored options.
   public let rawValue: String

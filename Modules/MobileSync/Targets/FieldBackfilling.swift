@@ -1,5 +1,5 @@
-/// A sync down target that can fetch single fields of the records that it brings, so that a field that
-/// is added to it later reaches the records that are there already.
+/// A sync down target that can fetch single fields of its records, so that a field that is added later also
+/// reaches existing entries.
 ///
 /// Fields are named in the target's own words: whatever ``addedFields(since:)`` says is stored with the
 /// sync and given to ``narrowed(to:)``. A target that fills several soups tells their fields apart in

@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 public import SalesforceSDKCore
 
-/// Asks for records of one object by their ids.
+/// A query of records of one object by their ids.
 ///
 /// Queries travel in the address, which the server limits to 16 KB, so long lists are cut.
 public struct IdQuery: Sendable {

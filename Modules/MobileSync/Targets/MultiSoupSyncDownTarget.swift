@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// A sync down target whose records go to several soups.
+/// A sync down target that fills several soups.
 ///
 /// Each downloaded record is a tree: the engine cuts it into entries with ``entries(of:)``, saves
 /// those of a page in one transaction, and leaves the tree alone as a whole where an edit is to be
@@ -71,7 +71,7 @@ public struct SyncSoup: Sendable, Hashable {
   }
 }
 
-/// A record on its way into one of a target's soups.
+/// A downloaded record for one of a target's soups.
 public struct SyncEntry: Sendable {
   /// The soup's place in ``MultiSoupSyncDownTarget/soups``.
   public let soup: Int

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Follows the cursors of pages, and refuses those that lead in a circle.
+/// The cursors of the pages of one run, which detects a cycle.
 ///
 /// For targets that fetch all pages of something themselves, such as the ids in
 /// ``SyncDownTarget/remoteIds(for:in:)``. The pages of a run are followed by the engine. It keeps one

@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// What the server knows about a record's age.
+/// The server's modification date of a record, or the reason why there is none.
 public enum RemoteDate: Sendable, Equatable {
   /// The record was modified last at this time, in milliseconds since 1970.
   case modified(Int64)

@@ -19,7 +19,7 @@ public protocol RemoteRecordFetching: SyncUpTarget {
   ) async throws -> [RemoteRecord]
 }
 
-/// What the server has of a record.
+/// The server's version of a record, or the reason why there is none.
 public enum RemoteRecord: Sendable {
   /// The record, with the fields that were requested.
   case record(JSONSlice)

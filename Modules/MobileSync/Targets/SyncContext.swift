@@ -3,7 +3,7 @@ public import SalesforceSDKCommon
 public import SalesforceSDKCore
 public import SmartStore
 
-/// Sends the requests of a sync.
+/// A sender of the requests of syncs, such as a `RestClient`.
 ///
 /// `RestClient` is one; a test gives one that plays a script.
 public protocol SyncRequestSender: Sendable {
@@ -35,7 +35,7 @@ extension SyncRequestSender {
 
 extension RestClient: SyncRequestSender {}
 
-/// What a target works with during one run. It is given on every call and must not be kept.
+/// The environment of a target during one run. Each call receives it; do not keep it.
 public struct SyncContext: Sendable {
   /// The store.
   public let store: SmartStore

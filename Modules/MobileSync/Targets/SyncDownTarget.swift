@@ -1,13 +1,12 @@
 public import SalesforceSDKCommon
 
-/// Brings records from the server, page by page.
+/// A target that downloads records, page by page.
 ///
 /// A plugin implements ``startFetch(since:in:)``, ``continueFetch(_:in:)`` and
-/// ``remoteIds(for:in:)`` besides the requirements of ``SyncTarget``. Everything else is the
-/// engine's work: pages are saved in one transaction each together with the watermark, local edits
-/// are kept, stopping and resuming work.
+/// ``remoteIds(for:in:)`` in addition to the requirements of ``SyncTarget``. The engine does everything else:
+/// it saves each page in one transaction with the watermark, keeps local edits, stops and resumes.
 ///
-/// The engine asks for the next page while it saves the current one, never for more than that.
+/// The engine requests the next page while it saves the current one, and no further page.
 public protocol SyncDownTarget: SyncTarget {
   /// What it takes to ask for the next page, such as its address. The target's memory within a run; from run to
   /// run there is ``SyncPage/targetState``.
@@ -53,7 +52,7 @@ extension SyncDownTarget {
   public var isSortedByModificationDate: Bool { false }
 }
 
-/// Records that came in one response.
+/// The records of one response.
 public struct SyncPage<Cursor: Sendable>: Sendable {
   /// The records as the server wrote them. Each must be a JSON object that holds the target's id
   /// field. Of two records with the same id the later wins.

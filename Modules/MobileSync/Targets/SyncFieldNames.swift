@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// The two fields that a target needs of every record, by name.
+/// The names of the two fields that a target needs of every record.
 public struct SyncFieldNames: Sendable, Hashable {
   /// The field that holds a record's id.
   public let id: String

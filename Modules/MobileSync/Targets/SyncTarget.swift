@@ -34,7 +34,7 @@ public struct SyncTargetKind: Sendable, Hashable {
   }
 }
 
-/// What both directions have in common: names, fields, and a JSON form.
+/// The part of a target that both directions have in common: names, fields, and a JSON form.
 ///
 /// A target is a value. It holds its configuration and nothing about a run; each run is given a
 /// target that was read from the stored JSON just before.

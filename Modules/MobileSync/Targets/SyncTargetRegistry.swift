@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 import Synchronization
 
-/// The kinds of targets that stored syncs and config files can name.
+/// The kinds of targets that stored syncs and configuration files can name.
 ///
 /// It starts empty: the standard targets are registered by `StandardSyncTargets.register(into:)`, a
 /// third party's by ``register(_:)-swift.method`` in the same way. Targets are looked up when a sync

@@ -1,11 +1,10 @@
 public import SalesforceSDKCommon
 
-/// Sends local changes to the server.
+/// A target that uploads local changes.
 ///
-/// A plugin implements ``send(_:in:)`` and ``remoteDates(of:in:)`` besides the requirements of
-/// ``SyncTarget``. Everything else is the engine's work: finding dirty records, deciding what each
-/// of them needs, conflict detection, keeping every outcome, leaving records dirty that were edited
-/// while they were on their way.
+/// A plugin implements ``send(_:in:)`` and ``remoteDates(of:in:)`` in addition to the requirements of
+/// ``SyncTarget``. The engine does everything else: it finds dirty records and what each of them needs, detects
+/// conflicts, stores every outcome, and leaves records dirty that were edited during the upload.
 public protocol SyncUpTarget: SyncTarget {
   /// How many records ``requests(for:)`` gets at most. Default: 1.
   var maxBatchSize: Int { get }
@@ -45,7 +44,7 @@ extension SyncUpTarget {
   public func requests(for batch: [SyncUpRecord]) -> [[SyncUpRecord]] { [batch] }
 }
 
-/// A sync up target that can find out whether an unacknowledged create has happened.
+/// A sync up target that can find out whether an unacknowledged create was executed.
 ///
 /// Without it the entry of such a record is held as a conflict of kind ``SyncConflict/Kind/inDoubt`` and not sent
 /// again, unless an external id field makes sending it again safe.
@@ -82,7 +81,7 @@ extension UnacknowledgedCreateFinding {
   }
 }
 
-/// A record of the server that an unacknowledged create may have made.
+/// A record of the server that an unacknowledged create may have created.
 public struct UnacknowledgedCreateCandidate: Sendable {
   /// The record's id.
   public let id: String
@@ -99,7 +98,7 @@ public struct UnacknowledgedCreateCandidate: Sendable {
   }
 }
 
-/// A record that was to be made and was never heard of.
+/// A create that was sent and whose response was lost.
 public struct UnacknowledgedCreate: Sendable {
   /// The record as it was sent.
   public let record: SyncUpRecord
@@ -113,7 +112,7 @@ public struct UnacknowledgedCreate: Sendable {
   }
 }
 
-/// Which fields of a record are uploaded.
+/// The fields of a record that are uploaded.
 ///
 /// JSON keys: `createFieldlist`, `updateFieldlist`, `externalIdFieldName`, `fillsExternalId`, each only when set.
 public struct SyncUpFields: Sendable, Equatable {
@@ -168,7 +167,7 @@ public struct SyncUpFields: Sendable, Equatable {
   }
 }
 
-/// What the server did with one record.
+/// The server's response to the upload of one record.
 public enum SyncUpOutcome: Sendable, Equatable {
   /// It did what was requested; the record's id, if the response holds it. A record that was created
   /// locally and gets no id counts as ``unanswered``.

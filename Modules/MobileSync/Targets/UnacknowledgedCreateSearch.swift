@@ -2,7 +2,7 @@ import Foundation
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Looks on the platform for records that unacknowledged creates may have made.
+/// A search on the platform for records that unacknowledged creates may have created.
 ///
 /// For targets whose records are the platform's objects: they are queried by creation date and user, and compared
 /// in the fields that were sent.

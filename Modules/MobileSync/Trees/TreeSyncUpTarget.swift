@@ -1,4 +1,4 @@
-/// Sends parents together with their children.
+/// A target that uploads parents together with their children.
 ///
 /// The engine finds the trees with local changes, decides what each record needs, splits what is too
 /// long for one request, creates lost records again and gives children the ids of parents that were created
@@ -48,7 +48,7 @@ extension TreeSyncUpTarget {
   }
 }
 
-/// What the server knows about the ages of a tree's records. What is not named is gone.
+/// The server's modification dates of a tree's records. A record without a date was deleted.
 public struct RemoteTreeDates: Sendable, Equatable {
   /// The parent's date.
   public let parent: RemoteDate

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// What became of one record in the last sync up that took it.
+/// The outcome of one record in the last sync up that uploaded it.
 ///
 /// Stored in the soup `syncs_outcomes`, one entry per record:
 ///
@@ -125,7 +125,7 @@ extension Set<SyncRecordOutcome.Kind> {
   static let notAccepted: Set = [.rejected, .conflict, .undecided, .waiting]
 }
 
-/// How many records of a sync up ended in which way.
+/// The number of records of a sync up by outcome.
 public struct SyncOutcomeCounts: Sendable, Equatable {
   /// Done by the server, or nothing was to be done.
   public var succeeded = 0

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// What a dirty record needs on the server.
+/// The change that a dirty record needs on the server.
 public enum SyncUpAction: String, Sendable, Equatable {
   /// Make it.
   case create
@@ -12,7 +12,7 @@ public enum SyncUpAction: String, Sendable, Equatable {
   case delete
 }
 
-/// A local record on its way to the server, as it was when it was read.
+/// A local record to upload, as it was when it was read.
 public struct SyncUpRecord: Sendable {
   /// The record's place in its soup.
   public internal(set) var entryId: Int64

@@ -1,7 +1,7 @@
 import GRDB
 public import SalesforceSDKCommon
 
-/// Adds elements to a soup whose indexes are built afterwards.
+/// A bulk load, which adds entries to a soup and builds its indexes afterwards.
 ///
 /// Given to the closure of ``SmartStore/bulkLoad(intoSoupNamed:keepingIndexesOn:cacheBytes:_:)`` and
 /// meant for use there; what is appended later is stored as well, with the indexes kept up.

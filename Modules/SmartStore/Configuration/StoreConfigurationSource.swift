@@ -1,7 +1,7 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// Where an app's configuration files lie.
+/// The location of an app's configuration files.
 public struct StoreConfigurationSource: Sendable {
   /// The file with the soups of the current user's default store.
   public static let userStoreFile = "userstore.json"

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// One page of a query's results, and the place from which to move on.
+/// One page of a query's results, and the position from which to request another.
 ///
 /// A cursor keeps the query and the position, not the results: each move reads what is stored at
 /// that time, while the totals stay those of the cursor's creation. Get one from

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// How SQLite went about a query, as `EXPLAIN QUERY PLAN` tells it.
+/// SQLite's plan for a query, as `EXPLAIN QUERY PLAN` reports it.
 public struct ExplainedQuery: Sendable, Equatable {
   /// The statement that was explained, with `EXPLAIN QUERY PLAN` before it.
   public let sql: String

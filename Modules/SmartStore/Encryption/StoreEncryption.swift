@@ -1,5 +1,5 @@
-/// Whether the files of a store are sealed. There is no silent way from one to the other: opening
-/// with the wrong one fails and leaves the files as they are.
+/// The encryption of a store's files. Opening a store with the wrong setting throws an error and leaves the
+/// files as they are.
 public enum StoreEncryption: Sendable {
   /// Plain SQLite files. Anybody who can read them can read the records.
   case plaintext

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// A soup's name and what is special about it.
+/// A soup's name and its features.
 ///
 /// JSON form: `{"name": "photos", "features": ["externalStorage"]}`.
 public struct SoupSpec: Sendable, Hashable {

@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
-/// A developer's look into the stores of one manager, without a screen: pick a store, query
-/// it, read the result.
+/// A developer's view of the stores of one manager, without a screen: choose a store, query it, read the
+/// result.
 ///
 /// Each action fills ``contents``, which is all that a screen or a web page shows. Nothing is ever
 /// changed in a store, and none is created by looking at it.

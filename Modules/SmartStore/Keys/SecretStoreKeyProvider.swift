@@ -1,8 +1,8 @@
 public import Crypto
 public import SalesforceSDKCommon
 
-/// Keeps keys in a `SecretStore`: one for the stores of the app and one for each user, random ones of 256 bits,
-/// made once, for the first store of each (SS-28).
+/// A key provider that keeps random keys of 256 bits in a `SecretStore`: one for the stores of the app and
+/// one for each user, created with the first store of each (SS-28).
 ///
 /// A logout deletes the user's key, after which no copy of the user's stores can be opened. Losing a key makes
 /// every store that it wrapped unreadable; none is replaced by an empty one.

@@ -1,7 +1,7 @@
 public import Crypto
 public import SalesforceSDKCommon
 
-/// Where the key comes from that wraps the data keys of stores.
+/// A source of the key that wraps the data-encryption keys of stores.
 ///
 /// A store's pages are sealed with a random data key of its own; this key wraps it in the store's key
 /// file. It never appears in a log, an error or a file.
@@ -38,7 +38,7 @@ extension StoreKeyProvider {
   public func eraseKey(of owner: StoreOwner) throws(SmartStoreError) {}
 }
 
-/// A provider with one key that the app brings along, derived from a passphrase say.
+/// A key provider with one key that the app supplies, for example one derived from a passphrase.
 ///
 /// This provider never creates a key, so ``createKey()`` returns the same one.
 public struct FixedKeyProvider: StoreKeyProvider {

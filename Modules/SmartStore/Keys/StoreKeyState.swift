@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Which key opens a store after a call that changes its key or its encryption has failed.
+/// The key that opens a store after a failed change of its key or encryption.
 ///
 /// ``SmartStoreError/keyStates`` holds one for each store that the call was made for. It is what the
 /// store's files say after the failure, not what the call intended.

@@ -1,7 +1,7 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// Work on the files of one store that is closed: another key, encryption on or off, a check.
+/// Maintenance of one closed store: changing its key, encrypting, decrypting, verifying.
 ///
 /// Every call takes the store's write lock and fails with `busyOtherProcess` while a process has the
 /// store open for writing, with `busy` while another process reads it. A call that fails leaves the

@@ -1,4 +1,4 @@
-/// What a check of a store found.
+/// The findings of a verification.
 public struct StoreReport: Sendable {
   /// One thing that is wrong. It never holds record data: SQLite's own lines, which findings of kind
   /// ``Kind/structure`` repeat, name pages, tables, indexes and rows.

@@ -1,9 +1,9 @@
 public import SalesforceSDKCommon
 
-/// A question to one soup, or a Smart SQL statement, with the size of its pages.
+/// A query of one soup, or a Smart SQL statement, with its page size.
 ///
-/// Made by the `build…` functions or from JSON; both refuse what cannot be queried. The Smart SQL it
-/// stands for can be read from ``smartSql``, ``countSmartSql`` and ``idsSmartSql``.
+/// The `build…` functions and the initializer from JSON create one, and refuse what cannot be queried.
+/// ``smartSql``, ``countSmartSql`` and ``idsSmartSql`` are its Smart SQL.
 public struct QuerySpec: Sendable, Hashable {
   /// The kinds of query.
   public enum QueryType: String, Sendable, Hashable {

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// How the values of an indexed path are kept and compared.
+/// The way in which the values of an indexed path are stored and compared.
 ///
 /// Any word can be spelled, as in a stored or received spec; registering a soup refuses those that
 /// are not among the constants.
@@ -37,7 +37,7 @@ public struct SoupIndexType: RawRepresentable, Sendable, Hashable, CustomStringC
   public var description: String { rawValue }
 }
 
-/// An index spec: a path into the elements of a soup and how its values are indexed.
+/// An index spec: a path into the entries of a soup, and the type of its values.
 ///
 /// JSON form: `{"path": "Owner.Name", "type": "string"}`, with `columnName` where a column is known.
 public struct SoupIndex: Sendable, Hashable {

@@ -3,18 +3,17 @@ import SalesforceAnalytics
 import SalesforceSDKCommon
 public import SalesforceSDKCore
 
-/// Opens, lists and removes the stores of one root folder.
+/// The stores of one root folder: opens, lists and removes them.
 ///
-/// All callers get the same instance for a name and owner, until it is removed. A store
-/// belongs to the owner that it was requested for; the current user plays no part here. Make one
-/// manager for a root folder: the files of a store can be open for writing only once.
+/// All callers receive the same instance for a name and owner, until it is removed. A store belongs to its
+/// owner, and does not depend on the current user. Create one manager for a root folder: the files of a store
+/// can be open for writing only once.
 ///
-/// A manager that is made with accounts takes part in their logouts by itself: a logout is refused while
-/// a store of the account, open or not, has entries that the server does not have, and removes the
-/// account's stores otherwise.
+/// A manager that is created with accounts takes part in their logouts: a logout is refused while a store of
+/// the account, open or closed, has unsynced entries; otherwise it removes the account's stores.
 ///
-/// A store that cannot be read is never deleted or replaced. Asking for it fails with the reason and
-/// leaves its files as they are; only the `remove…` calls delete.
+/// A store that cannot be read is never deleted or replaced. Opening it throws an error with the reason and
+/// leaves its files as they are; only the `remove…` calls delete files.
 public actor SmartStoreManager {
   /// The folder that holds the app's stores and those of all accounts.
   public nonisolated let root: URL

@@ -2,7 +2,7 @@ import Foundation
 public import SalesforceAnalytics
 public import SalesforceSDKCommon
 
-/// How a store works, apart from where it lies and how it is encrypted.
+/// Options of a store, apart from its location and its encryption.
 public struct SmartStoreOptions: Sendable {
   /// The engine of full-text tables.
   public enum FullTextVersion: String, Sendable {
@@ -73,7 +73,7 @@ public struct SmartStoreOptions: Sendable {
   }
 }
 
-/// How certain a commit is to survive a power cut. Both survive the end of the process.
+/// The durability of a commit when the power fails. Every commit survives the end of the process.
 public enum Durability: Sendable, Hashable {
   /// On disk before the call returns. For what exists nowhere else, such as a local edit.
   case full

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// Whom a store belongs to: the app, or one account in one community.
+/// The owner of a store: the app, or one account in one community.
 ///
 /// Ids of 15 and 18 characters that mean the same are equal, and lead to the same store.
 public enum StoreOwner: Sendable {

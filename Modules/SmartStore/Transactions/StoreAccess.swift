@@ -2,7 +2,7 @@ import GRDB
 import GRDBSQLite
 import SalesforceAnalytics
 
-/// What stands behind a ``StoreReader`` or ``StoreTransaction``. It has nothing to offer itself.
+/// The implementation of ``StoreReader`` and ``StoreTransaction``, without public members.
 public final class StoreAccess {
   let database: Database
   /// The soups of this snapshot, with what this transaction changed.

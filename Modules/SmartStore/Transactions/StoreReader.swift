@@ -1,4 +1,4 @@
-/// Reads from one snapshot of a store.
+/// A snapshot of a store, for several reads.
 ///
 /// Given to the closure of ``SmartStore/read(_:)`` and valid only there. Everything it returns
 /// belongs to the same snapshot, whatever is written in that time.
@@ -13,7 +13,7 @@ public struct StoreReader: StoreReading, ~Copyable {
 @available(*, unavailable)
 extension StoreReader: Sendable {}
 
-/// What can be read from one snapshot of a store, by a ``StoreReader`` or a ``StoreTransaction``.
+/// The reading calls that ``StoreReader`` and ``StoreTransaction`` have in common.
 ///
 /// Its calls are synchronous, and throw ``SmartStoreError``.
 public protocol StoreReading: ~Copyable {

@@ -1,4 +1,4 @@
-/// Reads and writes inside one transaction: all of it is committed, or none.
+/// A write transaction: all of its changes are committed, or none.
 ///
 /// Given to the closure of ``SmartStore/inTransaction(durability:_:)`` and valid only there. It
 /// sees its own writes. A call that fails leaves the soup as it was before that call; the

@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// Why a server for pages cannot be started.
+/// An error at the start of a server for pages.
 public struct HybridServerError: Error, Sendable {
   /// The kind of failure. Kinds may be added; compare, do not enumerate.
   public struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -2,8 +2,8 @@ public import MobileSync
 import SalesforceSDKCommon
 import SmartStore
 
-/// Proves that a target of records that are never edited locally, such as descriptions and layouts, keeps what
-/// sync guarantees, in one line:
+/// The proof that a target of records that are never edited locally, such as descriptions and layouts, keeps
+/// the guarantees of sync, in one line:
 ///
 /// ```swift
 /// try await DescriptionConformance(MyTarget()).check()

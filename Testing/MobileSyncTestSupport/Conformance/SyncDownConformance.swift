@@ -2,7 +2,7 @@ public import MobileSync
 import SalesforceSDKCommon
 import SmartStore
 
-/// Proves that a sync down target keeps what sync guarantees, in one line:
+/// The proof that a sync down target keeps the guarantees of sync, in one line:
 ///
 /// ```swift
 /// try await SyncDownConformance(MyTarget()).check()

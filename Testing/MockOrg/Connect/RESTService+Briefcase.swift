@@ -2,7 +2,7 @@ import GRDB
 import SalesforceSDKCommon
 import Synchronization
 
-/// Records that an app should have before it goes offline.
+/// A rule that selects records for the briefcase of the users.
 public struct MockOrgBriefcaseRule: Sendable, Hashable {
   /// The object's API name.
   public var object: String

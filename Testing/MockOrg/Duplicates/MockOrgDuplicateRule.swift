@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A rule that finds records with the same values before another one like them is saved.
+/// A rule that detects records with the same values when another one is saved.
 ///
 /// Two records are duplicates if all the rule's fields have values and these are the same, texts without
 /// regard to case. The platform's fuzzy comparisons are its own.

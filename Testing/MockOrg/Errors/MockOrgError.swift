@@ -1,8 +1,8 @@
 public import Foundation
 public import SalesforceSDKCommon
 
-/// What the mock org cannot do for the program that embeds it. What a client of the org did wrong is
-/// not an error here but a response of the org.
+/// An error for the program that embeds the org. A wrong request of a client is not an error here but a
+/// response of the org.
 public struct MockOrgError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public struct Code: Sendable, Hashable {

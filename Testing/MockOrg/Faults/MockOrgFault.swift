@@ -1,7 +1,7 @@
 public import struct Foundation.Date
 import SalesforceSDKCommon
 
-/// A rule by which the org misbehaves: which requests it hits, and what it does to them.
+/// A fault injection rule: the requests that it matches, and the fault.
 ///
 /// Rules are tried in the order in which they were added; the first that matches acts, alone.
 ///
@@ -165,7 +165,7 @@ extension OrgRequest {
   }
 }
 
-/// A request that the org has served, or has dropped.
+/// A request that the org has received, with its response or without one.
 public struct MockOrgRequestRecord: Sendable, Hashable {
   /// The request's place in the log since the org was made, from 1.
   public let number: Int

@@ -1,8 +1,7 @@
 public import Foundation
 import SalesforceSDKCommon
 
-/// Who works in an org and by which rules, as a file says it: users with their profiles, who sees whose
-/// records, and duplicate rules.
+/// The users, profiles, sharing and duplicate rules of an org, as read from a file.
 ///
 /// ```json
 /// {"profiles": [{"name": "Technician", "hiddenObjects": ["Opportunity"], "readOnlyObjects": ["Account"],

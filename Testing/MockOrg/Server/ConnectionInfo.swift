@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// What a client needs to know to work with a running org.
+/// The addresses and credentials of a running org.
 public struct ConnectionInfo: Sendable, Hashable, Codable {
   /// Where the org listens, for the login.
   public let url: String

@@ -2,7 +2,7 @@ public import struct Foundation.URL
 import LocalServer
 import SalesforceSDKCommon
 
-/// Serves an org over HTTP on this machine.
+/// An HTTP server for an org on this machine.
 ///
 /// It listens when ``start(_:host:port:)`` returns, and until ``stop()`` is called, whether or not
 /// the value is still referenced.

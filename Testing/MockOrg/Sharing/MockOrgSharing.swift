@@ -1,4 +1,4 @@
-/// What every user may do with an object's records that belong to other users: the org-wide default.
+/// The org-wide default: the access of every user to an object's records of other users.
 ///
 /// A record's owner may do everything with it. Beyond owner and default there is only what a profile
 /// grants: no roles, no sharing rules, no shares of single records.

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The records and objects of an org at a moment, to go back to.
+/// The records and objects of an org at one time, to restore.
 ///
 /// It lives in memory and belongs to no org: it can be restored as often as one likes, also in another
 /// org with the same options.
