@@ -74,7 +74,7 @@ swift test --skip-build --skip '^Proofs\.'
 
 step "JavaScript, on the bridge of its tests and on that of fieldforce"
 Tools/Scripts/javascript.sh
-for name in real browser client mobilesync-plugin mobilesync-records plugins smartstore; do
+for name in contract real browser client mobilesync-plugin mobilesync-records plugins smartstore; do
   Tools/Scripts/javascript.sh --bridge "$name"
 done
 

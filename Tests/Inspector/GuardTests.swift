@@ -123,6 +123,17 @@ struct GuardTests {
   }
 
   @Test(.covers("HT-70"))
+  func `waiting for the end ends with its task`() async throws {
+    let fixture = try StoresFixture()
+    try await fixture.inspect { client in
+      let waiting = Task { await client.inspector.waitForEnd() }
+      await Task.yield()
+      waiting.cancel()
+      await waiting.value
+    }
+  }
+
+  @Test(.covers("HT-70"))
   func `requests that cannot be read are refused with a reason`() async throws {
     let fixture = try StoresFixture()
     try await fixture.fill(entries: [#"{"title":"a"}"#])

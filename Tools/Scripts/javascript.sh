@@ -4,8 +4,8 @@
 #
 #   Tools/Scripts/javascript.sh             all tests
 #   Tools/Scripts/javascript.sh force       the test files whose name begins so, such as force.test.mjs
-#   Tools/Scripts/javascript.sh --bridge    with the bridge of .build/debug/fieldforce and a mock org, in place of the
-#                                           bridge of the tests; also before the beginning of a name
+#   Tools/Scripts/javascript.sh --bridge    with the bridge and the inspector of .build/debug/fieldforce, in place of the
+#                                           servers of the tests; also before the beginning of a name
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -112,7 +112,8 @@ public final class Inspector: Sendable {
     await task.value
   }
 
-  /// Waits until the inspector has ended: by ``stop()``, or because there was no request for 15 minutes.
+  /// Waits until the inspector has ended: by ``stop()``, or because there was no request for 15 minutes. Returns earlier if
+  /// the task is cancelled.
   public func waitForEnd() async { await idle.waitForEnd() }
 }
 

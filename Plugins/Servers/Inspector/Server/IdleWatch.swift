@@ -7,7 +7,8 @@ final class IdleWatch: Sendable {
     var last = ContinuousClock.now
     var task: Task<Void, Never>?
     var isOver = false
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    var lastWaiter = 0
   }
 
   private let limit: Duration
@@ -47,20 +48,30 @@ final class IdleWatch: Sendable {
   func end() {
     let (task, waiters) = state.withLock { state in
       state.isOver = true
-      defer { state.waiters = [] }
-      return (state.task, state.waiters)
+      defer { state.waiters = [:] }
+      return (state.task, Array(state.waiters.values))
     }
     task?.cancel()
     for waiter in waiters { waiter.resume() }
   }
 
+  /// Waits for the end, or until the task is cancelled.
   func waitForEnd() async {
-    await withCheckedContinuation { continuation in
-      let isOver = state.withLock { state in
-        if !state.isOver { state.waiters.append(continuation) }
-        return state.isOver
+    let id = state.withLock { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let waits = state.withLock { state in
+          if state.isOver || Task.isCancelled { return false }
+          state.waiters[id] = continuation
+          return true
+        }
+        if !waits { continuation.resume() }
       }
-      if isOver { continuation.resume() }
+    } onCancel: {
+      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
     }
   }
 }
