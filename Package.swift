@@ -372,9 +372,9 @@ let package = Package(
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
         "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
         "SalesforceMockOrg", "SalesforceHybridSDK", "SalesforceReact", "HybridServer",
-        "FieldforceInspector", .argumentParser, .httpTypes,
+        "FieldforceInspector", .argumentParser, .httpTypes, .subprocess,
       ],
-      path: "Tools/CLI", swiftSettings: settings),
+      path: "Tools/CLI", resources: [.copy("Templates")], swiftSettings: settings),
     .testTarget(
       name: "CLITests",
       dependencies: [

@@ -31,9 +31,9 @@ import Testing
       let other = try tool.file(
         "other.key", _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation)
       let refusal = try await tool.run(login + [other]).failure()
-      #expect(refusal["code"] == 672)
+      #expect(refusal["number"] == 672)
       let none = try tool.file("none.key", "no key")
-      #expect(try await tool.run(login + [none]).failure()["code"] == 682)
+      #expect(try await tool.run(login + [none]).failure()["number"] == 682)
     }
   }
 

@@ -78,7 +78,7 @@ import Testing
       #expect(try await tool.run(wrong + name + state).status == 1)
       #expect(try await tool.json("sync", "status", "oops")["status"] == "FAILED")
       #expect(try await tool.run(right + name + state).status == 0)
-      #expect(try await tool.failure("sync", "run", "nothing")["code"] == 903)
+      #expect(try await tool.failure("sync", "run", "nothing")["code"] == "doesNotExist")
       // It has downloaded records: the same command runs it again, another definition is refused.
       #expect(try await tool.run(right + name + state).status == 0)
       let other = try await tool.run(wrong + name + state + ["--json"])

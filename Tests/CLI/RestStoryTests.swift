@@ -34,7 +34,7 @@ import TestSupport
       #expect(try String(contentsOfFile: copy, encoding: .utf8) == text)
       let refused = try await tool.failure(
         "rest", "GET", "/connect/files/069000000000000AAA/content", "--output", copy)
-      #expect(refused["code"]?.int64 == 404)
+      #expect(refused["number"]?.int64 == 404)
       #expect(try String(contentsOfFile: copy, encoding: .utf8) == text)
       // Without --json there is nothing on standard output, and a sentence for people.
       let told = try await tool("rest", "GET", "/connect/files/\(id)/content", "--output", copy)
@@ -54,7 +54,7 @@ import TestSupport
       let changed = try await tool.failure(
         "rest", "PATCH", "/sobjects/Account/\(id)", "--body", #"{"Name":"Late"}"#, "--header",
         "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT")
-      #expect(changed["code"]?.int64 == 412)
+      #expect(changed["number"]?.int64 == 412)
       let missing = try await tool.failure(
         "rest", "POST", "/sobjects/Account", "--body", "@/no/such/file")
       #expect(missing["code"]?.string == "unreadable")

@@ -145,7 +145,7 @@ import TestSupport
     let element = try await tool("store", "remove", "tools", "--id", "99999", "--global")
     #expect(element.status == 0)
     #expect(
-      element.output == "nothing was there to remove\nthere was no element with id 99999\n")
+      element.output == "nothing was there to remove\nthere was no entry with id 99999\n")
     #expect(
       try await tool.json("store", "remove", "tools", "--id", "2", "--id", "99999", "--global")
         == ["removed": 1, "ids": [2], "missing": [99999]])
@@ -185,7 +185,7 @@ import TestSupport
     let error = try await tool.failure(
       "store", "upsert", "tools", "--global",
       input: #"{"Id":"t5","Name":"Drill"}"# + "\n\(bad)\n" + #"{"Id":"t6","Name":"Vice"}"#)
-    #expect(error["code"] == 999)
+    #expect(error["code"] == "invalidEntry")
     #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 3)
   }
 
@@ -193,22 +193,22 @@ import TestSupport
     let tool = try await toolWithSoup()
     let unknown = try await tool.failure(
       "store", "query", "SELECT {nails:Id} FROM {nails}", "--global")
-    #expect(unknown["code"] == 999)
+    #expect(unknown["code"] == "unknownSoup" && unknown["number"] == 999)
     #expect(unknown["message"]?.string?.contains("nails") == true)
     let type = try await tool.failure(
       "soup", "register", "nails", "--index", "Size:decimal", "--global")
-    #expect(type["code"] == 999)
+    #expect(type["code"] == "invalidIndexSpec")
     #expect(type["message"]?.string?.contains("decimal") == true)
     #expect(try await tool.json("soup", "list", "--global") == ["soups": ["tools"]])
     let path = try await tool.failure(
       "store", "upsert", "tools", "--external-id", "Colour", "--global", input: lines)
-    #expect(path["code"] == 2)
+    #expect(path["code"] == "notIndexed" && path["number"] == 2)
     let missing = try await tool.failure(
       "store", "upsert", "tools", "--external-id", "Id", "--global", input: #"{"Name":"Drill"}"#)
-    #expect(missing["code"] == 3)
+    #expect(missing["number"] == 3)
     let spec = try await tool.failure(
       "store", "query", "--soup", "tools", "--spec", "{", "--global")
-    #expect(spec["code"] == 999)
+    #expect(spec["code"] == "invalidQuerySpec")
     #expect(try await tool.json("soup", "info", "tools", "--global")["count"] == 3)
   }
 

@@ -110,8 +110,8 @@ import Testing
       #expect(try await org.query("SELECT Phone FROM Account").first?["Phone"]?.string == "2")
 
       #expect(try await tool.json("sync", "delete", "accounts") == ["deleted": "accounts"])
-      #expect(try await tool.failure("sync", "delete", "accounts")["code"] == 903)
-      #expect(try await tool.failure("sync", "outcomes", "accounts")["code"] == 903)
+      #expect(try await tool.failure("sync", "delete", "accounts")["code"] == "doesNotExist")
+      #expect(try await tool.failure("sync", "outcomes", "accounts")["code"] == "doesNotExist")
       let left = try await tool.json("sync", "list")["syncs"]?.array ?? []
       #expect(
         left.map { $0["name"] } == ["up"] && left.first?["_soupEntryId"] != state["_soupEntryId"])

@@ -207,9 +207,9 @@ import Testing
       #expect(try await tool.json("rest", "DELETE", "\(base)/\(id)") == .null)
       #expect(try await org.count("Account") == 0)
       let gone = try await tool.failure("rest", "GET", "\(base)/\(id)")
-      #expect(gone["code"] == 404)
+      #expect(gone["code"] == "server" && gone["number"] == 404)
       let bad = try await tool.failure("rest", "POST", base, "--body", #"{"Colour":"red"}"#)
-      #expect(bad["code"] == 400)
+      #expect(bad["number"] == 400)
     }
   }
 
@@ -295,17 +295,17 @@ import Testing
 
   @Test func `what cannot be synced comes with the number that is fixed for it`() async throws {
     try await withTool { tool, org, _ in
-      #expect(try await tool.failure("sync", "status", "nothing")["code"] == 903)
-      #expect(try await tool.failure("sync", "run", "nothing")["code"] == 903)
-      #expect(try await tool.failure("sync", "ghosts", "7777")["code"] == 903)
+      #expect(try await tool.failure("sync", "status", "nothing")["number"] == 903)
+      #expect(try await tool.failure("sync", "run", "nothing")["number"] == 903)
+      #expect(try await tool.failure("sync", "ghosts", "7777")["number"] == 903)
       _ = try await up(tool, "OVERWRITE", name: "up")
-      #expect(try await tool.failure("sync", "ghosts", "up")["code"] == 904)
+      #expect(try await tool.failure("sync", "ghosts", "up")["number"] == 904)
       let twice = try await tool.failure(
         "sync", "up", "--soup", "accounts", "--fields", "Name", "--name", "up")
       #expect(twice["code"] == "nameInUse")
       let soup = try await tool.failure(
         "sync", "down", "--soup", "orders", "--query", "SELECT Id FROM Account")
-      #expect(soup["code"] == 999)
+      #expect(soup["code"] == "unknownSoup" && soup["number"] == 999)
       let query = try await tool.failure(
         "sync", "down", "--soup", "accounts", "--query", "SELECT Colour__c FROM Account", "--name",
         "bad")

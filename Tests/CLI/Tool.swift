@@ -168,6 +168,27 @@ struct Tool {
     return ended.terminationStatus.shellCode
   }
 
+  /// Starts a command on the state folder whose standard input does not end, writes `text` to it, and interrupts it
+  /// once it waits for more.
+  ///
+  /// - Returns: The status with which it ended.
+  func interruptedAtInput(_ arguments: [String], after text: String) async throws -> Int32 {
+    let ended = try await Subprocess.run(
+      .path(Self.binary()), arguments: Arguments(arguments + ["--state", state.path]),
+      input: .inputWriter, output: .discarded, error: .discarded
+    ) { execution in
+      _ = try await execution.standardInputWriter.write(text)
+      let process = "/proc/\(execution.processIdentifier.value)"
+      while !Self.readsFromPipe(process) { await Task.yield() }
+      try execution.send(signal: .interrupt)
+      // The input stays open until the process has ended.
+      while let state = try? String(contentsOfFile: process + "/stat", encoding: .utf8),
+        !state.contains(") Z")
+      { await Task.yield() }
+    }
+    return ended.terminationStatus.shellCode
+  }
+
   /// Runs the program with exactly these arguments, gives its first line to `body`, sends `signal` and
   /// waits for its end.
   ///
@@ -194,11 +215,21 @@ struct Tool {
     return (ended.terminationStatus.shellCode, ended.closureResult)
   }
 
+  /// Whether a thread of a process waits for a pipe.
+  private static func readsFromPipe(_ process: String) -> Bool {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: process + "/task")) ?? []
+    return threads.contains { thread in
+      let place = try? String(
+        contentsOfFile: "\(process)/task/\(thread)/wchan", encoding: .utf8)
+      return place?.contains("pipe") == true
+    }
+  }
+
   /// More than any command says.
   private static let maxOutput = 16 << 20
 
   /// The program lies next to the tests.
-  private static func binary() throws -> FilePath {
+  static func binary() throws -> FilePath {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
     let tests = try #require(bundle ?? Bundle.main.executableURL)
     return FilePath(tests.deletingLastPathComponent().appending(path: "fieldforce").path)

@@ -32,7 +32,9 @@ import Testing
     ["soup", "register"], ["soup", "list"], ["soup", "info"], ["soup", "alter"], ["soup", "clear"],
     ["soup", "remove"], ["store", "query"], ["store", "upsert"], ["store", "remove"],
     ["store", "list"], ["store", "size"], ["sync", "down"], ["sync", "up"], ["sync", "run"],
-    ["sync", "list"], ["sync", "status"], ["sync", "ghosts"],
+    ["sync", "list"], ["sync", "status"], ["sync", "ghosts"], ["doctor"], ["completions"], ["man"],
+    ["create"], ["createwithtemplate"], ["listtemplates"], ["checkconfig"], ["version"],
+    ["store", "reencrypt"], ["store", "accept-restored"],
   ])
   func `every command's help has an example`(command: [String]) async throws {
     let result = try await Tool().run(command + ["--help"])

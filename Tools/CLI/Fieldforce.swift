@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SalesforceSDKCommon
 import SalesforceSDKCore
 
 /// `fieldforce`: the package for people without Swift code, and the window through which tests look in.
@@ -12,6 +13,7 @@ struct Fieldforce: AsyncParsableCommand {
     abstract: "Offline-first Salesforce: an encrypted store, two-way sync, and a mock org.",
     discussion: """
       Start with:  fieldforce demo
+      If something does not work:  fieldforce doctor
 
       \(ExitStatus.help)
       """,
@@ -20,26 +22,40 @@ struct Fieldforce: AsyncParsableCommand {
       DemoCommand.self, OrgCommand.self, LoginCommand.self, AccountsCommand.self,
       SwitchCommand.self, LogoutCommand.self, RestCommand.self, SoupCommand.self,
       StoreCommand.self, SyncCommand.self, HybridCommand.self, InspectCommand.self,
+      CreateCommand.self, CreateWithTemplateCommand.self, ListTemplatesCommand.self,
+      CheckConfigCommand.self, VersionCommand.self,
+      DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])
 
   static func main() async {
-    ConsoleLog.install(for: CommandLine.arguments)
-    do {
-      var command = try parseAsRoot(OptionText.separated(Array(CommandLine.arguments.dropFirst())))
+    let given = Array(CommandLine.arguments.dropFirst())
+    ConsoleLog.install(for: given)
+    let arguments = OptionText.generatorForm(OptionText.separated(given))
+    let work = Task {
+      var command = try parseAsRoot(arguments)
+      let line = ProgressLine(title: type(of: command)._commandName, isDefault: true)
+      defer { line.clear() }
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
         try command.run()
       }
-    } catch {
-      end(with: error)
     }
+    let interruption = Interruption { work.cancel() }
+    let result = await work.result
+    do {
+      try result.get()
+    } catch {
+      if !interruption.hasArrived { end(with: error, arguments) }
+    }
+    if interruption.hasArrived { end(with: CommandFailure.interrupted, arguments) }
   }
 
   /// Reports an error on standard error and ends the process with its status.
-  private static func end(with error: any Error) -> Never {
-    let asJSON = CommandLine.arguments.contains("--json")
+  private static func end(with error: any Error, _ arguments: [String]) -> Never {
+    let asJSON = arguments.contains("--json")
     let status: ExitStatus
+    ProgressLine.end()
     if let partial = error as? PartialSuccess {
       // The document on standard output has the counts.
       if !asJSON { Console.say(partial.message) }
@@ -50,11 +66,12 @@ struct Fieldforce: AsyncParsableCommand {
         print(fullMessage(for: error))
         status = .success
       case .validationFailure:
-        Console.say(fullMessage(for: error))
+        let failure = UsageFailure(error, arguments)
+        if asJSON { Console.say(failure.json) } else { failure.say() }
         status = .usage
       default:
         let failure = CommandFailure(error)
-        if !(error is ExitCode) { Console.say(failure.text(asJSON: asJSON)) }
+        if !(error is ExitCode) { failure.say(asJSON: asJSON) }
         status = failure.status
       }
     }

@@ -16,14 +16,13 @@ struct AccountsCommand: AsyncParsableCommand {
       let accounts = await workspace.accounts.accounts
       let current = await workspace.accounts.current?.identity
       for unreadable in await workspace.accounts.unreadableAccounts {
-        Console.say("warning: \(unreadable.error.message)")
+        Console.warn(unreadable.error.message)
       }
       let documents = accounts.map { $0.document(isCurrent: $0.identity == current) }
-      output.print(["accounts": .array(documents)]) {
-        guard !accounts.isEmpty else { return ["no accounts"] }
-        return accounts.map {
-          "\($0.identity == current ? "*" : " ") \($0.username)  \($0.identity)"
-        }
+      output.print(["accounts": .array(documents)], empty: "no accounts") {
+        Table(
+          ["", "USER", "ID"],
+          accounts.map { [$0.identity == current ? "*" : "", $0.username, "\($0.identity)"] })
       }
     }
   }
@@ -95,7 +94,7 @@ struct LogoutCommand: AsyncParsableCommand {
 
   private func warn(_ report: LogoutReport) {
     for failure in report.failures {
-      Console.say("warning: \(CommandFailure(failure).message)")
+      Console.warn(CommandFailure(failure).message)
     }
   }
 }

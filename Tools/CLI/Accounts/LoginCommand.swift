@@ -142,7 +142,7 @@ struct LoginCommand: AsyncParsableCommand {
           return lines
         }
         if line > 1 { Console.say("this login does not end there; paste the whole address") }
-        return readLine()
+        return StandardInput.line()
       }
       return try await accounts.logIn(
         to: server, app: app, presenter: presenter, options: options)
@@ -156,7 +156,7 @@ struct LoginCommand: AsyncParsableCommand {
   private func secret(_ argument: String) throws -> String {
     var text = argument
     if argument == "-" {
-      text = readLine() ?? ""
+      text = StandardInput.line() ?? ""
     } else if argument.hasPrefix("@") {
       let file = try InputFile.read(URL(filePath: String(argument.dropFirst())))
       text = String(decoding: file.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)

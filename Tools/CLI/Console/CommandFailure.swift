@@ -9,20 +9,27 @@ import SmartStore
 
 /// Work that failed, as a person or a program reads it.
 ///
-/// JSON: `{"error": {"code": 999, "message": "…"}}`. The code is the number that the specification
-/// fixes where it fixes one, else the name of the error's code.
+/// JSON: `{"error": {"code": "unknownSoup", "number": 999, "message": "…"}}`. The code is always a name. The number
+/// is the one that the platform's libraries report, where they have one, or the status of an HTTP response.
 struct CommandFailure: Error {
-  let code: JSONValue
+  let code: String
+  let number: Int?
   let message: String
   /// The status with which the process ends.
   let status: ExitStatus
 
   /// A failure of the command itself.
   init(_ code: String, _ message: String, status: ExitStatus = .failed) {
-    self.code = .string(code)
+    self.code = code
+    number = nil
     self.message = message
     self.status = status
   }
+
+  /// The end of work that Ctrl-C cancelled.
+  static let interrupted = CommandFailure(
+    "cancelled", "Interrupted. What was finished is kept, and nothing is half done.",
+    status: .interrupted)
 
   /// A failure of the command itself that the store has a code for.
   init(_ code: SmartStoreError.Code, _ message: String) {
@@ -31,7 +38,7 @@ struct CommandFailure: Error {
 
   /// A response that is not a success.
   init(status: Int, _ message: String) {
-    self.init(number: status, name: "", message: message)
+    self.init(number: status, name: "server", message: message)
   }
 
   /// What a library threw.
@@ -67,7 +74,7 @@ struct CommandFailure: Error {
       self.init(number: error.number, name: "\(error.code)", message: error.message)
     case let error as RestError:
       self.init(
-        number: error.status, name: "\(error.code)",
+        number: error.status, name: error.status == nil ? "\(error.code)" : "server",
         message: error.message + Self.words(error.serverErrors.map(\.message)))
     case let error as HybridServerError:
       self.init("\(error.code)", error.message)
@@ -84,7 +91,7 @@ struct CommandFailure: Error {
       self.init(
         "mockOrg", error.cause is CocoaError ? "\(error.message) Does it exist?" : error.message)
     case is CancellationError:
-      self.init("cancelled", "the work was cancelled; nothing is half done")
+      self = .interrupted
     case let error as CocoaError:
       let place = error.filePath ?? error.url?.path ?? "a file"
       self.init(
@@ -95,8 +102,9 @@ struct CommandFailure: Error {
   }
 
   private init(number: Int?, name: String, message: String) {
-    code = number.map { .integer(Int64($0)) } ?? .string(name)
-    self.message = message
+    code = name
+    self.number = number
+    self.message = LibraryWords.replaced(in: message)
     status = .failed
   }
 
@@ -115,7 +123,14 @@ struct CommandFailure: Error {
   /// The failure in the requested form.
   func text(asJSON: Bool) -> String {
     guard asJSON else { return "error: \(message)" }
-    let error: JSONObject = ["code": code, "message": .string(message)]
+    var error: JSONObject = ["code": .string(code)]
+    if let number { error["number"] = .integer(Int64(number)) }
+    error["message"] = .string(message)
     return JSONValue.object(["error": .object(error)]).text
+  }
+
+  /// Prints the failure on standard error.
+  func say(asJSON: Bool) {
+    if asJSON { Console.say(text(asJSON: true)) } else { Console.say("error:", .failure, message) }
   }
 }

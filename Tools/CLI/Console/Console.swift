@@ -5,41 +5,34 @@ import SalesforceSDKCommon
 enum Console {
   /// Prints one line, in which what would command the terminal is escaped: servers have their part in it.
   static func say(_ message: String) {
-    FileHandle.standardError.write(Data((TerminalText.escaped(message) + "\n").utf8))
+    write(TerminalText.escaped(message) + "\n")
   }
+
+  /// Prints one line that begins with a word in a style, such as `error:`.
+  static func say(_ label: String, _ style: Terminal.Style, _ message: String) {
+    write(Terminal.errors.styled(label, style) + " " + TerminalText.escaped(message) + "\n")
+  }
+
+  /// Says that something is not as it should be although the command goes on.
+  static func warn(_ message: String) { say("warning:", .warning, message) }
 
   /// Prints a text for programs on standard output: as it is, but escaped if that is a terminal. In JSON the
   /// escapes mean the same characters.
   static func printRaw(_ text: String) {
-    print(isatty(STDOUT_FILENO) == 1 ? TerminalText.escaped(text) : text)
+    ProgressLine.interrupt()
+    print(Terminal.output.isTerminal ? TerminalText.escaped(text) : text)
+  }
+
+  /// Prints a text without a line end, behind which the user types.
+  static func prompt(_ text: String) {
+    write(TerminalText.escaped(text, keepsLines: false))
   }
 
   /// Whether a person is watching.
-  static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
-}
+  static var isTerminal: Bool { Terminal.errors.isTerminal }
 
-/// A line that fills up while work goes on; silent unless a person is watching.
-struct ProgressLine {
-  let title: String
-
-  /// Shows how far the work is.
-  ///
-  /// - Parameter percent: 0...100.
-  func show(percent: Int, _ detail: String) {
-    guard Console.isTerminal else { return }
-    let filled = min(max(percent, 0), 100) / 5
-    let bar = String(repeating: "█", count: filled) + String(repeating: "·", count: 20 - filled)
-    let words = TerminalText.escaped("\(title) \(bar) \(percent) %  \(detail)", keepsLines: false)
-    write("\r\u{1B}[K\(words)")
-  }
-
-  /// Takes the line away.
-  func clear() {
-    guard Console.isTerminal else { return }
-    write("\r\u{1B}[K")
-  }
-
-  private func write(_ text: String) {
+  private static func write(_ text: String) {
+    ProgressLine.interrupt()
     FileHandle.standardError.write(Data(text.utf8))
   }
 }

@@ -10,11 +10,17 @@ enum ExitStatus: Int32 {
   /// Ctrl-C ended the work early.
   case interrupted = 130
 
+  /// What each of them means, for help and manual pages.
+  static let meanings: [(ExitStatus, String)] = [
+    (.success, "success"), (.failed, "the work failed"), (.usage, "wrong usage"),
+    (.partial, "done in part (some records were refused, are in conflict or wait)"),
+    (.interrupted, "interrupted"),
+  ]
+
   /// What the help of the program says of them.
-  static let help = """
-    Exit status: 0 success; 1 the work failed; 2 wrong usage; 3 done in part (some records were refused, \
-    are in conflict or wait); 130 interrupted.
-    """
+  static var help: String {
+    "Exit status: " + meanings.map { "\($0.rawValue) \($1)" }.joined(separator: "; ") + "."
+  }
 }
 
 /// The end of a command that did its work in part and has printed its results.

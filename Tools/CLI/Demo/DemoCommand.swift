@@ -31,10 +31,10 @@ struct DemoCommand: AsyncParsableCommand {
     try await withDeviceFolder { folder in
       let story = DemoStory(plans: plans, folder: folder) { line in
         // With --json, standard output is for the document alone.
-        if output.json { Console.say(line) } else { print(line) }
+        if output.json { Console.say(line) } else { Console.printRaw(line) }
       }
       let report = try await story.tell()
-      if output.json { print(report.document.text) }
+      if output.json { Console.printRaw(report.document.text) }
       guard report.agree else {
         throw CommandFailure("disagree", "The two sides do not agree at the end of the story.")
       }

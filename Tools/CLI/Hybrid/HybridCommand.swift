@@ -106,7 +106,7 @@ struct HybridOptions: ParsableArguments {
         host: host, plugins: ReactModules.plugins(host: host), runsTests: testRunner)
       if let folder { try await workspace.setUp(from: folder) }
       let server = try await HybridServer.start(
-        bridge: bridge, www: folder, startPage: app.startPage, port: port)
+        bridge: bridge, www: folder, startPage: app.localStartPage, port: port)
       do {
         try await withThrowingTaskGroup { group in
           group.addTask {

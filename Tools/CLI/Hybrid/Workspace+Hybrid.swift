@@ -1,6 +1,8 @@
 import Foundation
+import HybridServer
 import MobileSync
 import SalesforceHybridSDK
+import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 
@@ -51,5 +53,12 @@ extension Workspace {
       try await managers.sharedInstance(store: store, sender: client)
         .setupSyncsFromDefaultConfig(from: source)
     }
+  }
+}
+
+extension HybridApp {
+  /// The page of `www` with which the app starts. That of an app whose pages are on the server is not in `www`.
+  var localStartPage: String {
+    bootConfiguration["isLocal"]?.bool == false ? "index.html" : startPage
   }
 }

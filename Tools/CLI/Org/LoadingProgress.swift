@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells a person how far a load is, and everybody what came of it.
+/// Shows the progress of a load, and reports its result.
 struct LoadingProgress {
   let title: String
 
@@ -9,14 +9,11 @@ struct LoadingProgress {
   func follow(_ load: (@escaping @Sendable (Int, Int) -> Void) async throws -> String) async throws
   {
     let line = ProgressLine(title: title)
-    line.show(percent: 0, "")
     let start = ContinuousClock.now
     let result: String
     do {
       result = try await load { done, total in
-        line.show(
-          percent: total == 0 ? 100 : done * 100 / total,
-          "\(done.formatted()) of \(total.formatted()) records")
+        line.show(done, of: total, "records")
       }
     } catch {
       line.clear()

@@ -25,15 +25,11 @@ enum TransferLine {
   }
 
   private static func show(_ progress: TransferProgress, on line: ProgressLine) async {
-    var last = -1
     for await amounts in progress.updates() {
       let (done, all) =
         amounts.received > 0 || amounts.toSend == 0
-        ? (amounts.received, amounts.toReceive ?? 0) : (amounts.sent, amounts.toSend)
-      let percent = all > 0 ? Int(done * 100 / all) : 0
-      guard percent != last else { continue }
-      last = percent
-      line.show(percent: percent, "\(done / 1_000_000) of \(all / 1_000_000) MB")
+        ? (amounts.received, amounts.toReceive) : (amounts.sent, amounts.toSend)
+      line.show(Int(done / 1_000), of: all.map { Int($0 / 1_000) }, "kB")
     }
   }
 }

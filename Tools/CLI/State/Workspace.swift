@@ -109,6 +109,36 @@ struct Workspace {
     ) { try $0.verify(encryption) }
   }
 
+  /// Accepts the files of the store that the options name, although the secret store knows others.
+  func acceptRestoredFiles(_ options: StoreOptions) async throws {
+    try await withFiles(options) { try $0.acceptRestoredFiles($1) }
+  }
+
+  /// Encrypts every page of the store that the options name with a new data key.
+  func reencrypt(_ options: StoreOptions) async throws {
+    try await withFiles(options) { try $0.reencrypt(from: $1, to: $1) }
+  }
+
+  private func withFiles(
+    _ options: StoreOptions,
+    _ body: @escaping @Sendable (StoreMaintenance, any StoreKeyProvider) throws -> Void
+  ) async throws {
+    let owner = try await options.global ? .global : StoreOwner(currentAccount())
+    let name = options.store ?? SmartStore.defaultStoreName
+    guard case .encrypted(let keys) = encryption else {
+      throw CommandFailure(
+        "plaintextState",
+        "The stores of this folder are plaintext and have no key. 'fieldforce store encrypt' encrypts them."
+      )
+    }
+    guard try stores.storeExists(withName: name, forUserAccount: owner) else {
+      throw CommandFailure(
+        "unknownStore", "There is no store '\(name)'. 'fieldforce store list' lists the stores.")
+    }
+    let provider = keys.provider(for: owner)
+    try await stores.withClosedStore(named: name, owner: owner) { try body($0, provider) }
+  }
+
   /// Makes the store that the options name usable again although transactions of its log are missing.
   func acceptLostLog(_ options: StoreOptions) async throws -> StoreReport {
     let owner = try await options.global ? .global : StoreOwner(currentAccount())
@@ -146,34 +176,51 @@ struct Workspace {
   /// to be finished first, is opened for writing.
   func storeToRead(_ options: StoreOptions) async throws -> SmartStore {
     let owner = options.global ? StoreOwner.global : StoreOwner(try await currentAccount())
-    guard
-      try stores.storeExists(
-        withName: options.store ?? SmartStore.defaultStoreName, forUserAccount: owner)
-    else { return try await store(options) }
+    let name = options.store ?? SmartStore.defaultStoreName
+    guard let store = try await storeToRead(named: name, owner) else {
+      throw CommandFailure(
+        "notLoggedIn", "\(try await currentAccount()) has no session. Log in again.")
+    }
+    return store
+  }
+
+  /// A store, to be read alone; `nil` if its user has no session.
+  func storeToRead(named name: String, _ owner: StoreOwner) async throws -> SmartStore? {
+    if try stores.storeExists(withName: name, forUserAccount: owner) {
+      do {
+        return try await store(named: name, owner, of: readers)
+      } catch let error as SmartStoreError where error.code == .readOnly {}
+    }
+    return try await store(named: name, owner, of: stores)
+  }
+
+  /// Whether another process has a store open for writing.
+  func isWrittenElsewhere(named name: String, _ owner: StoreOwner) async throws -> Bool {
     do {
-      return try await store(options, of: readers)
-    } catch let error as SmartStoreError where error.code == .readOnly {
-      return try await store(options)
+      _ = try await store(named: name, owner, of: stores)
+      return false
+    } catch let error as SmartStoreError where error.code == .busyOtherProcess {
+      return true
     }
   }
 
   /// The store that the options name.
   func store(_ options: StoreOptions) async throws -> SmartStore {
-    try await store(options, of: stores)
+    let owner = options.global ? StoreOwner.global : StoreOwner(try await currentAccount())
+    let name = options.store ?? SmartStore.defaultStoreName
+    guard let store = try await store(named: name, owner, of: stores) else {
+      throw CommandFailure(
+        "notLoggedIn", "\(try await currentAccount()) has no session. Log in again.")
+    }
+    return store
   }
 
   private func store(
-    _ options: StoreOptions, of stores: SmartStoreManager
-  ) async throws -> SmartStore {
-    if options.global { return try await stores.sharedGlobal(withName: options.store) }
-    let account = try await currentAccount()
-    guard
-      let store = try await stores.shared(
-        withName: options.store, forUserAccount: StoreOwner(account))
-    else {
-      throw CommandFailure("notLoggedIn", "\(account) has no session. Log in again.")
-    }
-    return store
+    named name: String, _ owner: StoreOwner, of stores: SmartStoreManager
+  ) async throws -> SmartStore? {
+    owner.isGlobal
+      ? try await stores.sharedGlobal(withName: name)
+      : try await stores.shared(withName: name, forUserAccount: owner)
   }
 }
 

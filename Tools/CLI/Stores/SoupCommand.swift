@@ -27,7 +27,7 @@ struct SoupCommand: AsyncParsableCommand {
     func run() async throws {
       try await store.withStore { store in
         try await store.registerSoup(withName: name, withIndices: indexes.map(\.index))
-        output.print(["soup": .string(name)]) { ["soup \(name) is there"] }
+        output.print(["soup": .string(name)]) { ["soup \(name) is registered"] }
       }
     }
   }
@@ -49,7 +49,9 @@ struct SoupCommand: AsyncParsableCommand {
         let names = try await store.allSoupNames().filter {
           all || !SyncManager.ownsSoup(named: $0)
         }
-        output.print(["soups": .array(names.map { .string($0) })]) { names }
+        output.print(["soups": .array(names.map { .string($0) })], empty: "no soups") {
+          Table(["SOUP"], names.map { [$0] })
+        }
       }
     }
   }
@@ -68,17 +70,18 @@ struct SoupCommand: AsyncParsableCommand {
         let indexes = try await store.indices(forSoupNamed: name)
         let count = try await store.count(
           using: try .buildAllQuerySpec(soupName: name, pageSize: 1))
-        let rows: [JSONValue] = indexes.map {
+        let documents: [JSONValue] = indexes.map {
           [
             "path": .string($0.path), "type": .string($0.type.rawValue),
             "columnName": $0.columnName.map { .string($0) } ?? .null,
           ]
         }
-        output.print([
-          "name": .string(name), "count": .integer(count), "indexes": .array(rows),
+        output.printStyled([
+          "name": .string(name), "count": .integer(count), "indexes": .array(documents),
         ]) {
-          ["\(name): \(counted(count, "entry", plural: "entries"))"]
-            + indexes.map { "  \($0.path)  \($0.type)" }
+          [TerminalText.escaped(name) + ": \(counted(count, "entry", plural: "entries"))"]
+            + Table(["INDEX", "TYPE"], indexes.map { [$0.path, "\($0.type)"] }).lines(for: .output)
+            .map { Terminal.output.isTerminal ? $0 : "  \($0.replacing("\t", with: "  "))" }
         }
       }
     }
@@ -88,7 +91,7 @@ struct SoupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Replace the indexes of a soup; its entries stay.",
       discussion: """
-        A path that keeps its type keeps its values. The others are indexed for the elements that \
+        A path that keeps its type keeps its values. The others are indexed for the entries that \
         are there, unless --no-reindex is given: then those are not found by them.
         Example: fieldforce soup alter accounts --index Id:string --index Name:full_text
         """)

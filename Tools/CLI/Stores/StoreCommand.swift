@@ -2,7 +2,7 @@ import ArgumentParser
 import SalesforceSDKCommon
 import SmartStore
 
-/// `fieldforce store`: the elements of a store, and which stores there are.
+/// `fieldforce store`: the entries of a store, and which stores there are.
 struct StoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Query and change a store; list stores.",
@@ -11,7 +11,8 @@ struct StoreCommand: AsyncParsableCommand {
       StoreDeleteCommand.self,
       StoreUndoCommand.self, StoreUpsertCommand.self, StoreRemoveCommand.self,
       StoreListCommand.self, StoreSizeCommand.self, StoreVerifyCommand.self,
-      StoreEncryptCommand.self, StoreAcceptLossCommand.self,
+      StoreEncryptCommand.self, StoreReencryptCommand.self, StoreAcceptLossCommand.self,
+      StoreAcceptRestoredCommand.self,
     ])
 }
 
@@ -33,7 +34,9 @@ struct StoreListCommand: AsyncParsableCommand {
             forUserAccount: StoreOwner(try await workspace.currentAccount()))
         }
       let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-      output.print(["stores": .array(sorted.map { .string($0) })]) { sorted }
+      output.print(["stores": .array(sorted.map { .string($0) })], empty: "no stores") {
+        Table(["STORE"], sorted.map { [$0] })
+      }
     }
   }
 }

@@ -52,21 +52,26 @@ struct StoreQueryCommand: AsyncParsableCommand {
             : try reader.count(using: query, whereArgs: values)
         )
       }
-      output.print([
-        "rows": .array(rows), "total": .integer(total), "page": .integer(Int64(page)),
-        "pageSize": .integer(Int64(query.pageSize)),
-      ]) {
-        rows.map { row in
-          guard let cells = row.array else { return row.text }
-          return cells.map { TerminalText.escaped($0.string ?? $0.text, keepsLines: false) }
-            .joined(separator: "\t")
-        }
-      }
+      output.print(
+        [
+          "rows": .array(rows), "total": .integer(total), "page": .integer(Int64(page)),
+          "pageSize": .integer(Int64(query.pageSize)),
+        ], empty: Terminal.output.isTerminal ? "no rows" : nil
+      ) { table(of: rows) }
       if !output.json, let note = cutNote(rows: rows.count, total: total, pageSize: query.pageSize)
       {
         Console.say(note)
       }
     }
+  }
+
+  /// The rows of a statement by column; whole entries as their JSON.
+  private func table(of rows: [JSONValue]) -> Table {
+    let cells = rows.map { row in
+      row.array.map { $0.map { $0.string ?? $0.text } } ?? [row.text]
+    }
+    let width = cells.map(\.count).max() ?? 0
+    return Table(SelectList.names(of: smartSQL, spec: spec, count: width), cells)
   }
 
   /// What to say of the rows that are on other pages; nil if there are none.

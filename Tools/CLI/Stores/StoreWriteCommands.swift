@@ -8,7 +8,10 @@ struct StoreUpsertCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "upsert",
     abstract: "Insert or update entries, one JSON object per line: all or none.",
-    discussion: "Example: fieldforce store upsert accounts --external-id Id < accounts.jsonl")
+    discussion: """
+      An object replaces the whole entry that has its id; 'store edit' changes single fields.
+      Example: fieldforce store upsert accounts --external-id Id < accounts.jsonl
+      """)
 
   @Argument(help: "The soup's name.") var soup: String
   @Option(help: "An indexed path that identifies the entry to update.") var externalId: String?
@@ -16,7 +19,7 @@ struct StoreUpsertCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let input = FileHandle.standardInput.readDataToEndOfFile()
+    let input = StandardInput.all()
     var elements: [JSONSlice] = []
     let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() where line.contains(where: { $0 > 0x20 }) {
@@ -67,7 +70,7 @@ struct StoreRemoveCommand: AsyncParsableCommand {
           "ids": .array(removed.map { .integer($0) }),
           "missing": .array(missing.map { .integer($0) }),
         ]) {
-          Self.lines(removed.count) + missing.map { "there was no element with id \($0)" }
+          Self.lines(removed.count) + missing.map { "there was no entry with id \($0)" }
         }
       }
     }

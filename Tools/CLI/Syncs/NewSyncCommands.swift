@@ -4,14 +4,20 @@ import MobileSync
 import SalesforceSDKCommon
 import SoqlSyncDown
 
-/// A merge mode as an argument.
+/// A merge mode as an argument, in capitals or not.
 struct MergeModeArgument: ExpressibleByArgument {
   let mode: SyncMergeMode
 
   init?(argument: String) {
-    guard let mode = SyncMergeMode(rawValue: argument) else { return nil }
+    guard let mode = SyncMergeMode(rawValue: argument.uppercased()) else { return nil }
     self.mode = mode
   }
+
+  static var allValueStrings: [String] {
+    [SyncMergeMode.overwrite, .leaveIfChanged, .mergeFields].map(\.rawValue)
+  }
+
+  static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 /// What the commands that make a sync share.

@@ -6,7 +6,7 @@ struct SyncCommand: AsyncParsableCommand {
     commandName: "sync", abstract: "Sync soups with the server.",
     subcommands: [
       SyncDownCommand.self, SyncUpCommand.self, SyncLoadCommand.self, SyncRunCommand.self,
-      SyncListCommand.self, SyncStatusCommand.self, SyncOutcomesCommand.self,
+      SyncListCommand.self, SyncStatusCommand.self, SyncDiffCommand.self, SyncOutcomesCommand.self,
       SyncGhostsCommand.self, SyncConflictsCommand.self, SyncResolveCommand.self,
       SyncChangeCommand.self, SyncDeleteCommand.self,
     ])

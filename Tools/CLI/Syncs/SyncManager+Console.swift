@@ -115,15 +115,9 @@ extension SyncManager {
   }
 
   private func watch(_ run: SyncRun) async {
-    let line = ProgressLine(title: run.state.soupName)
-    let start = ContinuousClock.now
+    let line = ProgressLine(title: run.state.name ?? run.state.soupName)
     for await state in run.updates where state.totalSize >= 0 {
-      let moved = Double(state.totalSize) * Double(state.progress) / 100
-      let rate = moved / max((ContinuousClock.now - start) / .seconds(1), 0.001)
-      let rest =
-        moved > 0 && state.progress < 100
-        ? ", \(Int(rate)) records/s, \(Int((Double(state.totalSize) - moved) / rate)) s to go" : ""
-      line.show(percent: state.progress, state.size + rest)
+      line.show(state.moved, of: state.totalSize, "records")
     }
     line.clear()
   }
@@ -152,11 +146,15 @@ extension SyncManager {
 }
 
 extension SyncState {
-  /// How many records are moved, of how many, as far as the percentage says.
-  var size: String {
+  /// The number of records that are moved, as far as the percentage says.
+  var moved: Int {
     // In two parts: the server may name any size.
-    let moved = totalSize / 100 * progress + totalSize % 100 * progress / 100
-    return progress == 100
+    totalSize / 100 * progress + totalSize % 100 * progress / 100
+  }
+
+  /// The number of records that are moved, and of all.
+  var size: String {
+    progress == 100
       ? counted(totalSize, "record") : "\(moved) of \(counted(totalSize, "record"))"
   }
 

@@ -36,12 +36,29 @@ extension SyncRecordOutcome {
   }
 }
 
-extension Duration {
-  /// Whole minutes and seconds, or tenths of a second if it is short.
-  fileprivate var short: String {
-    let seconds = self / .seconds(1)
-    if seconds < 10 { return "\((seconds * 10).rounded() / 10) s" }
-    if seconds < 60 { return "\(Int(seconds)) s" }
-    return "\(Int(seconds) / 60) min \(Int(seconds) % 60) s"
+extension Table {
+  /// Syncs with their progress.
+  static func of(_ syncs: [SyncState]) -> Table {
+    Table(
+      ["ID", "NAME", "TYPE", "SOUP", "STATUS", "PROGRESS", "RECORDS"],
+      syncs.map { sync in
+        [
+          "\(sync.id)", sync.name ?? "", sync.type.rawValue, sync.soupName, sync.status.rawValue,
+          "\(sync.progress) %", sync.totalSize < 0 ? "" : "\(sync.moved) of \(sync.totalSize)",
+        ]
+      })
+  }
+
+  /// What became of records.
+  static func of(_ outcomes: [SyncRecordOutcome]) -> Table {
+    Table(
+      ["RECORD", "ENTRY", "ACTION", "OUTCOME", "REASON"],
+      outcomes.map { outcome in
+        [
+          outcome.recordId ?? "", "\(outcome.soupName)/\(outcome.entryId)",
+          outcome.action?.rawValue ?? "", "\(outcome.kind)",
+          outcome.error.map { $0["message"]?.string ?? $0.text } ?? "",
+        ]
+      })
   }
 }

@@ -28,6 +28,8 @@ struct SyncRunCommand: AsyncParsableCommand {
       }
       let related = ids
       let command = "fieldforce sync run \(syncs.joined(separator: " "))"
+      let line = ProgressLine(title: counted(ids.count, "sync", plural: "syncs"))
+      defer { line.clear() }
       let states = try await manager.stoppable(output, command) {
         try await manager.reSyncRelated(ids: related)
       }
@@ -51,6 +53,8 @@ struct SyncGhostsCommand: AsyncParsableCommand {
   func run() async throws {
     try await store.withSyncManager { manager in
       let id = try await manager.store.existingSync(sync).id
+      let line = ProgressLine(title: "ghosts of \(sync)")
+      defer { line.clear() }
       let counts = try await manager.stoppable(output, "fieldforce sync ghosts \(sync)") {
         try await manager.cleanResyncGhostCounts(forId: id)
       }

@@ -14,7 +14,9 @@ struct SyncListCommand: AsyncParsableCommand {
   func run() async throws {
     try await store.withSyncsToRead { store, _ in
       let syncs = try await store.syncs()
-      output.print(["syncs": .array(syncs.map { .object($0.json) })]) { syncs.map(\.line) }
+      let document: JSONValue = ["syncs": .array(syncs.map { .object($0.json) })]
+      guard Terminal.output.isTerminal else { return output.print(document) { syncs.map(\.line) } }
+      output.print(document, empty: "no syncs") { .of(syncs) }
     }
   }
 }
@@ -58,9 +60,13 @@ struct SyncOutcomesCommand: AsyncParsableCommand {
     try await store.withSyncsToRead { store, _ in
       let outcomes = try await store.syncOutcomes(
         forId: try await store.existingSync(sync).id)
-      output.print(["outcomes": .array(outcomes.map(\.document))]) {
-        outcomes.isEmpty ? ["no outcomes"] : outcomes.map(\.line)
+      let document: JSONValue = ["outcomes": .array(outcomes.map(\.document))]
+      guard Terminal.output.isTerminal else {
+        return output.print(document) {
+          outcomes.isEmpty ? ["no outcomes"] : outcomes.map(\.line)
+        }
       }
+      output.print(document, empty: "no outcomes") { .of(outcomes) }
     }
   }
 }

@@ -1,0 +1,62 @@
+/// A word of the command line that names no command or option, and what was probably meant.
+struct Misspelling {
+  /// The command in which the word stands.
+  let command: CommandTable
+  /// What is wrong, and what to do.
+  let message: String
+
+  /// Finds the first unknown command or option; `nil` if all are known and something else is wrong.
+  init?(in arguments: [String], of program: CommandTable) {
+    let (command, rest) = program.command(arguments)
+    self.command = command
+    if !command.subcommands.isEmpty, let word = rest.first, !word.hasPrefix("-") {
+      let names = command.subcommands.map(\.name)
+      let called = (command.path.dropFirst() + [word]).joined(separator: " ")
+      let meant = Self.closest(to: word, among: names).map {
+        "Did you mean '\((command.path + [$0]).joined(separator: " "))'?"
+      }
+      message =
+        "Unknown command '\(called)'. "
+        + (meant ?? "'\(command.path.joined(separator: " ")) --help' lists the commands.")
+      return
+    }
+    let known = command.arguments.flatMap(\.names) + ["--help"]
+    let options = rest.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
+      .map { String($0.prefix { $0 != "=" }) }
+    guard let unknown = options.first(where: { !known.contains($0) }) else { return nil }
+    let meant = Self.closest(to: unknown, among: known.filter { $0.hasPrefix("--") })
+    message =
+      "Unknown option '\(unknown)'. "
+      + (meant.map { "Did you mean '\($0)'?" }
+        ?? "'\(command.path.joined(separator: " ")) --help' lists the options.")
+  }
+
+  /// The name that differs least from `word`, if it differs little; of several the first.
+  static func closest(to word: String, among names: [String]) -> String? {
+    let most = max(1, word.count { $0 != "-" } / 3 + (word.count > 4 ? 1 : 0))
+    let distances = names.map { (name: $0, distance: distance(from: word.lowercased(), to: $0)) }
+    guard let best = distances.min(by: { $0.distance < $1.distance }) else { return nil }
+    if best.distance <= most { return best.name }
+    // A word that was not finished.
+    let begun = names.filter { word.count >= 2 && $0.hasPrefix(word.lowercased()) }
+    return begun.count == 1 ? begun[0] : nil
+  }
+
+  /// The number of characters to insert, delete, replace, or swap with their neighbour.
+  static func distance(from a: String, to b: String) -> Int {
+    let (a, b) = (Array(a), Array(b))
+    var rows = [Array(0...b.count)]
+    for i in a.indices {
+      var row = [i + 1]
+      for j in b.indices {
+        var cost = min(row[j] + 1, rows[i][j + 1] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+          cost = min(cost, rows[i - 1][j - 1] + 1)
+        }
+        row.append(cost)
+      }
+      rows.append(row)
+    }
+    return rows[a.count][b.count]
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import SalesforceSDKCommon
+
+/// What `template.json` at the root of a template says: data, never a program.
+///
+/// ```json
+/// { "appType": "native_swift", "platforms": ["linux", "apple"], "description": "A program with an offline store",
+///   "appName": "TemplateApp", "packageName": "com.example.templateapp", "organization": "Template Organization",
+///   "startPage": "apex/StartPage", "replaceInFiles": ["README.md"], "move": [["a", "b"]], "remove": ["c"],
+///   "workspacePath": "", "bootconfigFile": "bootconfig.json", "nextSteps": ["swift build"] }
+/// ```
+struct TemplateDescriptor {
+  static let fileName = "template.json"
+
+  let appType: AppType
+  let platforms: Set<Platform>
+  let description: String
+  /// The texts that stand for a project's own ones in the template's files; nil if there are none.
+  let appName: String?
+  let packageName: String?
+  let organization: String?
+  let startPage: String?
+  /// The files in which texts are replaced; nil: all files of text.
+  let replaceInFiles: [String]?
+  let move: [(from: String, to: String)]
+  let remove: [String]
+  /// What to open, below the project's folder.
+  let workspacePath: String
+  let bootconfigFile: String?
+  /// The commands that build, test and run a project, in its folder.
+  let nextSteps: [String]
+
+  /// Reads the descriptor of the template in `folder`.
+  ///
+  /// - Throws: ``CommandFailure`` `invalidTemplate`.
+  init(of folder: URL) throws {
+    let file = folder.appending(path: Self.fileName)
+    guard FileManager.default.fileExists(atPath: file.path) else {
+      let isOriginal = FileManager.default.fileExists(
+        atPath: folder.appending(path: "template.js").path)
+      throw Self.failure(
+        isOriginal
+          ? "The template has a template.js, a program for the Mobile SDK's own tools, and no \(Self.fileName). Use "
+            + "it with forceios, forcedroid or forcehybrid."
+          : "There is no \(Self.fileName) in \(folder.path), so it is no template. "
+            + "'fieldforce listtemplates' lists templates.")
+    }
+    let json = try InputFile.json(file)
+    guard json.kind == .object else { throw Self.failure("\(Self.fileName) holds no JSON object.") }
+    guard let appType = json["appType"]?.string.flatMap(AppType.init(rawValue:)) else {
+      throw Self.failure(
+        "The appType \(json["appType"]?.description ?? "of the template is missing and") is unknown. Known are "
+          + AppType.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+    }
+    self.appType = appType
+    platforms = Set(
+      try Self.texts("platforms", json)?.map { name in
+        guard let platform = Platform(rawValue: name) else {
+          throw Self.failure("The platform '\(name)' of the template is unknown.")
+        }
+        return platform
+      } ?? Platform.allCases)
+    description = json["description"]?.string ?? appType.rawValue
+    appName = json["appName"]?.string
+    packageName = json["packageName"]?.string
+    organization = json["organization"]?.string
+    startPage = json["startPage"]?.string
+    replaceInFiles = try Self.texts("replaceInFiles", json)
+    move = try (json["move"]?.value.array ?? []).map { pair in
+      guard let pair = pair.array, pair.count == 2, let from = pair[0].string,
+        let to = pair[1].string
+      else { throw Self.failure("'move' is no list of pairs of paths.") }
+      return (from, to)
+    }
+    remove = try Self.texts("remove", json) ?? []
+    workspacePath = json["workspacePath"]?.string ?? ""
+    bootconfigFile = json["bootconfigFile"]?.string
+    nextSteps = try Self.texts("nextSteps", json) ?? []
+    let paths =
+      (replaceInFiles ?? []) + move.flatMap { [$0.from, $0.to] } + remove + [workspacePath]
+      + (bootconfigFile.map { [$0] } ?? [])
+    for path in paths where !Self.staysInside(path) {
+      throw Self.failure("The path '\(path)' leaves the project. Correct \(Self.fileName).")
+    }
+  }
+
+  /// Whether a path names something below the folder that it starts in.
+  static func staysInside(_ path: String) -> Bool {
+    !path.hasPrefix("/") && !path.split(separator: "/").contains("..")
+      && !path.utf8.contains(0)
+  }
+
+  private static func texts(_ key: String, _ json: JSONSlice) throws -> [String]? {
+    guard let value = json[key] else { return nil }
+    guard let list = value.value.array, list.allSatisfy({ $0.string != nil }) else {
+      throw failure("'\(key)' is no list of texts.")
+    }
+    return list.compactMap(\.string)
+  }
+
+  static func failure(_ message: String) -> CommandFailure {
+    CommandFailure("invalidTemplate", "Cannot use the template: \(message)")
+  }
+}
+
+/// The kinds of projects.
+enum AppType: String, CaseIterable {
+  case nativeSwift = "native_swift"
+  case syncTarget = "sync_target"
+  case serverJob = "server_job"
+  case hybridLocal = "hybrid_local"
+  case hybridRemote = "hybrid_remote"
+  case iOSSwiftUI = "ios_swiftui"
+
+  /// Whether the app's name becomes the name of Swift modules.
+  var isSwift: Bool { self != .hybridLocal && self != .hybridRemote }
+}
+
+/// The systems that a project runs on.
+enum Platform: String, CaseIterable { case linux, apple }
