@@ -44,11 +44,12 @@ class Catalog:
         self.groups = [(title, [page for name in names.split(",") for page in pages(name.strip())])
                        for title, names in group.findall(self.landing)]
         self.pages = [page for _, found in self.groups for page in found]
+        self.types = set()
 
     def article(self, page):
-        """The name of a page in this catalog; a symbol or the module itself may have its file's name."""
+        """The name of a page in this catalog; the module itself or one of its types may have its file's name."""
         stem = page.parent.name if page.stem == "README" else page.stem
-        return f"Using-{stem}" if stem == self.name else stem
+        return f"Using-{stem}" if stem.lower() in {name.lower() for name in {self.name, *self.types}} else stem
 
 
 def pages(name):
@@ -309,6 +310,8 @@ def build(all_catalogs):
     options = extraction()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         types = dict(zip(modules, pool.map(lambda module: extract(module, options), modules)))
+    for module in modules:
+        all_catalogs[module].types = types[module]
     owners = {page: catalog for catalog in all_catalogs.values() for page in catalog.pages}
     archives = {}
 
