@@ -308,15 +308,17 @@ let package = Package(
     .target(
       name: "HybridServer",
       dependencies: [
-        "SalesforceHybridSDK", "SalesforceSDKCommon", "SalesforceSDKCore", .nio, .nioHTTP,
-        .nioPosix, .nioWebSocket,
+        "SalesforceHybridSDK", "SalesforceSDKCommon", "SalesforceSDKCore", .crypto, .nio,
+        .nioHTTP, .nioPosix, .nioWebSocket,
       ],
       path: "Plugins/Servers/HybridServer", exclude: ["JavaScript/mock", "JavaScript/tests"],
       resources: [.copy("JavaScript/cordova"), .copy("JavaScript/plugins")],
       swiftSettings: settings),
     .testTarget(
       name: "HybridServerTests",
-      dependencies: ["HybridServer", "SalesforceHybridSDK", "TestSupport", .nio, .nioPosix],
+      dependencies: [
+        "HybridServer", "SalesforceHybridSDK", "TestSupport", .crypto, .nio, .nioPosix,
+      ],
       path: "Tests/HybridServer", swiftSettings: settings),
 
     // A page for developers over what an app has open.

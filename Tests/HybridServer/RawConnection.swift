@@ -12,12 +12,32 @@ struct RawConnection {
     _ port: Int, _ body: (inout RawConnection) async throws -> R
   ) async throws -> R {
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connect(host: "127.0.0.1", port: port) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-        }
-      }
-    return try await channel.executeThenClose { inbound, outbound in
+      .connect(host: "127.0.0.1", port: port) { asyncChannel($0) }
+    return try await with(channel, body)
+  }
+
+  /// Runs `body` with a connection to a Unix socket, and closes it.
+  static func with<R: Sendable>(
+    unixSocket path: String, _ body: (inout RawConnection) async throws -> R
+  ) async throws -> R {
+    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connect(unixDomainSocketPath: path) { asyncChannel($0) }
+    return try await with(channel, body)
+  }
+
+  private static func asyncChannel(
+    _ channel: any Channel
+  ) -> EventLoopFuture<NIOAsyncChannel<ByteBuffer, ByteBuffer>> {
+    channel.eventLoop.makeCompletedFuture {
+      try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+    }
+  }
+
+  private static func with<R: Sendable>(
+    _ channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>,
+    _ body: (inout RawConnection) async throws -> R
+  ) async throws -> R {
+    try await channel.executeThenClose { inbound, outbound in
       var connection = RawConnection(
         inbound: inbound.makeAsyncIterator(), outbound: outbound)
       return try await body(&connection)

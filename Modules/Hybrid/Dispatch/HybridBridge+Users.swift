@@ -29,18 +29,27 @@ extension HybridBridge {
         default: continue
         }
         let current = await accounts.current?.identity
-        let isNews = withUsers { users in
-          guard users.calls == 0, users.known != current else { return false }
-          users.known = current
-          return true
+        let (isNews, former) = withUsers { users -> (Bool, UserAccountIdentity?) in
+          guard users.calls == 0, users.known != current else { return (false, nil) }
+          defer { users.known = current }
+          return (true, users.known)
         }
-        if isNews { await reloadPages() }
+        if isNews { await reloadPages(after: former) }
       }
     }
   }
 
-  /// Makes all pages load again. A page drops what it keeps of the former user.
-  func reloadPages() async { await send(event: "fieldforceReload", detail: .null) }
+  /// Makes all pages load again. A page drops what it keeps of the former user; a window shows the pages of the next
+  /// user in a profile of its own.
+  func reloadPages(after former: UserAccountIdentity?) async {
+    guard let container, let window = container.window else {
+      return await send(event: "fieldforceReload", detail: .null)
+    }
+    let profile = await container.removedProfile(of: former)
+    await send(
+      event: "fieldforceReload",
+      detail: ["removedProfile": profile.map { .string($0) } ?? .null], to: window)
+  }
 }
 
 extension HybridCall {
@@ -71,7 +80,7 @@ extension HybridCall {
       users.known = account?.identity
     }
     if account?.identity != former, reloadsPages(former) {
-      afterResponse { [bridge] _ in await bridge.reloadPages() }
+      afterResponse { [bridge] _ in await bridge.reloadPages(after: former) }
     }
     return try outcome.get()
   }

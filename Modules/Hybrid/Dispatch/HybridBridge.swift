@@ -23,6 +23,8 @@ public final class HybridBridge: Sendable {
 
   let services: [String: Service]
   let plugins: [any HybridPlugin]
+  /// The plug-in of a window, if there is one.
+  let container: HybridContainer?
   private let state = Mutex(State())
 
   /// A plug-in with its place in the order of registration.
@@ -60,6 +62,7 @@ public final class HybridBridge: Sendable {
       }
     }
     self.plugins = plugins
+    container = plugins.lazy.compactMap { $0 as? HybridContainer }.first
     self.services = services
     self.limits = limits
     pluginNames = plugins.compactMap(\.serviceNames.first)
@@ -91,6 +94,12 @@ public final class HybridBridge: Sendable {
   public func send(event name: String, detail: JSONValue) async {
     let frame = HybridResponse.event(name, detail)
     for session in state.withLock({ Array($0.sessions.values) }) { await session.deliver(frame) }
+  }
+
+  /// Sends an event to one session, if it has not ended.
+  func send(event name: String, detail: JSONValue, to session: HybridSession.ID) async {
+    guard let session = state.withLock({ $0.sessions[session] }) else { return }
+    await session.deliver(HybridResponse.event(name, detail))
   }
 
   /// Ends all sessions and waits for the calls under way. There are no new sessions afterwards.

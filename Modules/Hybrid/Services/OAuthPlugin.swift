@@ -38,7 +38,7 @@ public final class OAuthPlugin: HybridPlugin {
       }
       return .none
     case "getAppHomeUrl":
-      return HybridValue("")
+      return HybridValue(.string(call.owner.bridge.container?.homeURL?.absoluteString ?? ""))
     default:
       throw call.invalidAction()
     }
@@ -48,7 +48,11 @@ public final class OAuthPlugin: HybridPlugin {
     if let account = await host.accounts.current, account.loginState == .loggedIn {
       // The cheapest request there is: an expired token is refreshed on the way.
       _ = try await host.client(account).response(to: .resources())
-      return await host.accounts.account(for: account.identity) ?? account
+      let renewed = await host.accounts.account(for: account.identity) ?? account
+      // Pages that share the session by cookies continue with the new one (HT-18).
+      let bridge = call.owner.bridge
+      await bridge.container?.renewCookies(of: renewed, on: bridge)
+      return renewed
     }
     guard let logIn = host.logIn else {
       throw HybridError(

@@ -84,6 +84,14 @@ struct HybridOptions: ParsableArguments {
   var loginUrl: String?
   @Flag(help: "Offer the service com.salesforce.testrunner, for pages that run tests.")
   var testRunner = false
+  @Option(
+    help: ArgumentHelp(
+      "Serve a window, as fieldforce-window starts it, on this Unix socket.",
+      discussion:
+        "Frames of the window come on standard input, those for it go to standard output, one a line."
+    ),
+    completion: .file())
+  var window: String?
 
   func validate() throws {
     guard (0...65535).contains(port) else { throw ValidationError("\(port) is no port.") }
@@ -100,16 +108,25 @@ struct HybridOptions: ParsableArguments {
       if let appName { app.name = appName }
       if let appVersion { app.version = appVersion }
       let login = try PageLogin(
-        url: loginUrl, account: await workspace.accounts.current, boot: app.bootConfiguration)
+        url: loginUrl, account: await workspace.accounts.current, boot: app.bootConfiguration,
+        usesHybridGrants: window != nil)
       let host = workspace.hybridHost(app, www: folder, login)
+      let window = try self.window.map {
+        try PageWindow(socket: $0, host: host, state: state.folder, www: folder)
+      }
       let bridge = try HybridBridge.standard(
-        host: host, plugins: ReactModules.plugins(host: host), runsTests: testRunner)
+        host: host,
+        plugins: ReactModules.plugins(host: host)
+          + [window?.container].compactMap(\.self).map { $0 as any HybridPlugin },
+        runsTests: testRunner)
       if let folder { try await workspace.setUp(from: folder) }
       let server = try await HybridServer.start(
-        bridge: bridge, www: folder, startPage: app.localStartPage, port: port)
+        bridge: bridge, www: folder, startPage: app.localStartPage, port: port,
+        window: window?.entrance)
       do {
         try await withThrowingTaskGroup { group in
           group.addTask {
+            if let window { return try await window.serve(bridge, server) }
             try await started(server)
             try await Task.sleep(for: .seconds(1 << 31))
           }

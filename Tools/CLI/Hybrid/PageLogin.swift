@@ -11,9 +11,12 @@ struct PageLogin: Sendable {
   /// - Parameters:
   ///   - url: The login server. Default: that of `account`, else production.
   ///   - boot: The app's boot configuration, which may name its connected app.
-  init(url: String?, account: UserAccount?, boot: JSONObject) throws {
+  ///   - usesHybridGrants: Whether the login requests sessions for web pages too.
+  init(
+    url: String?, account: UserAccount?, boot: JSONObject, usesHybridGrants: Bool = false
+  ) throws {
     server = try url.map { try LoginServer($0) } ?? account?.credentials.loginServer ?? .production
-    app = Self.app(boot)
+    app = Self.app(boot, usesHybridGrants)
   }
 
   func run(_ accounts: UserAccountManager) async throws -> UserAccount {
@@ -22,12 +25,12 @@ struct PageLogin: Sendable {
 
   /// The connected app of the boot configuration if its login can end on this machine, else that of
   /// `fieldforce login`.
-  private static func app(_ boot: JSONObject) -> ConnectedApp {
+  private static func app(_ boot: JSONObject, _ usesHybridGrants: Bool) -> ConnectedApp {
     if let app = try? BootConfiguration(boot).app {
       if URL(string: app.redirectURI)?.isLoopbackCallback == true {
         return ConnectedApp(
           clientId: app.clientId, redirectURI: app.redirectURI, scopes: scopes(app.scopes),
-          usesHybridGrants: false)
+          usesHybridGrants: usesHybridGrants)
       }
       Console.say(
         "the oauthRedirectURI of bootconfig.json is not http on this machine: pages log in as 'fieldforce login' does"
@@ -35,7 +38,7 @@ struct PageLogin: Sendable {
     }
     return ConnectedApp(
       clientId: LoginCommand.defaultClientId, redirectURI: LoginCommand.defaultRedirectURI,
-      usesHybridGrants: false)
+      usesHybridGrants: usesHybridGrants)
   }
 }
 

@@ -47,3 +47,31 @@ extension HybridApp {
     }
   }
 }
+
+extension AllowedOrigins {
+  /// The standard origins and those that an app adds: `allow-navigation` and `access` of its `config.xml`, and the texts
+  /// of `allowedOrigins` in its `bootconfig.json`. An entry that admits every page, such as `*`, is logged and left out.
+  public init(www: URL) {
+    self = .standard
+    var texts: [String] = []
+    for folder in [www, www.appending(path: "..")] {
+      guard let data = try? Data(contentsOf: folder.appending(path: "config.xml")) else { continue }
+      let config = String(decoding: data, as: UTF8.self)
+      let entries = config.matches(
+        of: /<(?:allow-navigation\s[^>]*href|access\s[^>]*origin)="([^"]*)"/)
+      texts += entries.map { String($0.1) }
+      break
+    }
+    let boot = try? Data(contentsOf: www.appending(path: "bootconfig.json"))
+    let members = boot.flatMap { try? JSONSlice(parsing: [UInt8]($0)).value }
+    texts += (members?["allowedOrigins"]?.array ?? []).compactMap(\.string)
+    for text in texts {
+      // Cordova's entries may end in a path, which is no part of an origin.
+      let origin = text.hasSuffix("/*") ? String(text.dropLast(2)) : text
+      guard !add(origin) else { continue }
+      SalesforceLogger.logger(forComponent: "HybridServer").warning(
+        "The allowed origin '\(text)' is left out: it is no https origin. Name a host, or *. and a domain."
+      )
+    }
+  }
+}

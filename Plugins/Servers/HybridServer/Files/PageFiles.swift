@@ -53,6 +53,8 @@ struct PageFiles: Sendable {
   }
 
   private func file(_ path: String) -> String? {
+    // The page that a window shows where no other can be.
+    if path == "_error" { return scripts.file("cordova/error.html") }
     if path == "cordova.js" { return scripts.file("cordova/cordova.js") }
     // What `cordova prepare` leaves brings plug-ins of its own.
     let hasOwnPlugins = www?.file("cordova_plugins.js") != nil

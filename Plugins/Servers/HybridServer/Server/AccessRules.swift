@@ -1,13 +1,17 @@
 import NIOHTTP1
 
-/// Who may use the server: programs that know the token, at the server's own address (HT-95).
-struct AccessRules: Sendable {
-  /// 192 random bits as hexadecimal digits, new for each server.
-  let token: String
+/// Who may use the server (HT-95).
+enum AccessRules: Sendable {
+  /// Programs on this machine that know the token, at the server's own address.
+  case token(String)
+  /// The window that alone can open the socket's file; its pages are at `https://localhost`, and the origins from which
+  /// they may call the bridge are checked one by one.
+  case window(admits: @Sendable (_ origin: String) -> Bool)
 
-  init() {
+  /// Rules with 192 random bits as hexadecimal digits, new for each server.
+  static func randomToken() -> String {
     var generator = SystemRandomNumberGenerator()
-    token = (0..<24).map { _ in
+    return (0..<24).map { _ in
       let byte = UInt8.random(in: .min ... .max, using: &generator)
       return (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }.joined()
@@ -16,13 +20,19 @@ struct AccessRules: Sendable {
   /// The address at which a server on this port is reached.
   static func host(_ port: Int) -> String { "127.0.0.1:\(port)" }
 
-  /// The path behind the token, without query and fragment, if the request is admitted.
+  /// The path without query and fragment, if the request is admitted; without the token, where there is one.
   func path(of head: HTTPRequestHead, port: Int) -> Substring? {
-    guard head.headers["host"] == [Self.host(port)] else { return nil }
     let path = head.uri.prefix { $0 != "?" && $0 != "#" }
-    let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0].isEmpty, isToken(parts[1]) else { return nil }
-    return parts[2]
+    switch self {
+    case .token(let token):
+      guard head.headers["host"] == [Self.host(port)] else { return nil }
+      let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+      guard parts.count == 3, parts[0].isEmpty, Self.isEqual(parts[1], token) else { return nil }
+      return parts[2]
+    case .window:
+      guard head.headers["host"] == ["localhost"], path.hasPrefix("/") else { return nil }
+      return path.dropFirst()
+    }
   }
 
   /// Whether the request opens a socket and may do so. A program sends no origin, a page its own.
@@ -32,11 +42,37 @@ struct AccessRules: Sendable {
       head.headers["sec-websocket-key"].count == 1
     else { return false }
     let origins = head.headers["origin"]
-    return origins.isEmpty || origins == ["http://" + Self.host(port)]
+    switch self {
+    case .token: return origins.isEmpty || origins == ["http://" + Self.host(port)]
+    case .window(let admits): return origins.count == 1 && admits(origins[0])
+    }
+  }
+
+  /// The headers by which a browser keeps a file from, or gives it to, pages of other origins.
+  func headers(for head: HTTPRequestHead, port: Int) -> [(name: String, value: String)] {
+    // Existing pages use inline scripts and compile templates with `new Function`.
+    let policy = "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval' "
+    switch self {
+    case .token:
+      return [
+        ("Content-Security-Policy", policy + "ws://\(Self.host(port)); frame-ancestors 'self'"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+      ]
+    case .window(let admits):
+      var headers = [
+        ("Content-Security-Policy", policy + "wss://localhost; frame-ancestors 'self'"),
+        // Pages of the org include scripts and styles of the app's folder (HT-3).
+        ("Cross-Origin-Resource-Policy", "cross-origin"), ("Vary", "Origin"),
+      ]
+      if let origin = head.headers["origin"].first, admits(origin) {
+        headers.append(("Access-Control-Allow-Origin", origin))
+      }
+      return headers
+    }
   }
 
   /// Takes the same time wherever the texts differ.
-  private func isToken(_ text: Substring) -> Bool {
+  private static func isEqual(_ text: Substring, _ token: String) -> Bool {
     guard text.utf8.count == token.utf8.count else { return false }
     var difference: UInt8 = 0
     for (one, other) in zip(text.utf8, token.utf8) { difference |= one ^ other }

@@ -57,16 +57,14 @@ struct FileConnection: Sendable {
   ) -> [ResponsePart] {
     var headers: HTTPHeaders = [
       "Content-Type": type, "Content-Length": String(body.count), "Cache-Control": "no-cache",
-      "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin",
-      // The address holds the token.
+      "X-Content-Type-Options": "nosniff",
+      // The address may hold the token.
       "Referrer-Policy": "no-referrer",
     ]
     if let port {
-      // Existing pages use inline scripts and compile templates with `new Function`.
-      headers.add(
-        name: "Content-Security-Policy",
-        value: "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval' "
-          + "ws://\(AccessRules.host(port)); frame-ancestors 'self'")
+      for (name, value) in rules.headers(for: head, port: port) {
+        headers.add(name: name, value: value)
+      }
     }
     if !head.isKeepAlive { headers.add(name: "Connection", value: "close") }
     var parts: [ResponsePart] = [

@@ -37,6 +37,21 @@ public final class HybridServer: Sendable {
     case socket(SocketConnection.Stream)
   }
 
+  /// A window with a web engine, whose pages are at `https://localhost`.
+  public struct Window: Sendable {
+    let socket: URL
+    let admits: @Sendable (_ origin: String) -> Bool
+
+    /// - Parameters:
+    ///   - socket: The file of a Unix socket to listen on, in a folder that only this user can enter. The window passes
+    ///     on to it what its engine sends to `https://localhost`.
+    ///   - admits: Whether pages of an origin may call the bridge.
+    public init(socket: URL, admits: @escaping @Sendable (_ origin: String) -> Bool) {
+      self.socket = socket
+      self.admits = admits
+    }
+  }
+
   private init(
     bridge: HybridBridge, port: Int, token: String, startPage: String?, task: Task<Void, Never>
   ) {
@@ -56,27 +71,42 @@ public final class HybridServer: Sendable {
   ///   - www: The folder of the app's pages. Without one, only the bridge's scripts and the socket are served.
   ///   - startPage: The page at the address itself, relative to `www`. Default: `index.html`.
   ///   - port: 0 takes a free port.
+  ///   - window: A window to serve as well. Default: none.
   /// - Throws: ``HybridServerError``.
   public static func start(
-    bridge: HybridBridge, www: URL? = nil, startPage: String = "index.html", port: Int = 0
+    bridge: HybridBridge, www: URL? = nil, startPage: String = "index.html", port: Int = 0,
+    window: Window? = nil
   ) async throws(HybridServerError) -> HybridServer {
     let files = try PageFiles(www: www, startPage: startPage)
-    let rules = AccessRules()
-    let listener: NIOAsyncChannel<EventLoopFuture<Connection>, Never>
-    do {
-      listener = try await listen(port, rules, maxFrameBytes: bridge.limits.maxFrameBytes)
-    } catch {
-      throw HybridServerError(
-        .cannotListen, "Cannot listen on port \(port). Choose another port, or 0 for any.",
-        cause: error)
-    }
+    let token = AccessRules.randomToken()
+    let socket = SocketConnection(bridge: bridge)
+    let listener = try await listen(at: .port(port), .token(token), bridge)
     let bound = listener.channel.localAddress?.port ?? port
-    let task = Task {
-      await accept(
-        listener, FileConnection(rules: rules, files: files), SocketConnection(bridge: bridge))
+    let pages = FileConnection(rules: .token(token), files: files)
+    var servings = [Task { await accept(listener, pages, socket) }]
+    if let window {
+      let rules = AccessRules.window(admits: window.admits)
+      do throws(HybridServerError) {
+        let listener = try await listen(at: .socket(window.socket), rules, bridge)
+        let pages = FileConnection(rules: rules, files: files)
+        servings.append(Task { await accept(listener, pages, socket) })
+      } catch {
+        for serving in servings {
+          serving.cancel()
+          await serving.value
+        }
+        throw error
+      }
+    }
+    let task = Task { [servings] in
+      await withTaskCancellationHandler {
+        for serving in servings { await serving.value }
+      } onCancel: {
+        for serving in servings { serving.cancel() }
+      }
     }
     return HybridServer(
-      bridge: bridge, port: bound, token: rules.token, startPage: www == nil ? nil : startPage,
+      bridge: bridge, port: bound, token: token, startPage: www == nil ? nil : startPage,
       task: task)
   }
 
@@ -110,34 +140,71 @@ public final class HybridServer: Sendable {
 
   // MARK: Connections
 
+  private typealias Listener = NIOAsyncChannel<EventLoopFuture<Connection>, Never>
+
+  /// Where a server listens.
+  private enum Place {
+    case port(Int)
+    case socket(URL)
+  }
+
   private static func listen(
-    _ port: Int, _ rules: AccessRules, maxFrameBytes: Int
-  ) async throws -> NIOAsyncChannel<EventLoopFuture<Connection>, Never> {
-    try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .bind(host: "127.0.0.1", port: port) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let upgrader = NIOTypedWebSocketServerUpgrader<Connection>(
-            maxFrameSize: maxFrameBytes,
-            // The gate has let it pass.
-            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
-            upgradePipelineHandler: { channel, _ in
-              channel.eventLoop.makeCompletedFuture {
-                .socket(try SocketConnection.Stream(wrappingChannelSynchronously: channel))
-              }
-            })
-          let configuration = NIOTypedHTTPServerUpgradeConfiguration(
-            upgraders: [upgrader],
-            notUpgradingCompletionHandler: { channel in
-              channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(ResponsePartHandler())
-                return .files(try FileConnection.Stream(wrappingChannelSynchronously: channel))
-              }
-            })
-          return try addHandlers(to: channel, SocketGate(rules), configuration)
-        }
+    at place: Place, _ rules: AccessRules, _ bridge: HybridBridge
+  ) async throws(HybridServerError) -> Listener {
+    let maxFrameBytes = bridge.limits.maxFrameBytes
+    let initialize: @Sendable (any Channel) -> EventLoopFuture<EventLoopFuture<Connection>> = {
+      channel in
+      channel.eventLoop.makeCompletedFuture {
+        try addHandlers(to: channel, rules, maxFrameBytes: maxFrameBytes)
       }
+    }
+    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    do {
+      switch place {
+      case .port(let port):
+        return
+          try await bootstrap
+          .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+          .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+          .bind(host: "127.0.0.1", port: port, childChannelInitializer: initialize)
+      case .socket(let file):
+        return try await bootstrap.bind(
+          unixDomainSocketPath: file.path(percentEncoded: false), cleanupExistingSocketFile: true,
+          childChannelInitializer: initialize)
+      }
+    } catch {
+      let (place, remedy) =
+        switch place {
+        case .port(let port): ("port \(port)", "Choose another port, or 0 for any.")
+        case .socket(let file): (file.path(percentEncoded: false), "Choose another file.")
+        }
+      throw HybridServerError(
+        .cannotListen, "Cannot listen on \(place). \(remedy)", cause: error)
+    }
+  }
+
+  /// Adds what serves files, or a socket where the rules admit one.
+  private static func addHandlers(
+    to channel: any Channel, _ rules: AccessRules, maxFrameBytes: Int
+  ) throws -> EventLoopFuture<Connection> {
+    let upgrader = NIOTypedWebSocketServerUpgrader<Connection>(
+      maxFrameSize: maxFrameBytes,
+      // The gate has let it pass.
+      shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
+      upgradePipelineHandler: { channel, _ in
+        channel.eventLoop.makeCompletedFuture {
+          .socket(try SocketConnection.Stream(wrappingChannelSynchronously: channel))
+        }
+      })
+    let configuration = NIOTypedHTTPServerUpgradeConfiguration(
+      upgraders: [upgrader],
+      notUpgradingCompletionHandler: { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(ResponsePartHandler())
+          return .files(try FileConnection.Stream(wrappingChannelSynchronously: channel))
+        }
+      })
+    return try addHandlers(to: channel, SocketGate(rules), configuration)
   }
 
   /// Adds what reads requests and opens sockets, as NIO does it, with the gate in front of the upgrade.

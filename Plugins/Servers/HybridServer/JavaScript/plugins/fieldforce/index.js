@@ -7,7 +7,8 @@ export { QuerySpec } from "./core/smartstore.js";
 
 /**
  * Connects a page to the bridge that serves it. `socket` is the bridge's socket address; default: `_bridge` in the folder of
- * the bridge's URL, which is the first part of the page's path.
+ * the bridge's URL, which is the first part of the page's path, and in a window, where pages are at https://localhost or on
+ * the server, `wss://localhost/_bridge`.
  */
 export function connect({ socket } = {}) {
   const address = socket || defaultSocket(globalThis.location);
@@ -15,6 +16,8 @@ export function connect({ socket } = {}) {
 }
 
 function defaultSocket({ protocol, host, pathname }) {
+  // `hybrid serve` itself has no TLS. A page of the server has this file from the window.
+  if (protocol === "https:" || import.meta.url.startsWith("https://localhost/")) return "wss://localhost/_bridge";
   const token = pathname.split("/")[1];
-  return `${protocol === "https:" ? "wss:" : "ws:"}//${host}/${token}/_bridge`;
+  return `ws://${host}/${token}/_bridge`;
 }
