@@ -182,6 +182,9 @@ public final class MockOrg: Sendable {
     if request.path.isEmpty || request.path.first == ControlService.root {
       return await ControlService(org: self, baseURL: circumstances.baseURL).respond(to: request)
     }
+    if let page = PageService(login: login, folder: options.pages).respond(to: request) {
+      return page
+    }
     if request.path.dropLast() == ContentFiles.downloadRoot[...] {
       return await download(request, login, circumstances)
     }

@@ -87,6 +87,8 @@ public struct MockOrgOptions: Sendable {
   public var enforcesDailyRequests = false
   /// Whether clients that accept gzip get it, as from the platform.
   public var compressesResponses = true
+  /// A folder of pages: `<name>.html` is served at `/apex/<name>`. Default: the org's own, `BasicVFTest`.
+  public var pages: URL?
   /// The org's time.
   public var clock = MockOrgClock()
   /// The file that keeps the records; nil keeps them in memory.

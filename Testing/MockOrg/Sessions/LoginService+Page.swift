@@ -74,6 +74,7 @@ extension LoginService {
   ) -> OrgResponse {
     var request = TokenRequest(clientID: clientID, scope: scope)
     request.nonce = form["nonce"]
+    request.isHybrid = (form["response_type"] ?? "").contains("hybrid_token")
     // A refresh token goes to an app's own address alone, never to a page.
     if Self.grantsRefresh(scope), !redirect.lowercased().hasPrefix("http") {
       request.refreshToken = sessions.makeRefreshToken(

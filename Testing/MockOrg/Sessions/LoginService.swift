@@ -146,6 +146,7 @@ struct LoginService {
     }
     var request = TokenRequest(clientID: clientID, scope: grant.scope)
     request.nonce = grant.nonce
+    request.isHybrid = form["grant_type"] == "hybrid_auth_code"
     request.showsRefreshToken = true
     if Self.grantsRefresh(grant.scope) {
       request.refreshToken = sessions.makeRefreshToken(
@@ -164,6 +165,7 @@ struct LoginService {
     var request = TokenRequest(clientID: clientID, scope: refresh.scope)
     request.refreshToken = refresh.token
     request.showsRefreshToken = rotating
+    request.isHybrid = form["grant_type"] == "hybrid_refresh"
     return tokens(of: refresh.userID, request)
   }
 
@@ -181,6 +183,8 @@ struct LoginService {
     var refreshToken: String?
     var showsRefreshToken = false
     var nonce: String?
+    /// Whether it also gets sessions for web pages (BX-13).
+    var isHybrid = false
   }
 
   /// What a client that asks for no scope gets.
@@ -214,7 +218,19 @@ struct LoginService {
       ("signature", Data(signature).base64EncodedString()), ("scope", request.scope),
       ("instance_url", baseURL), ("id", id), ("token_type", "Bearer"), ("issued_at", issued),
     ]
+    if request.isHybrid { members += webSessionMembers(of: access) }
     return members
+  }
+
+  /// The sessions of web pages. The org has one host for all kinds of them, and one token.
+  private func webSessionMembers(of access: String) -> [(key: String, value: String)] {
+    let host = baseURL.split(separator: "/").last.map(String.init) ?? baseURL
+    return ["lightning", "visualforce", "content"].flatMap {
+      [(key: "\($0)_domain", value: host), (key: "\($0)_sid", value: access)]
+    } + [
+      ("csrf_token", Sessions.randomText(24)), ("sidCookieName", "sid"),
+      ("cookie-clientSrc", "127.0.0.1"), ("cookie-sid_Client", Sessions.randomText(12)),
+    ]
   }
 
   func tokens(of userID: String, _ request: TokenRequest) -> OrgResponse {
@@ -324,11 +340,15 @@ struct LoginService {
       guard sessions.session(token, now: now) != nil else {
         return OrgResponse(status: 302, headers: [("Location", "\(baseURL)/")])
       }
+      let cookie = "sid=\(token); Path=/; HttpOnly; SameSite=Lax"
       let target = request[query: "startURL"] ?? request[query: "retURL"] ?? "/"
       // Only within the org: anything else would lead a browser wherever a link says.
       let path = target.hasPrefix("/") && !target.hasPrefix("//") ? target : "/"
       return OrgResponse(
-        status: 302, headers: [("Location", baseURL + path.filter { !$0.isNewline })])
+        status: 302,
+        headers: [
+          ("Location", baseURL + path.filter { !$0.isNewline }), ("Set-Cookie", cookie),
+        ])
     }
     if let token = Self.bearerToken(of: request) ?? request[query: "token"] {
       _ = sessions.revoke(token)

@@ -63,6 +63,11 @@ struct OrgServeCommand: AsyncParsableCommand {
       """)
   var randomSecrets = false
 
+  @Option(
+    help: "A folder of pages: NAME.html is served at /apex/NAME to users with a session cookie.",
+    completion: .directory)
+  var pages: String?
+
   @Flag(help: "Accept ALL ROWS and WITH SECURITY_ENFORCED over REST, which a real org refuses.")
   var apexClauses = false
 
@@ -106,6 +111,7 @@ struct OrgServeCommand: AsyncParsableCommand {
     options.otherClientIds.formUnion(clientIds)
     options.acceptsUnknownClients = anyClient
     options.otherHosts = Set(hosts)
+    options.pages = pages.map { URL(filePath: $0, directoryHint: .isDirectory) }
     if randomSecrets { options.useRandomSecrets() }
     let org = try await contents.makeOrg(options)
     if let faults { try org.load(faults: URL(filePath: faults)) }
