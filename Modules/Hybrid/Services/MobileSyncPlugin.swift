@@ -10,7 +10,7 @@ public struct MobileSyncPlugin: HybridPlugin {
   /// The service and its name in release 7.1.
   public let serviceNames = ["com.salesforce.mobilesync", "com.salesforce.smartsync"]
 
-  private let host: HybridHost
+  let host: HybridHost
 
   /// Creates the service.
   public init(host: HybridHost) { self.host = host }
@@ -46,6 +46,10 @@ public struct MobileSyncPlugin: HybridPlugin {
       case .name(let name): try await manager.deleteSync(forName: name)
       }
       return .none
+    case "getConflicts":
+      return try await conflicts(message)
+    case "resolveConflict":
+      return try await resolveConflict(message)
     default:
       throw call.invalidAction()
     }

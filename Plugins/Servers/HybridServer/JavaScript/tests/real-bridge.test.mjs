@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import test from "node:test";
 import { Browser, chromium } from "../../../../../Tools/Scripts/chromium.mjs";
-import { connect, launch } from "../plugins/fieldforce/node/index.js";
+import { connect, launch, QuerySpec } from "../plugins/fieldforce/node/index.js";
 import { startBridge } from "./bridge.mjs";
 import { openPage, plain } from "./support/page.mjs";
 import { tool } from "./support/real-bridge.mjs";
@@ -172,4 +172,34 @@ test("HT-20 and HT-21 in Chromium: login, storage of the page, logout", { skip: 
   assert.deepEqual(await browser.evaluate("[localStorage.length, sessionStorage.length]"), [0, 0]);
   const error = await browser.evaluate("new Promise((resolve) => cordova.require('com.salesforce.plugin.oauth').getAuthCredentials(resolve, resolve))");
   assert.equal(error, "Not authenticated");
+});
+
+test("conflicts are listed and resolved, by a page and by a program", { skip }, async (t) => {
+  const { bridge, client } = await withBridge(t);
+  const store = client.store();
+  const syncs = client.syncs();
+  await store.registerSoup("accounts", ["Id", "Name", "__local__"].map((path) => ({ path, type: "string" })));
+  const ids = [await bridge.org.create("Account", { Name: "Arbour" }), await bridge.org.create("Account", { Name: "Birch" })];
+  const options = { mergeMode: "MERGE_FIELDS", fieldlist: ["Name"] };
+  await syncs.syncDown({ target: { type: "soql", query: "SELECT Id, Name FROM Account" }, soupName: "accounts", options });
+  const entries = await store.query("accounts", QuerySpec.all("Name")).toArray();
+  await store.upsert("accounts", entries.map((entry) => ({ ...entry, Name: `${entry.Name} here`, __local__: true, __locally_updated__: true })));
+  for (const id of ids) await bridge.org.update("Account", id, { Name: "there" });
+  await syncs.syncUp({ soupName: "accounts", options, name: "up" });
+  const conflicts = await syncs.conflicts("accounts");
+  assert.deepEqual(conflicts.map((one) => one.fields[0].theirs), ["there", "there"]);
+  await assert.rejects(syncs.resolve(conflicts[0], "perhaps"), /resolution must be one of mine, theirs/);
+  await syncs.resolve(conflicts[0], "mine");
+
+  const page = await openPage(bridge.url + "index.html", ["cordova.js"]);
+  t.after(() => page.unload());
+  await page.deviceReady();
+  const plugin = page.window.cordova.require("com.salesforce.plugin.mobilesync");
+  const rest = await new Promise((resolve, reject) => plugin.getConflicts("accounts", resolve, reject));
+  assert.deepEqual(plain(rest.map((one) => one.key)), [conflicts[1].key]);
+  await new Promise((resolve, reject) => plugin.resolveConflict(rest[0].key, { values: { Name: "both" } }, resolve, reject));
+  assert.deepEqual(plain(await new Promise((resolve, reject) => plugin.getConflicts(resolve, reject))), []);
+  await syncs.reSync("up");
+  const { records } = await bridge.org.query("SELECT Name FROM Account ORDER BY Name");
+  assert.deepEqual(records.map((one) => one.Name), ["Arbour here", "both"]);
 });

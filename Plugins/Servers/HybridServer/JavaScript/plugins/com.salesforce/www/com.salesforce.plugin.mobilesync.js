@@ -52,6 +52,21 @@ cordova.define("com.salesforce.plugin.mobilesync", function (require, exports, m
     exec(success, fail, "cleanResyncGhosts", { syncId, ...store });
   };
 
+  // (storeConfig?, soupName?, success, error): the records that were changed on both sides. Not part of the Mobile SDK.
+  const getConflicts = (...args) => {
+    const { store, rest } = splitStoreConfig(args, 0);
+    const [soupName, success, fail] = nameAndCallbacks(rest);
+    exec(success, fail, "getConflicts", { soupName, ...store });
+  };
+
+  // (storeConfig?, key, resolution, success, error): "mine", "theirs", {values} or, for a record in doubt, {record} or
+  // "create"; for a child without its parent "detach" or "recreateParent". Not part of the Mobile SDK.
+  const resolveConflict = (...args) => {
+    const { store, rest } = splitStoreConfig(args, 0);
+    const [key, resolution, success, fail] = rest;
+    exec(success, fail, "resolveConflict", { key, resolution, ...store });
+  };
+
   module.exports = {
     MERGE_MODE,
     syncDown,
@@ -60,5 +75,7 @@ cordova.define("com.salesforce.plugin.mobilesync", function (require, exports, m
     getSyncStatus: callBySync("getSyncStatus", nullWhenEmpty),
     deleteSync: callBySync("deleteSync"),
     cleanResyncGhosts,
+    getConflicts,
+    resolveConflict,
   };
 });

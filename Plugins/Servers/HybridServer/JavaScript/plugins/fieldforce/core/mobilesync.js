@@ -46,6 +46,20 @@ export class MobileSync {
     return this.#call("cleanResyncGhosts", { syncId });
   }
 
+  /** The records that were changed on both sides and wait for a decision, of a soup or of all soups of the store. */
+  conflicts(soupName) {
+    return this.#call("getConflicts", { soupName });
+  }
+
+  /**
+   * Resolves a conflict; the next sync up uploads the result. `conflict`: one of `conflicts()`, or its key. `resolution`:
+   * "mine", "theirs" or `{values}`; for a record in doubt `{record}` or "create"; for a child without its parent "detach" or
+   * "recreateParent".
+   */
+  async resolve(conflict, resolution) {
+    await this.#call("resolveConflict", { key: typeof conflict === "string" ? conflict : conflict.key, resolution });
+  }
+
   #call(action, message) {
     return this.#connection.call(SERVICE, action, { ...message, ...this.#config });
   }

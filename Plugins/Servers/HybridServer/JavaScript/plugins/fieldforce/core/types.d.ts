@@ -166,6 +166,31 @@ export interface SyncOptions {
 /** One run of a sync: its states as they come, and a promise of the last. FAILED and STOPPED reject with SyncError. */
 export interface SyncRun extends AsyncIterable<SyncState>, PromiseLike<SyncState> {}
 
+/** A record that was changed on both sides and waits for a decision. */
+export interface SyncConflict {
+  /** Names the conflict: soup and entry. */
+  key: string;
+  soupName: string;
+  entryId: number;
+  recordId: string;
+  kind: string;
+  /** The fields that differ: the value before both changes, the one of the store and the one of the server. */
+  fields: { name: string; base?: Json; mine?: Json; theirs?: Json }[];
+  /** Records that may be the one whose creation got no response. */
+  candidates?: { id: string; values: { [field: string]: Json } }[];
+  [key: string]: any;
+}
+
+/** How a conflict is resolved. `record` and `create` are for a record in doubt, the last two for a child without its parent. */
+export type SyncResolution =
+  | "mine"
+  | "theirs"
+  | { values: { [field: string]: Json } }
+  | { record: string }
+  | "create"
+  | "detach"
+  | "recreateParent";
+
 /** The syncs of one store. */
 export class MobileSync {
   constructor(connection: Connection, config: { isGlobalStore: boolean; storeName?: string });
@@ -177,6 +202,10 @@ export class MobileSync {
   delete(idOrName: number | string): Promise<void>;
   /** Gives the number of removed entries. */
   cleanGhosts(syncId: number): Promise<number>;
+  /** The conflicts of a soup, or of all soups of the store. */
+  conflicts(soupName?: string): Promise<SyncConflict[]>;
+  /** The next sync up uploads the result. */
+  resolve(conflict: SyncConflict | string, resolution: SyncResolution): Promise<void>;
 }
 
 export interface RestRequest {

@@ -1,29 +1,6 @@
 import { Fieldforce } from "../core/types.js";
 
-export { BridgeError, QuerySpec, RestError, SyncError } from "../core/types.js";
-export type {
-  BridgeErrorCode,
-  Connection,
-  Credentials,
-  Fieldforce,
-  IndexType,
-  Json,
-  MobileSync,
-  QueryOptions,
-  QueryResult,
-  QuerySpecValue,
-  RestClient,
-  RestRequest,
-  SmartStore,
-  SoupEntry,
-  SoupIndex,
-  SyncOptions,
-  SyncRun,
-  SyncState,
-  SyncStatus,
-  User,
-  WebSocketLike,
-} from "../core/types.js";
+export * from "../core/exports.js";
 
 /** What the first line of `fieldforce hybrid serve` says. */
 export interface Bridge {

@@ -1,0 +1,27 @@
+// What both entries of the package export.
+export { BridgeError, QuerySpec, RestError, SyncError } from "./types.js";
+export type {
+  BridgeErrorCode,
+  Connection,
+  Credentials,
+  Fieldforce,
+  IndexType,
+  Json,
+  MobileSync,
+  QueryOptions,
+  QueryResult,
+  QuerySpecValue,
+  RestClient,
+  RestRequest,
+  SmartStore,
+  SoupEntry,
+  SoupIndex,
+  SyncConflict,
+  SyncOptions,
+  SyncResolution,
+  SyncRun,
+  SyncState,
+  SyncStatus,
+  User,
+  WebSocketLike,
+} from "./types.js";
