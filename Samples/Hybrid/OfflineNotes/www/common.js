@@ -126,10 +126,10 @@ export async function logIn() {
 }
 
 /**
- * Logs out. The plug-in's own `logout` has no callbacks, and a logout can fail. The bridge makes the page load again.
+ * Logs out. It fails while there are edits that the server does not have. The bridge makes the page load again.
  */
 export const logOut = () =>
-  promise((done, fail) => window.cordova.exec(done, fail, "com.salesforce.oauth", "logoutCurrentUser", []));
+  promise((done, fail) => window.cordova.require("com.salesforce.plugin.oauth").logout(done, fail));
 
 /** Shows that a login is needed in `panel`. Resolves with the user once there is one. */
 export function requestLogin(panel) {

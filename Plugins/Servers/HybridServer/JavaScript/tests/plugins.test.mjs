@@ -32,6 +32,24 @@ test("HT-7 and HT-10 a page sends its logout once", async (t) => {
   assert.deepEqual(plain(sent.map((one) => [one.action, one.args])), [["logoutCurrentUser", []], ["logout", [null]]]);
 });
 
+test("a logout that is refused is reported, and may be requested again", async (t) => {
+  const { cordova, fence } = await withPage(t);
+  const oauth = cordova.require("com.salesforce.plugin.oauth");
+  const accounts = cordova.require("com.salesforce.plugin.sfaccountmanager");
+  const outcomes = [];
+  const { exec } = cordova;
+  cordova.exec = (success, fail, service, action) => (/logout/i.test(action) ? fail("refused") : exec(success, fail, service, action, []));
+  oauth.logout(null, (error) => outcomes.push(error));
+  oauth.logout();
+  accounts.logout(null, null, (error) => outcomes.push(error));
+  cordova.exec = (success, fail, service, action) => (/logout/i.test(action) ? success() : exec(success, fail, service, action, []));
+  oauth.logout(() => outcomes.push("done"));
+  oauth.logout(() => outcomes.push("twice"));
+  accounts.logout(null, () => outcomes.push("done"));
+  await fence();
+  assert.deepEqual(outcomes, ["refused", "refused", "done", "done"]);
+});
+
 test("HT-10 accounts are listed, and switched to by object or chooser", onTestBridge, async (t) => {
   const { cordova, bridge, fence } = await withPage(t);
   const accounts = cordova.require("com.salesforce.plugin.sfaccountmanager");

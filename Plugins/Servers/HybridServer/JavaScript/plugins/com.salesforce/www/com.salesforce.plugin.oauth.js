@@ -13,11 +13,16 @@ cordova.define("com.salesforce.plugin.oauth", function (require, exports, module
   // Logs in, or renews the session of a user who is logged in, then gives the credentials.
   const authenticate = (success, fail) => exec(success, fail, "authenticate", []);
 
-  // Ends the session. The page goes away, so a second call on the same page does nothing.
-  const logout = () => {
+  // Ends the session. The page goes away, so a second call on the same page does nothing, unless the first one failed: a
+  // logout is refused while entries exist only here. Both callbacks may be left out.
+  const logout = (success, fail) => {
     if (logoutSent) return;
     logoutSent = true;
-    exec(null, null, "logoutCurrentUser", []);
+    const refused = (error) => {
+      logoutSent = false;
+      if (typeof fail === "function") fail(error);
+    };
+    exec(success, refused, "logoutCurrentUser", []);
   };
 
   const getAppHomeUrl = (success, fail) => exec(success, fail, "getAppHomeUrl", []);

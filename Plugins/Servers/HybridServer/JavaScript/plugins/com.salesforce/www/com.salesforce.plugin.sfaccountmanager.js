@@ -26,15 +26,20 @@ cordova.define("com.salesforce.plugin.sfaccountmanager", function (require, expo
   const getUsers = (success, fail) => exec(success, fail, "getUsers", []);
   const getCurrentUser = (success, fail) => exec(success, fail, "getCurrentUser", []);
 
-  // Logs out `user`, or the current user. The page goes away, so a second call on the same page does nothing.
-  const logout = (user) => {
+  // Logs out `user`, or the current user. The page goes away, so a second call on the same page does nothing, unless the
+  // first one failed. Both callbacks may be left out.
+  const logout = (user, success, fail) => {
     if (logoutSent) return;
     logoutSent = true;
-    exec(null, null, "logout", [user || null]);
+    const refused = (error) => {
+      logoutSent = false;
+      if (typeof fail === "function") fail(error);
+    };
+    exec(success, refused, "logout", [user || null]);
   };
 
   // Makes `user` the current user. Without a user: the account chooser, or the login if there is no other account.
-  const switchToUser = (user) => exec(null, null, "switchToUser", user ? [user] : []);
+  const switchToUser = (user, success, fail) => exec(success, fail, "switchToUser", user ? [user] : []);
 
   module.exports = { UserAccount, getUsers, getCurrentUser, logout, switchToUser };
 });
