@@ -33,7 +33,7 @@ fi
 
 step "format"
 swift format lint --strict --parallel --recursive \
-  Package.swift Modules Plugins Testing Tools Tests Docs/Examples
+  Package.swift Modules Plugins Testing Tools Tests Window Docs/Examples
 
 step "samples of the guides"
 Tools/Scripts/samples.py --check
@@ -77,6 +77,10 @@ Tools/Scripts/javascript.sh
 for name in contract real browser client mobilesync-plugin mobilesync-records plugins smartstore; do
   Tools/Scripts/javascript.sh --bridge "$name"
 done
+
+# Continuous integration installs WebKitGTK, which takes about a minute; a machine without it says that this was not tried.
+step "the window for apps written in JavaScript"
+if [ -n "${CI:-}" ]; then Tools/Scripts/window.sh; else Tools/Scripts/window.sh --if-there; fi
 
 if [ $proofs = yes ]; then
   step "proofs"
