@@ -26,6 +26,10 @@ A trait names the requirements and points that a test proves:
     @Test(.covers("SS-12", "SS-13.2"))
     func `a damaged file is left as it is`() {
 
+JavaScript has no traits: there the numbers stand at the start of the name.
+
+    test("HT-7 and HT-10 a page sends its logout once", async (t) => {
+
 What is proved needs such a test, or files that show it where no test can ("by"): a script that continuous
 integration runs, a public document, the one place in the code. A number in a test's name is an error, since it
 would count for nothing.
@@ -46,6 +50,8 @@ number_form = rf"(?:{prefixes})-\d+(?:\.\d+)?"
 test = re.compile(r"^\s*@Test\b(.*?)\bfunc\s+(`[^`]+`|\w+)", re.DOTALL | re.MULTILINE)
 trait = re.compile(r"\.covers\(([^)]*)\)")
 
+javascript_test = re.compile(rf'\btest\(\s*"((?:{number_form}(?:, | and | ))+)(.*?)"')
+
 root = pathlib.Path(__file__).resolve().parents[2]
 folder = root / "Docs/Conformance"
 problems = []
@@ -64,6 +70,11 @@ def read_tests():
                 if not re.fullmatch(number_form, number):
                     problems.append(f"{file}: `{name}` covers {number}, which is no requirement")
                 found[number].append((name, file))
+    for path in sorted([*root.glob("Plugins/**/tests/*.test.mjs"), *root.glob("Window/tests/*.test.mjs")]):
+        file = path.relative_to(root).with_suffix("").with_suffix("").name
+        for numbers, name in javascript_test.findall(path.read_text()):
+            for number in re.findall(number_form, numbers):
+                found[number].append((name, f"JavaScript/{file}"))
     return found
 
 

@@ -244,7 +244,7 @@ test("a failed sync rejects with its state, in both forms", async (t) => {
   await assert.rejects(Promise.resolve(syncs.reSync("none")), BridgeError);
 });
 
-test("two syncs at a time each see their own states", onTestBridge, async (t) => {
+test("two syncs at a time each see their own states", async (t) => {
   const { client, store } = await withAccounts(t);
   const other = client.store("other");
   await other.registerSoup("s", INDEXES);

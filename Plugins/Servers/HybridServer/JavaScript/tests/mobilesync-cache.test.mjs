@@ -48,7 +48,7 @@ test("MS-346 retrieve gives null for a missing record and for missing fields", a
   assert.equal(await cache.retrieve("008"), null);
 });
 
-test("MS-347 save merges, overwrites or leaves local changes", async (t) => {
+test("SS-240 and MS-347 save merges, overwrites or leaves local changes", async (t) => {
   const { Force, cache } = await withLibrary(t);
   const { OVERWRITE, LEAVE_IF_CHANGED } = Force.MERGE_MODE_DOWNLOAD;
   const first = await cache.save({ Id: "007", Name: "James", Mission: "a" });

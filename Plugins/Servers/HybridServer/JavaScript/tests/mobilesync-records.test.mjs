@@ -62,7 +62,7 @@ test("MS-358 Apex REST objects have their own path and id field", onTestBridge, 
 
 // ------------------------------------------------------------------------------------------ both
 
-test("MS-355 each cache mode touches what it says", async (t) => {
+test("MS-351 and MS-355 each cache mode touches what it says", async (t) => {
   const { Force, cache, onServer } = await withLibrary(t);
   const { CACHE_ONLY, CACHE_FIRST, SERVER_ONLY, SERVER_FIRST } = Force.CACHE_MODE;
   const run = (method, id, attributes, fields, mode) => Force.syncSObject(method, "Account", id, attributes, fields, cache, mode);

@@ -231,7 +231,7 @@ test("HT-27 without a user, user stores fail and global stores work", async (t) 
   assert.equal(await client.registerSoup(true, "s", SPECS), "s");
 });
 
-test("HT-29 store calls are answered in the order in which they were made", async (t) => {
+test("HT-29 store calls get their responses in the order of the calls", async (t) => {
   const { client } = await withStore(t);
   const order = [];
   const note = (name) => () => order.push(name);
@@ -261,7 +261,7 @@ test("HT-30 messages above the log level are dropped and never hold entries", as
   assert.equal(debugLines(), 1);
 });
 
-test("HT-31 the promise client has every function but the local ones", async (t) => {
+test("HT-31 and BX-118 the promise client has every function but the local ones", async (t) => {
   const { smartstore, client } = await withStore(t);
   const local = (name) => /^(build|show|setLog|getLog|[A-Z])/.test(name);
   const expected = Object.keys(smartstore).filter((name) => !local(name));
