@@ -40,6 +40,13 @@ package struct DurableFile: Sendable {
     try load(limit: limit)?.bytes
   }
 
+  /// The whole of a file, or nil if there is none.
+  ///
+  /// - Throws: ``FileFailure``, with `EFBIG` for a file of more than `maxBytes`, of which nothing is read.
+  package func read(maxBytes: Int) throws(FileFailure) -> [UInt8]? {
+    try load(limit: .max, maxBytes: maxBytes)?.bytes
+  }
+
   /// The whole of a regular file, and which other users may get at it; nil if there is no file.
   ///
   /// - Throws: ``FileFailure`` also for anything but a regular file, at once, and with `EFBIG` for a file of
@@ -58,7 +65,55 @@ package struct DurableFile: Sendable {
     // In a sticky folder, such as /tmp, users cannot remove the files of others.
     let isShared = above.st_mode & 0o022 != 0 && above.st_mode & S_ISVTX == 0
     let isOwn = above.st_uid == geteuid() || above.st_uid == 0
-    return isShared || !isOwn ? "other users may change its folder" : nil
+    if isShared || !isOwn { return "other users may change its folder" }
+    return try exposedFolder().map { "other users may exchange \($0), which leads to it" }
+  }
+
+  /// The first folder or symbolic link on the way to the file that other users may exchange; nil if there is none.
+  private func exposedFolder() throws(FileFailure) -> String? {
+    var names: [Substring] = folder.split(separator: "/").reversed()
+    var place = "/"
+    var links = 0
+    while let name = names.popLast() {
+      if name == "." { continue }
+      let next = name == ".." ? parent(of: place) : place == "/" ? "/\(name)" : "\(place)/\(name)"
+      var status = stat()
+      guard lstat(next, &status) == 0 else { throw FileFailure("examined", next, errno: errno) }
+      if isExposed(status) { return next }
+      guard status.st_mode & S_IFMT == S_IFLNK else {
+        place = next
+        continue
+      }
+      links += 1
+      guard links <= 40 else { throw FileFailure("examined", next, errno: ELOOP) }
+      let target = try target(ofLink: next)
+      if target.hasPrefix("/") { place = "/" }
+      names += target.split(separator: "/").reversed()
+    }
+    return nil
+  }
+
+  /// Whether other users may exchange what is in a folder, or where a symbolic link leads.
+  ///
+  /// Unlike the folder of the file, one above it may be open to the user's own group: for many users it has no
+  /// other member. Root works in folders of others, as in a container.
+  private func isExposed(_ status: stat) -> Bool {
+    let isOthers = status.st_uid != geteuid() && status.st_uid != 0 && geteuid() != 0
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_mode & S_ISVTX == 0 else { return isOthers }
+    let isOpenToGroup = status.st_mode & 0o020 != 0 && status.st_gid != getegid()
+    return isOthers || isOpenToGroup || status.st_mode & 0o002 != 0
+  }
+
+  private func parent(of path: String) -> String {
+    let names = path.split(separator: "/").dropLast()
+    return "/" + names.joined(separator: "/")
+  }
+
+  private func target(ofLink path: String) throws(FileFailure) -> String {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &bytes, bytes.count)
+    guard count >= 0 else { throw FileFailure("examined", path, errno: errno) }
+    return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   private func load(

@@ -105,7 +105,7 @@ public struct KeyFile: MasterKeyProvider {
       throw SecretStoreError(
         .exposedKeyFile,
         "The key file \(url.path) is not safe: \(exposure). Make the file and its folder yours alone "
-          + "(chown, chmod 600 and 700) and try again.")
+          + "(chown, chmod 600 and 700), or keep them in a folder that other users cannot change.")
     }
     return content?.bytes
   }

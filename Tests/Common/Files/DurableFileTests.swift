@@ -61,6 +61,17 @@ struct DurableFileTests {
     #expect(try file.content(maxBytes: 100)?.exposure != nil)
   }
 
+  @Test func `a file that is longer than expected is not read`() throws {
+    let file = DurableFile(folder.file("file"))
+    try file.replace(with: [1, 2, 3])
+    #expect(try file.read(maxBytes: 3) == [1, 2, 3])
+    try #require(truncate(file.path, 20 << 30) == 0)
+    let failure = #expect(throws: FileFailure.self) { try file.read(maxBytes: 1 << 20) }
+    #expect(failure?.errno == EFBIG)
+    try file.remove()
+    #expect(try file.read(maxBytes: 1) == nil)
+  }
+
   @Test func `a failure keeps the system's reason`() throws {
     try DurableFile(folder.file("file")).replace(with: [])
     let failure = #expect(throws: FileFailure.self) {

@@ -57,6 +57,56 @@ struct KeyFileTests {
     #expect(code() == nil)
   }
 
+  @Test(arguments: [mode_t(0o777), 0o702, 0o722])
+  func `a key file below a folder that other users may change is refused`(mode: mode_t) throws {
+    let open = folder.file("open")
+    let state = open.appending(path: "a/state")
+    try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+    for above in [state, open.appending(path: "a"), open] { chmod(above.path, 0o700) }
+    let safe = try TemporaryFolder()
+    let link = safe.file("state")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: state)
+    let stores = [state, link].map { place in
+      FileSecretStore(in: place, masterKey: KeyFile(place.appending(path: "master.key")))
+    }
+    try stores[0].write([1], for: name)
+    func codes() -> [SecretStoreError.Code?] {
+      stores.map { store in
+        do throws(SecretStoreError) {
+          _ = try store.read(name)
+          return nil
+        } catch {
+          return error.code
+        }
+      }
+    }
+    chmod(open.path, mode)
+    #expect(codes() == [.exposedKeyFile, .exposedKeyFile])
+    // In a sticky folder only the owner of a file can rename it.
+    chmod(open.path, mode | S_ISVTX)
+    #expect(codes() == [nil, nil])
+    chmod(open.path, 0o755)
+    #expect(codes() == [nil, nil])
+  }
+
+  @Test func `a symbolic link to the state in a folder that other users may change is refused`()
+    throws
+  {
+    let open = folder.file("open")
+    mkdir(open.path, 0o777)
+    chmod(open.path, 0o777)
+    let safe = try TemporaryFolder()
+    let link = open.appending(path: "state")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: safe.url)
+    let store = FileSecretStore(in: link, masterKey: KeyFile(link.appending(path: "master.key")))
+    try FileSecretStore(in: safe.url, masterKey: KeyFile(safe.file("master.key")))
+      .write([1], for: name)
+    let error = #expect(throws: SecretStoreError.self) { try store.read(name) }
+    #expect(error?.code == .exposedKeyFile)
+    chmod(open.path, 0o755)
+    #expect(try store.read(name) == [1])
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func `a pipe or a folder in place of a file is refused at once`() throws {
     for file in [key, database] {
