@@ -202,6 +202,21 @@ extension UserAccountManager {
     return UserAccount(identity: identity, credentials: credentials, profile: profile)
   }
 
+  /// The identity as the account here spells it.
+  ///
+  /// Ids are equal in whatever case of their 18 characters, but files and locks are not: with the spelling of a
+  /// server, nothing would compare its servers with those of the account.
+  private func spelling(of named: UserAccountIdentity) async -> UserAccountIdentity {
+    if let index = held.index(forKey: named) { return held[index].key }
+    let isUsual = [named.organizationId, named.userId].allSatisfy { id in
+      SalesforceId(id).map { $0.text == SalesforceId.longForm(of: id) } ?? true
+    }
+    // Another process may have made the account since the start. Usual ids lead to its file.
+    if isUsual { return named }
+    let stored = try? await persister.fetchAll().accounts
+    return stored?.first { $0.identity == named }?.identity ?? named
+  }
+
   /// Ends the refresh token of a login that came to nothing: servers keep few for a user and an app, and
   /// drop those of other devices for it.
   private func giveBack(_ credentials: OAuthCredentials) async {
@@ -245,7 +260,9 @@ extension UserAccountManager {
   func enter(
     _ entering: UserAccount, makesCurrent: Bool, choosesServer: Bool = true
   ) async throws -> UserAccount {
-    let identity = entering.identity
+    let identity = await spelling(of: entering.identity)
+    let entering = UserAccount(
+      identity: identity, credentials: entering.credentials, profile: entering.profile)
     if isLogoutInterrupted(identity) { try await logOut(identity) }
     // One that waits for its turn is of no use any more. One that asks the server is let finish: if this
     // login cannot be kept, the former session goes on.

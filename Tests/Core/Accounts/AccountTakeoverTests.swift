@@ -24,6 +24,8 @@ import TestSupport
     let requests = Mutex<[TransportRequest]>([])
     /// The members of the genuine server's next token responses.
     let genuineTokens = Mutex<[String: String]>([:])
+    /// The ids that the fake server claims.
+    let claimed = Mutex(ids)
 
     func sent(to server: String) -> [TransportRequest] {
       requests.withLock { $0.filter { $0.url.absoluteString.hasPrefix(server) } }
@@ -34,6 +36,8 @@ import TestSupport
         self.requests.withLock { $0.append(request) }
         let isFake = request.url.absoluteString.hasPrefix(fake)
         let server = isFake ? fake : genuine
+        let ids = isFake ? self.claimed.withLock { $0 } : ids
+        let named = Array(ids.split(separator: "/").suffix(2))
         switch request.url.path() {
         case "/services/oauth2/token" where form(request)["response_type"] == "device_code":
           return TransportResponse(
@@ -51,7 +55,7 @@ import TestSupport
         case "/services/oauth2/userinfo", ids:
           return TransportResponse(
             json: """
-              {"user_id":"005000000000001AAA","organization_id":"00D000000000001EAA",
+              {"user_id":"\(named[1])","organization_id":"\(named[0])",
               "username":"jane@example.com","preferred_username":"jane@example.com",
               "sub":"\(server)\(ids)"}
               """)
@@ -179,6 +183,34 @@ import TestSupport
     for request in network.sent(to: Self.fake) {
       #expect(request.headers[.authorization] != "Bearer access-1")
       #expect(!text(request.body).contains("refresh-1"))
+    }
+  }
+
+  @Test(
+    arguments: [
+      "/id/00d000000000001eaa/005000000000001aaa", "/id/00D000000000001/005000000000001",
+    ],
+    [false, true])
+  func `a login at another server that spells the ids in another way never replaces the account`(
+    claimed: String, isMadeLater: Bool
+  ) async throws {
+    for flow in [Flow.device, .assertion, .headless, .accessToken] {
+      let network = Network()
+      network.claimed.withLock { $0 = claimed }
+      let folder = try TemporaryFolder()
+      let persister = EncryptedAccountDirectory(root: folder.url, secrets: InMemorySecretStore())
+      let account = try account()
+      if !isMadeLater { try await persister.save(account) }
+      let manager = try await UserAccountManager(
+        persister: persister, transport: network.transport(), clock: PatientClock())
+      // By another process.
+      if isMadeLater { try await persister.save(account) }
+      let error = await #expect(throws: AccountError.self) {
+        try await logIn(manager, flow, at: Self.fake, network)
+      }
+      #expect(error?.code == .foreignServer, "\(flow)")
+      #expect(await manager.accounts == (isMadeLater ? [] : [account]))
+      #expect(try await persister.fetchAll().accounts == [account])
     }
   }
 
