@@ -11,12 +11,15 @@ import SalesforceSDKCommon
 
 /// The files of accounts: each is either as it was or as it shall be, also after a power cut.
 enum AccountDisk {
-  /// The content; `nil` if there is no such file.
+  /// No file of an account is longer: 64 MiB.
+  private static let maxBytes = 64 << 20
+
+  /// The content; `nil` if there is no such file. One of more than 64 MiB is not read.
   ///
   /// - Throws: ``AccountError`` `readFailed`.
   static func read(_ url: URL) throws(AccountError) -> [UInt8]? {
     do throws(FileFailure) {
-      return try DurableFile(url).read()
+      return try DurableFile(url).read(maxBytes: maxBytes)
     } catch {
       throw AccountError(.readFailed, "\(error)", cause: error)
     }

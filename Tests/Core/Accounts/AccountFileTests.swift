@@ -45,6 +45,35 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: file.appending(path: "inner").path))
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a file of 20 GB without content is refused and not read`() async throws {
+    let folder = try TemporaryFolder()
+    let directory = persister(folder.url)
+    try await directory.save(account("005000000000001AAA"))
+    _ = try await directory.updateCurrent { _ in TestOrg.identity }
+    _ = try InstallationId.load(in: folder.url)
+    for path in [
+      "00D000000000001EAA/005000000000001AAA/UserAccount.sealed", "current-user.json",
+      "installation-id",
+    ] {
+      let file = folder.url.appending(path: path)
+      let bytes = try Data(contentsOf: file)
+      try #require(truncate(file.path, 20 << 30) == 0)
+      if path == "installation-id" {
+        #expect(throws: AccountError.self) { try InstallationId.load(in: folder.url) }
+      } else {
+        do throws(AccountError) {
+          let stored = try await directory.fetchAll()
+          #expect(stored.unreadable.count == 1, "\(path)")
+        } catch {
+          #expect(error.code == .readFailed, "\(path)")
+        }
+      }
+      try bytes.write(to: file)
+    }
+    #expect(try await directory.fetchAll().accounts.count == 1)
+  }
+
   @Test func `an account that was never here is none, with or without a key`() async throws {
     let folder = try TemporaryFolder()
     #expect(try await persister(folder.url).fetch(TestOrg.identity) == nil)
