@@ -28,6 +28,7 @@ extension RestError {
       case .malformed: .malformedResponse
       case .unreadableBody: .unreadableFile
       case .noRoom: .unwritableFile
+      case .untrustedServer: .untrustedServer
       default: .unreachable
       }
     // The same fact on a higher floor: what lies below is the cause, not the transport's copy.

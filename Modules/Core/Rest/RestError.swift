@@ -11,7 +11,7 @@ public struct RestError: Error, Sendable {
     private enum Kind: Hashable {
       case unreachable, timedOut, truncated, tooLarge, insecureURL, malformedResponse
       case emptyResponse, invalidRequest, tooManyRecords, notAuthenticated
-      case unreadableFile, unwritableFile, busyFile
+      case unreadableFile, unwritableFile, busyFile, untrustedServer
       case server(Int)
     }
     private let kind: Kind
@@ -43,6 +43,9 @@ public struct RestError: Error, Sendable {
     public static let unwritableFile = Code(kind: .unwritableFile)
     /// Another download, in this process or another, writes the same file. Wait for its end.
     public static let busyFile = Code(kind: .busyFile)
+    /// The server's certificate is not trusted, so nothing was sent. Check the address and the system's
+    /// certificate authorities.
+    public static let untrustedServer = Code(kind: .untrustedServer)
     /// The server responded with this status; 503 and 429 may pass.
     public static func server(_ status: Int) -> Code { Code(kind: .server(status)) }
     /// 401: the token was refused, also after a refresh. Log in.
@@ -65,7 +68,7 @@ public struct RestError: Error, Sendable {
     /// Whether the network failed rather than the request or the server (CO-125).
     public var isNetworkFailure: Bool {
       switch kind {
-      case .unreachable, .timedOut, .truncated: true
+      case .unreachable, .timedOut, .truncated, .untrustedServer: true
       default: false
       }
     }

@@ -6,7 +6,7 @@ public struct TransportError: Error, Sendable {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case unreachable, timedOut, truncated, tooLarge, insecureURL, malformed, unreadableBody
-      case noRoom
+      case noRoom, untrustedServer
     }
     private let kind: Kind
 
@@ -31,13 +31,18 @@ public struct TransportError: Error, Sendable {
     /// there, or read faster; then trying again helps.
     public static let noRoom = Code(kind: .noRoom)
 
+    /// The server's certificate is not trusted: nothing was sent. Check the address and the system's
+    /// certificate authorities.
+    public static let untrustedServer = Code(kind: .untrustedServer)
+
     public var description: String { kind.rawValue }
 
     /// Whether the same request may succeed later.
     public var isTransient: Bool {
       switch kind {
       case .unreachable, .timedOut, .truncated: true
-      case .tooLarge, .insecureURL, .malformed, .unreadableBody, .noRoom: false
+      case .tooLarge, .insecureURL, .malformed, .unreadableBody, .noRoom, .untrustedServer:
+        false
       }
     }
   }

@@ -186,6 +186,14 @@ extension TransportError {
       self.init(.unreachable, "\(request) failed below URLSession.", cause: error)
       return
     }
+    if let reason = Self.distrust(error, code) {
+      self.init(
+        .untrustedServer,
+        "\(request) was not sent: the certificate of the server is not trusted (\(reason)). Check the address; "
+          + "if the server is yours, add its certificate authority to those that the system trusts.",
+        cause: error)
+      return
+    }
     switch code {
     case .timedOut:
       self.init(
@@ -202,6 +210,21 @@ extension TransportError {
         .unreachable,
         "\(request) did not reach the server or got no response (URL error \(code.rawValue)). "
           + "Check the network and the address.", cause: error)
+    }
+  }
+
+  /// Why the certificate of the server was refused; nil if something else failed.
+  private static func distrust(_ error: any Error, _ code: URLError.Code) -> String? {
+    let words = error.localizedDescription
+    switch code {
+    case .serverCertificateUntrusted, .serverCertificateHasBadDate,
+      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
+      return words
+    #if canImport(FoundationNetworking)
+      // libcurl has no code of URLSession for it; its sentence is the only sign.
+      case .unknown where words.lowercased().contains("certificate"): return words
+    #endif
+    default: return nil
     }
   }
 }
