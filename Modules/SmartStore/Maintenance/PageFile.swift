@@ -15,10 +15,21 @@ struct PageFile: ~Copyable {
   private let path: String
 
   /// Opens an existing file to read.
+  ///
+  /// - Throws: ``FileFailure`` also for anything but a regular file, at once: a pipe would wait for its other
+  ///   end, and a device has none.
   init(reading path: String) throws(FileFailure) {
-    self.path = path
-    file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw FileFailure("opened", path, errno: errno) }
+    var status = stat()
+    let isExamined = fstat(file, &status) == 0
+    guard isExamined, status.st_mode & S_IFMT == S_IFREG else {
+      let reason = isExamined ? EINVAL : errno
+      close(file)
+      throw FileFailure("read, since it is no regular file", path, errno: reason)
+    }
+    self.path = path
+    self.file = file
   }
 
   /// Makes an empty file for this user alone, in the place of one of this name.
