@@ -50,7 +50,7 @@ struct StaleStoreFiles {
     switch try readHeader()?.kind {
     case .store where !hasKeyFile:
       try pending.move(to: URL(fileURLWithPath: paths.keyFile))
-    case .plaintext:
+    case .plaintext where !hasKeyFile:
       try DurableFile(path: paths.anchor).remove()
       try pending.remove()
     default:

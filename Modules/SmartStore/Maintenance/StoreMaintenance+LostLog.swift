@@ -8,7 +8,8 @@ extension StoreMaintenance {
   /// What is found of a WAL is kept as `store.sqlite-wal.damaged-1` and so on, which every check names until
   /// it is removed. The transactions of a WAL that was cut stay as far as they reach; one of another store,
   /// or an older one, is left out. Where a checkpoint was under way, pages may contradict each other: the
-  /// report says so. Nothing is changed in a store whose WAL is whole.
+  /// report says so. Nothing is changed in a store whose WAL is whole, nor where neither the database nor the WAL
+  /// has a first page of this store: there a backup helps, and no WAL.
   ///
   /// - Returns: What a check of the store finds afterwards.
   /// - Throws: ``SmartStoreError`` as ``verify(_:)``, `diskFull`.
@@ -16,13 +17,19 @@ extension StoreMaintenance {
     _ encryption: StoreEncryption
   ) throws(SmartStoreError) -> StoreReport {
     try checkExists()
-    let lock = try StoreOpening(paths: paths, options: options).takeLock()
+    let opening = StoreOpening(paths: paths, options: options)
+    let lock = try opening.takeLock()
     if case .encrypted(let provider) = encryption {
       let keys = try StoreKeyHierarchy.open(paths.withKeyFileOfDatabase(), provider: provider)
-      let generation = try StaleStoreFiles(paths).generation()
+      // What a page names that is not the store's counts for nothing.
+      let isKnown = try opening.decryptsFirstPage(keys)
+      let generation = isKnown ? try StaleStoreFiles(paths).generation() : nil
       do {
         let check = try LogCheck(paths, keys: keys, cipher: options.cipher)
-        if let fault = check.fault(databaseGeneration: generation) {
+        // A checkpoint that ended with the power may have torn the first page: then the WAL has it.
+        if isKnown || check.log.pages.contains(1),
+          let fault = check.fault(databaseGeneration: generation)
+        {
           try replaceAnchor(check, fault, keys, databaseGeneration: generation ?? 0)
         }
       } catch {

@@ -58,7 +58,9 @@ public struct StoreMaintenance: Sendable {
   ) throws(SmartStoreError) {
     try inspection(old, new).stating { () throws(SmartStoreError) in
       try checkExists()
-      let lock = try StoreOpening(paths: paths, options: options).takeLock()
+      let opening = StoreOpening(paths: paths, options: options)
+      let lock = try opening.takeLock()
+      try opening.checkNotPlanted(old)
       try StaleStoreFiles(paths).recover()
       try StoreKeyHierarchy.rewrap(paths, from: old, to: new)
       _ = consume lock

@@ -22,8 +22,13 @@ struct StoreOpening {
     case nil: session = StoreSession(lock: try takeLock())
     }
     do {
+      var isUpgraded = false
+      if case .encrypted(let provider) = encryption {
+        try checkNotPlanted(provider)
+        isUpgraded = try isUpgradeDue()
+      }
       try StaleStoreFiles(paths).recover()
-      if case .encrypted(let provider) = encryption, try isUpgradeDue(provider) {
+      if isUpgraded, case .encrypted(let provider) = encryption {
         // The lock is held until then.
         session.hold(
           try StoreConversion(paths: paths, options: options)
@@ -245,7 +250,7 @@ struct StoreOpening {
     guard let binding = store.binding, store.header == .store,
       !binding.admits(databaseGeneration: store.generation)
     else { return }
-    guard try decryptsFirstPage(store) else {
+    guard try decryptsFirstPage(store.keys) else {
       let damage = DatabaseError(resultCode: ResultCode(rawValue: StoreIOError.damagedPage))
       throw SmartStoreError(storage: damage, at: paths.database)
     }
@@ -253,8 +258,8 @@ struct StoreOpening {
   }
 
   /// Whether the keys are the database's. With those of another store, nothing that its first page names counts.
-  private func decryptsFirstPage(_ store: EncryptedStore) throws(SmartStoreError) -> Bool {
-    let encryptor = PageEncryptor(keys: store.keys, cipher: store.cipher)
+  func decryptsFirstPage(_ keys: StoreKeys) throws(SmartStoreError) -> Bool {
+    let encryptor = PageEncryptor(keys: keys, cipher: options.cipher)
     let plaintext = UnsafeMutableRawBufferPointer.allocate(
       byteCount: PageFormat.pageSize, alignment: 16)
     defer { plaintext.deallocate() }
@@ -349,11 +354,17 @@ struct StoreOpening {
 
   /// True if the database is plaintext and may be encrypted now. One whose key file is there is no
   /// such store: it was put in the place of an encrypted one. Only by the holder of the write lock.
-  private func isUpgradeDue(_ provider: any StoreKeyProvider) throws(SmartStoreError) -> Bool {
-    guard try size(paths.keyFile) == nil else { return false }
-    guard try StaleStoreFiles(paths).header()?.kind == .plaintext else { return false }
+  private func isUpgradeDue() throws(SmartStoreError) -> Bool {
+    guard options.encryptsPlaintext, try size(paths.keyFile) == nil else { return false }
+    return try StaleStoreFiles(paths).header()?.kind == .plaintext
+  }
+
+  /// Refuses a plaintext database in the place of an encrypted store, before the key file of that store is taken
+  /// for what an interrupted encryption left.
+  func checkNotPlanted(_ provider: any StoreKeyProvider) throws(SmartStoreError) {
+    guard try size(paths.keyFile) == nil, try StaleStoreFiles(paths).header()?.kind == .plaintext
+    else { return }
     try checkNeverEncrypted(provider)
-    return options.encryptsPlaintext
   }
 
   /// Refuses a plaintext database in the place of a store that the secret store knows as encrypted.

@@ -116,6 +116,37 @@ struct LogBindingTests {
     }
   }
 
+  @Test(arguments: [true, false], [0, 1, 1 << 63, .max - 1, .max] as [UInt64])
+  func `a generation in a first page that was changed is believed by no call`(
+    hasLog: Bool, generation: UInt64
+  ) throws {
+    var files = try folder.stored(at: try crashed())
+    if !hasLog { files = try folder.stored(at: folder.store) }
+    var database = try #require(files["store.sqlite"])
+    withUnsafeBytes(of: generation.bigEndian) { bytes in
+      database.replaceSubrange(80..<88, with: bytes)
+    }
+    files["store.sqlite"] = database
+    let place = try folder.place(files)
+    let error = #expect(throws: SmartStoreError.self) { try folder.open(at: place).close() }
+    #expect(error?.code == .corrupt)
+    #expect(try !StoreMaintenance(at: place).verify(folder.encryption).isClean)
+    // There is no loss to accept: the page is damaged, and the WAL is whole.
+    #expect(try !StoreMaintenance(at: place).acceptLostLog(folder.encryption).isClean)
+    #expect(try folder.stored(at: place) == files)
+  }
+
+  @Test func `no loss is accepted of a database that is another store's`() throws {
+    var files = try folder.stored(at: try crashed())
+    let other = try folder.stored(
+      at: try crashed(as: "other-crashed", at: folder.url.appending(path: "other")))
+    files["store.sqlite"] = other["store.sqlite"]
+    files[Self.names.log] = nil
+    let place = try folder.place(files)
+    #expect(try !StoreMaintenance(at: place).acceptLostLog(folder.encryption).isClean)
+    #expect(try folder.stored(at: place) == files)
+  }
+
   @Test func `a log that continues where its anchor was left behind is whole`() throws {
     let store = try folder.open()
     try store.fill(20)

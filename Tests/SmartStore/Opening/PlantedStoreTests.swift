@@ -80,6 +80,35 @@ struct PlantedStoreTests {
     try await taken.close()
   }
 
+  @Test(arguments: [true, false])
+  func `a planted database in a folder with a renamed key file has no file removed`(converts: Bool)
+    async throws
+  {
+    try await make(at: store, encryption, word: "mine")
+    try await make(at: folder.file("planted"), .plaintext, word: "planted")
+    let key = store.appending(path: "store.key")
+    let database = store.appending(path: "store.sqlite")
+    // As if an encryption had been interrupted.
+    try FileManager.default.moveItem(at: key, to: store.appending(path: "store.key.pending"))
+    try Data(contentsOf: folder.file("planted/store.sqlite")).write(to: database)
+    func files() throws -> [String: Data] {
+      let names = try FileManager.default.contentsOfDirectory(atPath: store.path)
+      return try Dictionary(
+        uniqueKeysWithValues: names.map {
+          ($0, try Data(contentsOf: store.appending(path: $0)))
+        })
+    }
+    let before = try files()
+    await expectFailure(.notADatabase) { _ = try await open(converts: converts) }
+    let maintenance = StoreMaintenance(at: store)
+    let provider = SecretStoreKeyProvider(secrets)
+    await expectFailure(.notADatabase) { try maintenance.encrypt(provider) }
+    for call in [maintenance.verify, maintenance.acceptLostLog] {
+      #expect(throws: SmartStoreError.self) { _ = try call(encryption) }
+    }
+    #expect(try files().filter { $0.key != "store.readers" } == before)
+  }
+
   @Test func `a plaintext database is not encrypted by opening it unless the app wants it`()
     async throws
   {
