@@ -76,6 +76,44 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `settings that are no small file are refused at once`() async throws {
+    let tool = try await make()
+    let file = settings(tool)
+    let bytes = try Data(contentsOf: file)
+    for change in ["20 GB", "pipe", "device", "folder"] {
+      try FileManager.default.removeItem(at: file)
+      switch change {
+      case "20 GB":
+        try bytes.write(to: file)
+        try #require(truncate(file.path, 20 << 30) == 0)
+      case "pipe": try #require(mkfifo(file.path, 0o600) == 0)
+      case "device": try #require(symlink("/dev/zero", file.path) == 0)
+      default: try #require(mkdir(file.path, 0o700) == 0)
+      }
+      #expect(
+        try await tool.failure("soup", "list", "--global")["code"] == "unreadableSettings",
+        "\(change)")
+    }
+  }
+
+  @Test func `plaintext is not believed where the key of a secret store is left`() async throws {
+    let tool = try await make()
+    let planted = try await make("--plaintext")
+    let (files, stores) = (FileManager.default, tool.state.appending(path: "stores"))
+    try files.removeItem(at: stores)
+    try files.copyItem(at: planted.state.appending(path: "stores"), to: stores)
+    try Data(contentsOf: settings(planted)).write(to: settings(tool))
+    try files.removeItem(at: tool.state.appending(path: "keychain.db"))
+    for arguments in [
+      ["store", "encrypt"], ["store", "query", "SELECT {tools:Name} FROM {tools}", "--global"],
+      ["store", "query", "SELECT {tools:Name} FROM {tools}", "--global", "--plaintext"],
+    ] {
+      let result = try await tool.run(arguments + ["--state", tool.state.path, "--json"])
+      #expect(try result.failure()["code"] == "missingSecrets")
+    }
+  }
+
   @Test func `a planted plaintext store is never shown, whatever else was changed`() async throws {
     let tool = try await make()
     let planted = try await make("--plaintext")

@@ -11,6 +11,8 @@ struct WorkspaceSettings {
 
   private static let secret = SecretName(service: "fieldforce.encryption")
   private static let fileName = "settings.json"
+  /// No such file is longer.
+  private static let maxBytes = 4_096
 
   /// Finds out how the stores are kept, and decides it for a new folder.
   ///
@@ -23,6 +25,7 @@ struct WorkspaceSettings {
     let isEncrypted = (try? known.get()) ?? true
     guard let noted = try note(in: folder) else {
       if wantsPlaintext, !isEncrypted {
+        try checkSecrets(in: folder)
         try write(isPlaintext: true, in: folder)
         return WorkspaceSettings(isPlaintext: true)
       }
@@ -45,6 +48,7 @@ struct WorkspaceSettings {
           + "the file was changed or is another folder's. Delete it. The next command writes it again."
       )
     case (.plaintext, false):
+      try checkSecrets(in: folder)
       guard wantsPlaintext || !holdsSecrets(folder) else {
         throw CommandFailure(
           "plaintextState",
@@ -67,6 +71,20 @@ struct WorkspaceSettings {
       throw CommandFailure(
         "encryptedState", "The stores in \(folder.path) are encrypted already, or there are none.")
     }
+    try checkSecrets(in: folder)
+  }
+
+  /// Refuses plaintext where the key of a secret store is left, and not the secret store, which alone could say
+  /// whether the stores were encrypted.
+  private static func checkSecrets(in folder: URL) throws {
+    guard DurableFile(folder.appending(path: "master.key")).exists,
+      !DurableFile(folder.appending(path: FileSecretStore.fileName)).exists
+    else { return }
+    throw CommandFailure(
+      "missingSecrets",
+      "\(folder.appending(path: FileSecretStore.fileName).path) is missing, though its key is there, so the stores "
+        + "are not taken for plaintext. Restore it from a backup; if there never was one, delete master.key."
+    )
   }
 
   private enum Note { case encrypted, plaintext }
@@ -75,7 +93,8 @@ struct WorkspaceSettings {
   private static func note(in folder: URL) throws -> Note? {
     let file = folder.appending(path: fileName)
     guard DurableFile(file).exists else { return nil }
-    switch try? InputFile.json(file)["encryption"]?.string {
+    let bytes = (try? DurableFile(file).read(maxBytes: maxBytes)) ?? nil
+    switch bytes.flatMap({ try? JSONSlice(parsing: $0) })?["encryption"]?.string {
     case "plaintext": return .plaintext
     case "encrypted": return .encrypted
     default:
