@@ -45,6 +45,23 @@ import TestSupport
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).isEmpty)
   }
 
+  @Test func `what a program that was ended left is removed by the next login`() throws {
+    let folder = try TemporaryFolder()
+    let url = try #require(URL(string: Self.page.replacing("\"<", with: "")))
+    let left = try RedirectPage(to: url, in: folder.url)
+    let inUse = try RedirectPage(to: url, in: folder.url)
+    let own = folder.file("fieldforce-login-notes.html")
+    try Data().write(to: own)
+    let files = FileManager.default
+    for file in [left.file, own] {
+      try files.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -3_600)], ofItemAtPath: file.path)
+    }
+    let next = try RedirectPage(to: url, in: folder.url)
+    #expect(!files.fileExists(atPath: left.file.path))
+    for file in [inUse.file, own, next.file] { #expect(files.fileExists(atPath: file.path)) }
+  }
+
   @Test func `an address cannot break out of the page that leads to it`() throws {
     let url = try #require(URL(string: "https://a.example/?a=1&b='%22%3E%3Cscript%3E"))
     let html = RedirectPage.html(url)

@@ -18,7 +18,8 @@ struct RedirectPage {
   ///
   /// - Throws: `OAuthError` `browserLaunchFailed`.
   init(to url: URL, in folder: URL) throws(OAuthError) {
-    file = folder.appending(path: "fieldforce-login-\(UUID().uuidString).html")
+    Self.removeStale(in: folder)
+    file = folder.appending(path: "\(Self.prefix)\(UUID().uuidString)\(Self.suffix)")
     let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Self.failure(file) }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -29,6 +30,33 @@ struct RedirectPage {
       unlink(file.path)
       throw Self.failure(file)
     }
+  }
+
+  private static let prefix = "fieldforce-login-"
+  private static let suffix = ".html"
+  /// Programs remove their files sooner than that: 10 minutes.
+  private static let longestUse: Duration = .seconds(600)
+
+  /// Removes the files of programs that ended before they could.
+  private static func removeStale(in folder: URL) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    for name in names where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
+      guard UUID(uuidString: String(name.dropFirst(prefix.count).dropLast(suffix.count))) != nil
+      else { continue }
+      let path = folder.appending(path: name).path
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_uid == geteuid() else { continue }
+      let age = Date().timeIntervalSince1970 - Double(modificationSeconds(status))
+      if age > Double(longestUse.components.seconds) { unlink(path) }
+    }
+  }
+
+  private static func modificationSeconds(_ status: stat) -> Int {
+    #if canImport(Darwin)
+      status.st_mtimespec.tv_sec
+    #else
+      status.st_mtim.tv_sec
+    #endif
   }
 
   /// Removes the file.
