@@ -27,9 +27,9 @@ package final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Opens a file to read it from its start.
+  /// Opens a file to read it from its start. A pipe does not wait for its other end; it has nothing to read then.
   package static func reading(_ url: URL) throws(FileFailure) -> OpenFile {
-    try OpenFile(url.path, O_RDONLY)
+    try OpenFile(url.path, O_RDONLY | O_NONBLOCK)
   }
 
   /// Opens a file to write at its end, and makes it, with its folder, if it is missing.

@@ -193,6 +193,9 @@ import TestSupport
       ($0 as? TransportError)?.code == .unreadableBody
     }
     #expect(throws: TransportError.self) { try UploadBody(file: folder.url) }
+    // A pipe without a writer is refused at once.
+    try #require(mkfifo(folder.file("pipe").path, 0o600) == 0)
+    #expect(throws: TransportError.self) { try UploadBody(file: folder.file("pipe")) }
   }
 
   @Test(.covers("CO-132"))

@@ -59,6 +59,30 @@ import TestSupport
     #expect(try self.store().readValue(forKey: "y") == "x")
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a pipe in place of a file of the store is an error and holds up no call`() throws {
+    let first = try store()
+    try first.saveValue("x", forKey: "a")
+    let files = FileManager.default
+    for name in try names {
+      let file = place.appending(path: name)
+      let saved = folder.file("saved")
+      guard files.fileExists(atPath: file.path) else { continue }
+      try files.moveItem(at: file, to: saved)
+      try #require(mkfifo(file.path, 0o600) == 0)
+      if name != "lock" {
+        #expect(throws: (any Error).self, "\(name)") {
+          guard try store().readValue(forKey: "a") == "x", try store().allKeys() == ["a"] else {
+            throw CocoaError(.fileReadUnknown)
+          }
+        }
+      }
+      unlink(file.path)
+      try files.moveItem(at: saved, to: file)
+    }
+    #expect(try store().readValue(forKey: "a") == "x")
+  }
+
   @Test(.covers("CO-150", "SS-241.2"))
   func `an empty key is refused and nothing is stored`() throws {
     let store = try store()
