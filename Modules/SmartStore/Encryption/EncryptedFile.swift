@@ -152,7 +152,7 @@ final class EncryptedConnection {
     let offset: Int64
     let number: UInt32
     /// The transaction that the frame ends; nil if it ends none.
-    let commit: LogAnchor.Commit?
+    let commit: WALAnchor.Commit?
   }
 
   init(store: EncryptedStore) {

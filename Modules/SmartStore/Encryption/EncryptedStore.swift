@@ -5,7 +5,7 @@ final class EncryptedStore: Sendable {
   let keys: StoreKeys
   let cipher: any StoreCipher
   /// What binds the write-ahead log (WAL) to the database; nil for a copy, which has none.
-  let binding: LogBinding?
+  let binding: WALBinding?
   private let writable = Atomic(false)
   private let damaged = Atomic(false)
   private let opened = Mutex(Opened())
@@ -15,7 +15,7 @@ final class EncryptedStore: Sendable {
     var header: DatabaseHeader?
   }
 
-  init(keys: StoreKeys, cipher: any StoreCipher, binding: LogBinding? = nil) {
+  init(keys: StoreKeys, cipher: any StoreCipher, binding: WALBinding? = nil) {
     self.keys = keys
     self.cipher = cipher
     self.binding = binding

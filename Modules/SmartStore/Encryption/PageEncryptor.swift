@@ -9,7 +9,7 @@ import Foundation
 final class PageEncryptor {
   private let keys: StoreKeys
   private let cipher: any StoreCipher
-  private let binding: LogBinding?
+  private let binding: WALBinding?
   private let generation: UInt64
   private var nonces = NoncePool()
   /// The generation that the first page named when it was opened last; 0 before.
@@ -28,7 +28,7 @@ final class PageEncryptor {
   ///     names then.
   ///   - generation: That generation, for a copy.
   init(
-    keys: StoreKeys, cipher: any StoreCipher, binding: LogBinding? = nil, generation: UInt64 = 0
+    keys: StoreKeys, cipher: any StoreCipher, binding: WALBinding? = nil, generation: UInt64 = 0
   ) {
     self.binding = binding
     self.generation = generation

@@ -90,7 +90,7 @@ struct StoreConversion {
     let keys = try StoreKeyHierarchy.create(paths, provider: provider, isPending: true)
     try take(.keyWritten)
     let store = EncryptedStore(keys: keys, cipher: options.cipher)
-    var anchor = LogAnchor(generation: 1)
+    var anchor = WALAnchor(generation: 1)
     let encryptor = PageEncryptor(keys: keys, cipher: options.cipher, generation: anchor.generation)
     try copy(paths.exported, to: paths.encrypted) { page, number in
       if number == 1 {
@@ -237,9 +237,9 @@ struct StoreConversion {
   // MARK: The anchor of the write-ahead log (WAL)
 
   /// The anchor of the store; nil if it is from before there were anchors.
-  private func readAnchor(_ keys: StoreKeys) throws(SmartStoreError) -> LogAnchor? {
+  private func readAnchor(_ keys: StoreKeys) throws(SmartStoreError) -> WALAnchor? {
     do {
-      return try LogCheck(paths, keys: keys, cipher: options.cipher).anchor
+      return try WALCheck(paths, keys: keys, cipher: options.cipher).anchor
     } catch {
       throw SmartStoreError(storage: error, at: paths.anchor)
     }
@@ -255,7 +255,7 @@ struct StoreConversion {
   }
 
   /// Replaces the anchor by one that the newest data key encrypts.
-  private func replaceAnchor(_ anchor: LogAnchor, _ keys: StoreKeys) throws(SmartStoreError) {
+  private func replaceAnchor(_ anchor: WALAnchor, _ keys: StoreKeys) throws(SmartStoreError) {
     do {
       try StoreAnchors.replace(with: anchor, paths, keys: keys, cipher: options.cipher)
     } catch {

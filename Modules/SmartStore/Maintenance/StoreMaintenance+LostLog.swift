@@ -25,7 +25,7 @@ extension StoreMaintenance {
       let isKnown = try opening.decryptsFirstPage(keys)
       let generation = isKnown ? try StaleStoreFiles(paths).generation() : nil
       do {
-        let check = try LogCheck(paths, keys: keys, cipher: options.cipher)
+        let check = try WALCheck(paths, keys: keys, cipher: options.cipher)
         // A checkpoint that ended with the power may have torn the first page: then the WAL has it.
         if isKnown || check.log.pages.contains(1),
           let fault = check.fault(databaseGeneration: generation)
@@ -43,7 +43,7 @@ extension StoreMaintenance {
 
   /// Takes the WAL as it is for the one that belongs to the database, or leaves it out.
   private func replaceAnchor(
-    _ check: LogCheck, _ fault: LogCheck.Fault, _ keys: StoreKeys, databaseGeneration: UInt64
+    _ check: WALCheck, _ fault: WALCheck.Fault, _ keys: StoreKeys, databaseGeneration: UInt64
   ) throws(FileFailure) {
     let log = DurableFile(path: paths.log)
     if let bytes = try log.read(), !bytes.isEmpty {
@@ -51,7 +51,7 @@ extension StoreMaintenance {
     }
     let known = max(
       check.anchor?.generation ?? 0, max(databaseGeneration, check.log.generation))
-    var anchor = LogAnchor(generation: known + 1, databaseGeneration: databaseGeneration)
+    var anchor = WALAnchor(generation: known + 1, databaseGeneration: databaseGeneration)
     anchor.encryptions =
       (check.anchor?.encryptions ?? 0) + UInt64(check.log.end?.frames ?? 0)
     if fault != .foreign, let end = check.log.end {
@@ -70,7 +70,7 @@ extension StoreMaintenance {
 enum StoreAnchors {
   /// Replaces the anchor of a store, and waits for the disk.
   static func replace(
-    with anchor: LogAnchor, _ paths: StorePaths, keys: StoreKeys, cipher: any StoreCipher
+    with anchor: WALAnchor, _ paths: StorePaths, keys: StoreKeys, cipher: any StoreCipher
   ) throws(FileFailure) {
     var nonces = NoncePool()
     let bytes = AnchorFormat.bytes(of: anchor, keys: keys, cipher: cipher, nonces: &nonces)

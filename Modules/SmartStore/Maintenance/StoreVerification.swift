@@ -60,7 +60,7 @@ extension StoreMaintenance {
             detail: "the log was damaged outside the store, and \(damage.transactions) or more "
               + "transactions in it cannot be reached"))
       }
-      let check = try LogCheck(paths, keys: keys, cipher: options.cipher)
+      let check = try WALCheck(paths, keys: keys, cipher: options.cipher)
       if let fault = check.fault(databaseGeneration: generation) {
         report.add(.init(kind: .log, detail: fault.finding))
       }
@@ -205,7 +205,7 @@ extension StoreDatabase {
   private func checkLog(
     of sealed: EncryptedStore, _ paths: StorePaths, into report: inout StoreReport
   ) throws(FileFailure) {
-    let check = try LogCheck(paths, keys: sealed.keys, cipher: sealed.cipher)
+    let check = try WALCheck(paths, keys: sealed.keys, cipher: sealed.cipher)
     // Of the database's generation the anchor knows: this process wrote both.
     if let fault = check.fault(databaseGeneration: sealed.binding?.generation) {
       report.add(.init(kind: .log, detail: fault.finding))

@@ -215,7 +215,7 @@ struct StoreOpening {
       do {
         // Before the database, which names it.
         try StoreAnchors.replace(
-          with: LogAnchor(generation: 1), paths, keys: keys, cipher: options.cipher)
+          with: WALAnchor(generation: 1), paths, keys: keys, cipher: options.cipher)
       } catch {
         throw SmartStoreError(storage: error, at: paths.anchor)
       }
@@ -237,10 +237,10 @@ struct StoreOpening {
   /// - Throws: `corruptLog` if that is not the WAL which belongs to the database.
   private func boundStore(_ keys: StoreKeys) throws(SmartStoreError) -> EncryptedStore {
     guard let vfs = options.vfs else { return EncryptedStore(keys: keys, cipher: options.cipher) }
-    let check = try logCheck(keys, databaseGeneration: nil)
+    let check = try walCheck(keys, databaseGeneration: nil)
     return EncryptedStore(
       keys: keys, cipher: options.cipher,
-      binding: LogBinding(
+      binding: WALBinding(
         paths.anchor, in: vfs.base, keys: keys, cipher: options.cipher, anchor: check.anchor,
         log: check.log))
   }
@@ -254,7 +254,7 @@ struct StoreOpening {
       let damage = DatabaseError(resultCode: ResultCode(rawValue: StoreIOError.damagedPage))
       throw SmartStoreError(storage: damage, at: paths.database)
     }
-    _ = try logCheck(store.keys, databaseGeneration: store.generation)
+    _ = try walCheck(store.keys, databaseGeneration: store.generation)
   }
 
   /// Whether the keys are the database's. With those of another store, nothing that its first page names counts.
@@ -273,12 +273,12 @@ struct StoreOpening {
     }
   }
 
-  private func logCheck(
+  private func walCheck(
     _ keys: StoreKeys, databaseGeneration: UInt64?
-  ) throws(SmartStoreError) -> LogCheck {
-    let check: LogCheck
+  ) throws(SmartStoreError) -> WALCheck {
+    let check: WALCheck
     do {
-      check = try LogCheck(paths, keys: keys, cipher: options.cipher)
+      check = try WALCheck(paths, keys: keys, cipher: options.cipher)
     } catch {
       throw SmartStoreError(storage: error, at: paths.log)
     }

@@ -3,7 +3,7 @@ import GRDBSQLite
 /// The file of a store's anchor, open to be written in place.
 ///
 /// It is written through the same file system of SQLite's as the write-ahead log, so that both reach the
-/// disk in the same way. Used under the lock of ``LogBinding`` alone.
+/// disk in the same way. Used under the lock of ``WALBinding`` alone.
 struct AnchorFile: ~Copyable {
   private let file: UnsafeMutablePointer<sqlite3_file>
   private let memory: UnsafeMutableRawPointer

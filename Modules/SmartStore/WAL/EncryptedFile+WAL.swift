@@ -124,7 +124,7 @@ extension EncryptedFile.State {
     let frame = EncryptedConnection.Frame(
       offset: offset, number: WALFormat.pageNumber(buffer),
       commit: WALFormat.isCommit(buffer)
-        ? LogAnchor.Commit(salts: salts, frames: number, sums: WALFormat.sums(buffer)) : nil)
+        ? WALAnchor.Commit(salts: salts, frames: number, sums: WALFormat.sums(buffer)) : nil)
     connection.lastFrame = frame
     guard connection.readsFrames else {
       // A frame before the one whose page was replaced: that transaction was taken back.
@@ -160,7 +160,7 @@ extension EncryptedFile.State {
     guard let read = methods.xRead, let write = methods.xWrite else { return SQLITE_IOERR }
     let encryptor = connection.encryptor
     let number: UInt32
-    var commit: LogAnchor.Commit?
+    var commit: WALAnchor.Commit?
     if let last = connection.lastFrame, last.offset == frame {
       number = last.number
       commit = last.commit
@@ -180,7 +180,7 @@ extension EncryptedFile.State {
   }
 
   /// The last frame of a transaction was written, unless checksums are to be corrected first.
-  func didWrite(_ commit: LogAnchor.Commit) {
+  func didWrite(_ commit: WALAnchor.Commit) {
     if connection.replacedFrame == nil { connection.store.binding?.didWrite(commit) }
   }
 

@@ -66,9 +66,9 @@ struct CommittedWAL {
   /// SQLite's identifier of the log; nil if there is no log, or its header is torn.
   private(set) var salts: UInt64?
   /// The last of the transactions.
-  private(set) var end: LogAnchor.Commit?
+  private(set) var end: WALAnchor.Commit?
   /// The transaction that ends with the frame that is requested for.
-  private(set) var named: LogAnchor.Commit?
+  private(set) var named: WALAnchor.Commit?
   /// The highest generation that a first page among the pages names.
   private(set) var generation: UInt64 = 0
   /// Whether nothing follows the last of the transactions.
@@ -103,7 +103,7 @@ struct CommittedWAL {
       generation = max(generation, frame.generation)
       guard frame.isCommit else { continue }
       isWhole = true
-      let commit = LogAnchor.Commit(salts: header.salts, frames: frame.number, sums: frame.sums)
+      let commit = WALAnchor.Commit(salts: header.salts, frames: frame.number, sums: frame.sums)
       end = commit
       if frame.number == name { named = commit }
       pages.formUnion(pending)

@@ -7,7 +7,7 @@ import Testing
 @testable import SmartStore
 
 /// Is a log that was damaged told from one that a crash has torn, where transactions did not wait for the
-/// disk? Where they did, `LogBindingTests` looks at it.
+/// disk? Where they did, `WALBindingTests` looks at it.
 struct WALDamageTests {
   private let folder: StoreFolder
 

@@ -12,16 +12,16 @@ import Synchronization
 ///
 /// `@unchecked Sendable` because the pointer to SQLite's file system, which may be called from any thread,
 /// never changes, and all that does is in a `Mutex`.
-final class LogBinding: @unchecked Sendable {
+final class WALBinding: @unchecked Sendable {
   private struct State: ~Copyable {
     /// Nil for a store from before there were anchors, until it is written to.
-    var anchor: LogAnchor?
+    var anchor: WALAnchor?
     /// The transaction before the anchor's, of the same WAL.
-    var previous: LogAnchor.Commit?
+    var previous: WALAnchor.Commit?
     /// The last transaction that was written, whether or not it is on disk.
-    var written: LogAnchor.Commit?
+    var written: WALAnchor.Commit?
     /// What the WAL held when the store was opened.
-    var recovered: LogAnchor.Commit?
+    var recovered: WALAnchor.Commit?
     var file: AnchorFile?
     var nonces = NoncePool()
   }
@@ -47,7 +47,7 @@ final class LogBinding: @unchecked Sendable {
   ///   - log: The WAL as it was found.
   init(
     _ path: String, in vfs: UnsafeMutablePointer<sqlite3_vfs>, keys: StoreKeys,
-    cipher: any StoreCipher, anchor: LogAnchor?, log: CommittedWAL
+    cipher: any StoreCipher, anchor: WALAnchor?, log: CommittedWAL
   ) {
     self.vfs = vfs
     self.path = path
@@ -71,7 +71,7 @@ final class LogBinding: @unchecked Sendable {
   func willEncrypt() { encrypted.add(1, ordering: .relaxed) }
 
   /// What the WAL must hold.
-  var anchor: LogAnchor? { state.withLock { $0.anchor } }
+  var anchor: WALAnchor? { state.withLock { $0.anchor } }
 
   /// Whether the next transaction is to write the first page, so that the next checkpoint brings its
   /// generation to the database. True once after the opening and after each checkpoint.
@@ -163,7 +163,7 @@ final class LogBinding: @unchecked Sendable {
   }
 
   /// The last frame of a transaction was written.
-  func didWrite(_ commit: LogAnchor.Commit) {
+  func didWrite(_ commit: WALAnchor.Commit) {
     state.withLock { state in
       state.written = commit
       updateKnown(state)
@@ -171,12 +171,12 @@ final class LogBinding: @unchecked Sendable {
   }
 
   /// The last transaction that was written; it may not be on disk yet.
-  var written: LogAnchor.Commit? { state.withLock { $0.written } }
+  var written: WALAnchor.Commit? { state.withLock { $0.written } }
 
   /// The WAL is on disk, with everything that was written before the sync began.
   ///
   /// - Parameter commit: The last transaction written then.
-  func didSync(_ commit: LogAnchor.Commit?) {
+  func didSync(_ commit: WALAnchor.Commit?) {
     guard let commit else { return }
     state.withLock { state in
       guard state.written == commit, var anchor = state.anchor, anchor.last != commit else {
@@ -243,7 +243,7 @@ final class LogBinding: @unchecked Sendable {
   /// the first page says that there is one. The WAL is on disk.
   private func makeAnchor(_ state: inout State) throws(SQLiteFailure) {
     guard state.anchor == nil else { return }
-    var anchor = LogAnchor(generation: 1)
+    var anchor = WALAnchor(generation: 1)
     if let recovered = state.recovered {
       anchor.last = recovered
       anchor.isRequired = true
@@ -261,7 +261,7 @@ final class LogBinding: @unchecked Sendable {
   }
 
   private func write(
-    _ anchor: LogAnchor, _ state: inout State, syncs: Bool
+    _ anchor: WALAnchor, _ state: inout State, syncs: Bool
   ) throws(SQLiteFailure) {
     var anchor = anchor
     anchor.sequence = (state.anchor?.sequence ?? 0) + 1

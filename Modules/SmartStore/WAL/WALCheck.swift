@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 
 /// Whether the write-ahead log (WAL) of a store is the one that its anchor names. Nothing is written.
-struct LogCheck {
+struct WALCheck {
   /// What does not fit.
   enum Fault: Equatable {
     /// There is no WAL, or an empty one.
@@ -21,7 +21,7 @@ struct LogCheck {
   }
 
   /// Nil if there is none of this store.
-  let anchor: LogAnchor?
+  let anchor: WALAnchor?
   let log: CommittedWAL
   private let hasAnchorFile: Bool
 
@@ -38,7 +38,7 @@ struct LogCheck {
       let anchor = bytes.flatMap { AnchorFormat.anchor(in: $0, keys: keys, cipher: cipher) }
       let log = try CommittedWAL(
         paths.log, keys: keys, cipher: cipher, naming: anchor?.last?.frames)
-      let found = LogCheck(anchor: anchor, log: log, hasAnchorFile: bytes != nil)
+      let found = WALCheck(anchor: anchor, log: log, hasAnchorFile: bytes != nil)
       let again = try file.read(limit: AnchorFormat.size)
       rounds += 1
       // The anchor changes before a WAL begins or ends, and after it grew.
@@ -50,7 +50,7 @@ struct LogCheck {
     }
   }
 
-  private init(anchor: LogAnchor?, log: CommittedWAL, hasAnchorFile: Bool) {
+  private init(anchor: WALAnchor?, log: CommittedWAL, hasAnchorFile: Bool) {
     self.anchor = anchor
     self.log = log
     self.hasAnchorFile = hasAnchorFile
@@ -77,7 +77,7 @@ struct LogCheck {
   }
 }
 
-extension LogCheck.Fault {
+extension WALCheck.Fault {
   /// What was found, as a clause.
   var finding: String {
     switch self {

@@ -7,7 +7,7 @@ import Foundation
 /// could remove the WAL, cut it or put an older one in its place. The anchor is kept in a file of its own and
 /// says which WAL belongs to the database and through which transaction it was on disk.
 /// `Docs/Decisions/0029` explains it.
-struct LogAnchor: Equatable {
+struct WALAnchor: Equatable {
   /// The end of a transaction in a WAL.
   struct Commit: Equatable {
     /// SQLite's identifier of the WAL, in its header and in each frame.
@@ -58,7 +58,7 @@ enum AnchorFormat {
 
   /// The bytes of the file; nil if the cipher fails.
   static func bytes(
-    of anchor: LogAnchor, keys: StoreKeys, cipher: any StoreCipher, nonces: inout NoncePool
+    of anchor: WALAnchor, keys: StoreKeys, cipher: any StoreCipher, nonces: inout NoncePool
   ) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: size)
     let isSealed = bytes.withUnsafeMutableBytes { slot in
@@ -72,15 +72,15 @@ enum AnchorFormat {
   /// The newest anchor in the bytes of a file; nil if it holds none of this store.
   static func anchor(
     in bytes: [UInt8], keys: StoreKeys, cipher: any StoreCipher
-  ) -> LogAnchor? {
-    [0, slotSize].compactMap { start -> LogAnchor? in
+  ) -> WALAnchor? {
+    [0, slotSize].compactMap { start -> WALAnchor? in
       guard bytes.count >= start + sealedSize else { return nil }
       return open(Array(bytes[start..<start + sealedSize]), keys: keys, cipher: cipher)
     }.max { $0.sequence < $1.sequence }
   }
 
   private static func seal(
-    _ anchor: LogAnchor, keys: StoreKeys, cipher: any StoreCipher, nonces: inout NoncePool,
+    _ anchor: WALAnchor, keys: StoreKeys, cipher: any StoreCipher, nonces: inout NoncePool,
     to slot: UnsafeMutableRawBufferPointer
   ) -> Bool {
     guard let start = slot.baseAddress else { return false }
@@ -109,7 +109,7 @@ enum AnchorFormat {
 
   private static func open(
     _ slot: [UInt8], keys: StoreKeys, cipher: any StoreCipher
-  ) -> LogAnchor? {
+  ) -> WALAnchor? {
     let number = slot.withUnsafeBytes {
       UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
     }
@@ -136,7 +136,7 @@ enum AnchorFormat {
     return bytes + storeID.bytes
   }
 
-  private static func content(of anchor: LogAnchor) -> [UInt64] {
+  private static func content(of anchor: WALAnchor) -> [UInt64] {
     var flags: UInt64 = 0
     if anchor.last != nil { flags |= Flag.hasLast }
     if anchor.isRequired { flags |= Flag.isRequired }
@@ -149,20 +149,20 @@ enum AnchorFormat {
     ].map(\.bigEndian)
   }
 
-  private static func anchor(of content: [UInt8]) -> LogAnchor? {
+  private static func anchor(of content: [UInt8]) -> WALAnchor? {
     let numbers = content.withUnsafeBytes { bytes in
       stride(from: 0, to: contentSize, by: 8).map {
         UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
       }
     }
     guard let frames = Int(exactly: numbers[4]) else { return nil }
-    var anchor = LogAnchor(
+    var anchor = WALAnchor(
       generation: numbers[0], databaseGeneration: numbers[8], sequence: numbers[1])
     if numbers[2] & Flag.hasLast != 0 {
       let sums = WALFormat.Sums(
         first: UInt32(truncatingIfNeeded: numbers[5] >> 32),
         second: UInt32(truncatingIfNeeded: numbers[5]))
-      anchor.last = LogAnchor.Commit(salts: numbers[3], frames: frames, sums: sums)
+      anchor.last = WALAnchor.Commit(salts: numbers[3], frames: frames, sums: sums)
     }
     anchor.isRequired = numbers[2] & Flag.isRequired != 0
     if numbers[2] & Flag.hasNext != 0 { anchor.next = numbers[6] }

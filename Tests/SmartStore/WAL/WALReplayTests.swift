@@ -7,7 +7,7 @@ import Testing
 @testable import SmartStore
 
 /// Are older files of a store noticed that fit each other, but not the rest?
-struct LogReplayTests {
+struct WALReplayTests {
   private let folder: StoreFolder
 
   init() throws { folder = try StoreFolder() }

@@ -8,7 +8,7 @@ import Testing
 @testable import SmartStore
 
 /// Is a write-ahead log (WAL) that was removed, cut or exchanged noticed, and never one that a crash left?
-struct LogBindingTests {
+struct WALBindingTests {
   private let folder: StoreFolder
 
   init() throws { folder = try StoreFolder() }
