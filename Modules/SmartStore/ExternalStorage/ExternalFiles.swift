@@ -59,13 +59,16 @@ final class ExternalFiles: Sendable {
     drop(versions.withLock { $0.endReading(since: floor) })
   }
 
+  /// No file of an entry is longer: 1 GiB.
+  private static let maxBytes = 1 << 30
+
   /// An element's text as a snapshot sees it.
   ///
   /// - Parameter sequence: The last commit in the snapshot that changed files.
   func read(table: String, entryId: Int64, at sequence: Int64) throws -> [UInt8] {
     var place = path(table: table, entryId: entryId, at: sequence)
     while true {
-      let bytes = try DurableFile(path: place).read()
+      let bytes = try DurableFile(path: place).read(maxBytes: Self.maxBytes)
       // A commit may have set the file aside since.
       let now = path(table: table, entryId: entryId, at: sequence)
       if now == place {
@@ -79,7 +82,7 @@ final class ExternalFiles: Sendable {
   /// An element's text as this transaction wrote it.
   func readStaged(_ name: String, table: String, entryId: Int64) throws -> [UInt8] {
     let place = "\(stagingFolder)/\(name)"
-    guard let bytes = try DurableFile(path: place).read() else {
+    guard let bytes = try DurableFile(path: place).read(maxBytes: Self.maxBytes) else {
       throw FileTree.missing(place)
     }
     return try content(of: bytes, table: table, entryId: entryId)

@@ -39,6 +39,22 @@ import Testing
     #expect(throws: SmartStoreError.self) { try SoupSpec(json: ["features": []]) }
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `an entry's file of 20 GB without content is refused and not read`() async throws {
+    try await withExternalSoup { store async throws in
+      try await store.upsert(entries: [["a": "x"]], forSoupNamed: "s")
+      let name = try #require(files(store).first)
+      let file = store.directory.appending(path: "store_external_soup_blobs/TABLE_1/\(name)")
+      let bytes = try Data(contentsOf: file)
+      try #require(truncate(file.path, 20 << 30) == 0)
+      await #expect(throws: SmartStoreError.self) { _ = try await store.elements(of: "s") }
+      let report = try? await store.verify()
+      #expect(report?.isClean != true)
+      try bytes.write(to: file)
+      #expect(try await store.elements(of: "s").count == 1)
+    }
+  }
+
   @Test(.covers("SS-190", "SS-48"))
   func `registering makes a table without texts and a folder`() async throws {
     try await withExternalSoup { store async throws in
