@@ -46,33 +46,6 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `Ctrl-C at a login in the browser leaves no file with its address`() async throws {
-    try await withMockOrg { _, server in
-      let tool = try Tool()
-      let folder = try TemporaryFolder()
-      let seen = folder.file("seen")
-      let browser = folder.file("xdg-open")
-      // Stands for the browser; the program that starts it is its parent.
-      try Data(
-        "#!/bin/sh\ncp \"$1\" '\(seen.path).page'\nprintf %s \"$1\" > '\(seen.path)'\nkill -INT $PPID\n"
-          .utf8
-      )
-      .write(to: browser)
-      chmod(browser.path, 0o700)
-      let result = try await tool.watch(
-        [
-          "login", "--url", server.info.url, "--client-id", server.info.clientId, "--browser",
-          "--redirect-uri", "http://localhost:0/callback",
-        ], path: "\(folder.url.path):/usr/bin:/bin"
-      ) { _ in }
-      let page = try String(contentsOf: seen, encoding: .utf8)
-      #expect(result.status == 130, "\(result.errors)")
-      #expect(FileManager.default.fileExists(atPath: seen.path + ".page"))
-      #expect(!FileManager.default.fileExists(atPath: page))
-    }
-  }
-
   @Test(.covers("CO-83.1", "CO-85", "CO-86.1", "HT-75.2"))
   func `accounts, switch and logout of one and of all`()
     async throws

@@ -147,27 +147,8 @@ struct LoginCommand: AsyncParsableCommand {
       return try await accounts.logIn(
         to: server, app: app, presenter: presenter, options: options)
     case .browser, nil:
-      return try await stoppable(accounts) {
-        try await accounts.logIn(
-          to: server, app: app, presenter: LoopbackLoginPresenter.console, options: options)
-      }
-    }
-  }
-
-  /// Does a login that Ctrl-C cancels: the file that leads the browser to the login page goes with it.
-  private func stoppable(
-    _ accounts: UserAccountManager, _ work: () async throws -> UserAccount
-  ) async throws -> UserAccount {
-    let signals = TerminationSignals()
-    let stopping = Task {
-      await signals.first()
-      if !Task.isCancelled { await accounts.cancelLogin() }
-    }
-    defer { stopping.cancel() }
-    do {
-      return try await work()
-    } catch is CancellationError {
-      throw CommandFailure("cancelled", "The login was cancelled.", status: .interrupted)
+      return try await accounts.logIn(
+        to: server, app: app, presenter: LoopbackLoginPresenter.console, options: options)
     }
   }
 
