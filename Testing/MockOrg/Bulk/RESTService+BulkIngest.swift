@@ -23,6 +23,9 @@ extension RESTService {
     case ("query", 3) where path[2] == "results":
       try request.allow("GET,HEAD")
       return try queryResults(request, job(path[1], .query))
+    case ("query", 3) where path[2] == "resultPages":
+      try request.allow("GET,HEAD")
+      return try queryResultPages(request, job(path[1], .query))
     default: throw ServerError.notFound()
     }
   }

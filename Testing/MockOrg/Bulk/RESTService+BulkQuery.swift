@@ -136,4 +136,39 @@ extension RESTService {
         ("Sforce-NumberOfRecords", String(end - start)),
       ], body: body, contentType: "text/csv; charset=UTF-8")
   }
+
+  /// The addresses of five files at a time, which can be downloaded side by side.
+  func queryResultPages(_ request: OrgRequest, _ job: BulkJob) throws -> OrgResponse {
+    guard transaction.apiVersion >= 58 else { throw ServerError.notFound() }
+    let start = request[query: "locator"].flatMap { Int($0, radix: 36) } ?? 0
+    let address = "\(transaction.versionPath)/jobs/query/\(job.id)"
+    let files = Array(stride(from: start, to: job.rows.count, by: Self.recordsPerFile).prefix(5))
+    let next = start + files.count * Self.recordsPerFile
+    let isLast = next >= job.rows.count
+    return .json { writer in
+      writer.beginObject()
+      writer.key("resultPages")
+      writer.beginArray()
+      for file in files {
+        writer.beginObject()
+        writer.key("resultUrl")
+        writer.string(
+          "\(address)/results?locator=\(String(file, radix: 36))&maxRecords=\(Self.recordsPerFile)")
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.key("nextRecordsUrl")
+      if isLast {
+        writer.null()
+      } else {
+        writer.string("\(address)/resultPages?locator=\(String(next, radix: 36))")
+      }
+      writer.key("done")
+      writer.bool(isLast)
+      writer.endObject()
+    }
+  }
+
+  /// How many records a listed file has.
+  private static let recordsPerFile = 10_000
 }

@@ -129,6 +129,10 @@ import Testing
       "GET", "/jobs/query/\(job.id)/results?maxRecords=2&locator=\(locator)")
     #expect(second.text.hasSuffix("\"Cid\",\"A\",\"\"\n"))
     #expect(second.header("Sforce-Locator") == "null")
+    let pages = await org.send("GET", "/jobs/query/\(job.id)/resultPages")
+    #expect(pages.json?["done"]?.bool == true && pages.json?["nextRecordsUrl"]?.isNull == true)
+    let address = try #require(pages.json?["resultPages"]?[0]?["resultUrl"]?.string)
+    #expect(address.hasPrefix("/services/data/v66.0/jobs/query/\(job.id)/results?"))
     let nested = await org.send(
       "POST", "/jobs/query",
       #"{"operation":"query","query":"SELECT Id, (SELECT Id FROM Contacts) FROM Account"}"#)
