@@ -133,3 +133,14 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
     try await IdQuery.allIds(of: .query(remoteIdsQuery), field: idFieldName, in: context)
   }
 }
+
+extension SoqlSyncDownTarget: PagePredicting {
+  /// The platform's locators end in the number of the records before their page, as in `01g…-2000`.
+  public func cursor(after cursor: String, pageSize: Int, totalSize: Int) -> String? {
+    guard let dash = cursor.lastIndex(of: "-"),
+      let start = Int(cursor[cursor.index(after: dash)...]),
+      start >= 0, pageSize > 0, totalSize - start > pageSize
+    else { return nil }
+    return "\(cursor[...dash])\(start + pageSize)"
+  }
+}

@@ -27,6 +27,8 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
   let targetState: JSONObject?
   let checkpoint: JSONObject?
   let next: Cursor?
+  /// How many bytes the entries have.
+  var byteCount: Int { parts.reduce(0) { $1.entries.reduce($0) { $0 + $1.utf8.count } } }
 
   /// Looks through a page.
   ///

@@ -3,7 +3,8 @@ import SmartStore
 
 /// One run of a sync down.
 ///
-/// The next page is fetched while the current one is saved; two pages are in memory at most. The run
+/// The next page is fetched while the current one is saved, and further ones if the target allows
+/// (``PagePredicting``). The run
 /// checks for a stop before it sends a request and before it saves a page, so that a page that came
 /// after it is dropped.
 struct SyncDownRun: Sendable {
@@ -56,20 +57,40 @@ struct SyncDownRun: Sendable {
       GhostCleaning(context: context, uses: uses), layout, sync, time: now())
     var pages = PageSaving(
       context: context, writer: writer, deletions: deletions, targetState: sync.targetState)
-    // Pages without records come while the server is still at work; how many records there are is known after them.
-    let filled = try await save(from: first, of: target, layout, &machine, &sync, &pages) {
-      page, machine in page.count == 0 && page.totalSize == nil && machine.totalSize < 0
+    var ahead = PagesAhead(target, layout, in: context)
+    do {
+      try await save(from: first, of: target, layout, &machine, &sync, &pages, &ahead)
+    } catch {
+      await ahead.cancel()
+      throw error
     }
-    try await BulkInsertSoup.with(
-      writer, expected: max(machine.totalSize, filled?.totalSize ?? -1), in: context.store
-    ) { fresh in
-      pages.fresh = fresh
-      _ = try await save(from: filled, of: target, layout, &machine, &sync, &pages) { _, _ in true }
-    }
+    await ahead.cancel()
     machine.end(latestOfChildren: pages.latestOfChildren)
     sync.maxTimeStamp = machine.maxTimeStamp
     sync.targetState = pages.targetState
     try await writer.skipped.remove(due.keys.subtracting(pages.skipped), in: context.store)
+    if let finishing = target as? any SyncDownFinishing {
+      context.checkpoint = sync.checkpoint
+      await finishing.finished(in: context)
+    }
+  }
+
+  /// Saves all pages.
+  private func save<Target: SyncDownTarget>(
+    from first: DownloadedPage<Target.Cursor>, of target: Target, _ layout: DownloadLayout,
+    _ machine: inout SyncDownMachine, _ sync: inout SyncState, _ pages: inout PageSaving,
+    _ ahead: inout PagesAhead<Target>
+  ) async throws {
+    // Pages without records come while the server is still at work; how many records there are is known after them.
+    let filled = try await save(from: first, &machine, &sync, &pages, &ahead) { page, machine in
+      page.count == 0 && page.totalSize == nil && machine.totalSize < 0
+    }
+    try await BulkInsertSoup.with(
+      pages.writer, expected: max(machine.totalSize, filled?.totalSize ?? -1), in: context.store
+    ) { fresh in
+      pages.fresh = fresh
+      _ = try await save(from: filled, &machine, &sync, &pages, &ahead) { _, _ in true }
+    }
   }
 
   /// What writes the pages of a run, and what is known from those that are written.
@@ -91,15 +112,14 @@ struct SyncDownRun: Sendable {
   ///
   /// - Returns: The first page that is not saved; nil if there is none.
   private func save<Target: SyncDownTarget>(
-    from first: DownloadedPage<Target.Cursor>?, of target: Target, _ layout: DownloadLayout,
-    _ machine: inout SyncDownMachine, _ sync: inout SyncState, _ pages: inout PageSaving,
+    from first: DownloadedPage<Target.Cursor>?, _ machine: inout SyncDownMachine,
+    _ sync: inout SyncState, _ pages: inout PageSaving, _ ahead: inout PagesAhead<Target>,
     while condition: (DownloadedPage<Target.Cursor>, SyncDownMachine) -> Bool
   ) async throws -> DownloadedPage<Target.Cursor>? {
     var page = first
     while let current = page, condition(current, machine) {
       let isCircle = pages.cursors.returns(toCursor: current.next)
-      let context = pages.context
-      async let next = isCircle ? nil : Self.page(after: current, of: target, layout, in: context)
+      if !isCircle { ahead.request(after: current) }
       // The first page's count is known already; a later page may correct it.
       let effect = machine.page(
         count: current.count, latest: current.latest,
@@ -110,7 +130,7 @@ struct SyncDownRun: Sendable {
       sync = try await save(current, effect, machine, sync, &pages)
       if effect.progress != nil { report(sync) }
       if isCircle { throw PageTrail<String>.circle }
-      page = try await next
+      page = try await ahead.next(after: current)
     }
     return page
   }
@@ -161,12 +181,10 @@ struct SyncDownRun: Sendable {
     }
   }
 
-  /// The page that follows, looked through; nil if there is none.
-  @concurrent private static func page<Target: SyncDownTarget>(
-    after page: DownloadedPage<Target.Cursor>, of target: Target, _ layout: DownloadLayout,
-    in context: SyncContext
+  /// The page that a cursor leads to, looked through; nil if there is none.
+  @concurrent static func page<Target: SyncDownTarget>(
+    at cursor: Target.Cursor, of target: Target, _ layout: DownloadLayout, in context: SyncContext
   ) async throws -> DownloadedPage<Target.Cursor>? {
-    guard let cursor = page.next else { return nil }
     try context.checkStop()
     return try await target.continueFetch(cursor, in: context).map {
       try DownloadedPage($0, layout)

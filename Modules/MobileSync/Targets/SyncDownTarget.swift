@@ -6,7 +6,8 @@ public import SalesforceSDKCommon
 /// ``remoteIds(for:in:)`` in addition to the requirements of ``SyncTarget``. The engine does everything else:
 /// it saves each page in one transaction with the watermark, keeps local edits, stops and resumes.
 ///
-/// The engine requests the next page while it saves the current one, and no further page.
+/// The engine requests the next page while it saves the current one, and further pages only of a
+/// ``PagePredicting`` target.
 public protocol SyncDownTarget: SyncTarget {
   /// What it takes to ask for the next page, such as its address. The target's memory within a run; from run to
   /// run there is ``SyncPage/targetState``.

@@ -1,0 +1,114 @@
+/// The pages behind the one that is being saved: a few are requested before they are needed.
+///
+/// Where a cursor can be told before its page has come (``PagePredicting``), pages are requested side by side;
+/// otherwise one after the other. Few pages are in memory, and fewer the larger they are.
+struct PagesAhead<Target: SyncDownTarget> {
+  typealias Page = DownloadedPage<Target.Cursor>
+
+  /// A page that was requested.
+  private struct Request {
+    /// The cursor that it was requested with; nil if that is the one of the page before, whatever it is.
+    let cursor: Target.Cursor?
+    let task: Task<Page?, any Error>
+  }
+
+  private let target: Target
+  private let layout: DownloadLayout
+  private let context: SyncContext
+  private var requests: [Request] = []
+
+  init(_ target: Target, _ layout: DownloadLayout, in context: SyncContext) {
+    self.target = target
+    self.layout = layout
+    self.context = context
+  }
+
+  /// Requests pages behind `page`, the one that is to be saved.
+  mutating func request(after page: Page) {
+    guard let next = page.next else { return }
+    if requests.isEmpty { add(next) }
+    guard target is any PagePredicting else { return }
+    while requests.count < PagesAheadLimits.pages(of: page.byteCount), let last = requests.last {
+      if let cursor = predicted(after: last.cursor, page) {
+        add(cursor)
+      } else {
+        chain(behind: last.task)
+      }
+    }
+  }
+
+  /// The page behind `page`; nil if there is none.
+  mutating func next(after page: Page) async throws -> Page? {
+    guard let next = page.next else { return nil }
+    if let first = requests.first, !Self.leads(first.cursor, to: next) {
+      // The server divided the records otherwise than was foreseen.
+      await cancel()
+    }
+    if requests.isEmpty { add(next) }
+    let request = requests.removeFirst()
+    let waiting = requests.map(\.task) + [request.task]
+    return try await withTaskCancellationHandler {
+      try await request.task.value
+    } onCancel: {
+      for task in waiting { task.cancel() }
+    }
+  }
+
+  /// Ends the requests that are under way.
+  mutating func cancel() async {
+    for request in requests { request.task.cancel() }
+    for request in requests { _ = await request.task.result }
+    requests = []
+  }
+
+  private mutating func add(_ cursor: Target.Cursor) {
+    let (target, layout, context) = (target, layout, context)
+    requests.append(
+      Request(
+        cursor: cursor,
+        task: Task { try await SyncDownRun.page(at: cursor, of: target, layout, in: context) }))
+  }
+
+  private mutating func chain(behind previous: Task<Page?, any Error>) {
+    let (target, layout, context) = (target, layout, context)
+    requests.append(
+      Request(
+        cursor: nil,
+        task: Task {
+          guard let cursor = try await previous.value?.next else { return nil }
+          return try await SyncDownRun.page(at: cursor, of: target, layout, in: context)
+        }))
+  }
+
+  /// The cursor behind `cursor`, if the target can tell it.
+  private func predicted(after cursor: Target.Cursor?, _ page: Page) -> Target.Cursor? {
+    guard let cursor, let total = page.totalSize, page.count > 0 else { return nil }
+    func predict<Predicting: PagePredicting>(_ target: Predicting) -> Target.Cursor? {
+      guard let cursor = cursor as? Predicting.Cursor else { return nil }
+      return target.cursor(after: cursor, pageSize: page.count, totalSize: total) as? Target.Cursor
+    }
+    return (target as? any PagePredicting).flatMap { predict($0) }
+  }
+
+  /// Whether a page was requested with the cursor that leads to it.
+  private static func leads(_ requested: Target.Cursor?, to cursor: Target.Cursor) -> Bool {
+    guard let requested else { return true }
+    guard let requested = requested as? AnyHashable, let cursor = cursor as? AnyHashable else {
+      return true
+    }
+    return requested == cursor
+  }
+}
+
+/// How many pages are requested ahead.
+enum PagesAheadLimits {
+  /// Requests of one sync that are under way at the same time.
+  static let most = 6
+  /// What the pages in memory may have in all, about.
+  static let bytes = 12 << 20
+
+  /// How many pages of a size may be under way.
+  static func pages(of byteCount: Int) -> Int {
+    max(1, min(most, bytes / max(byteCount, 1)))
+  }
+}
