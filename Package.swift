@@ -38,6 +38,8 @@ let package = Package(
     .library(name: "LayoutSyncDown", targets: ["LayoutSyncDown"]),
     .library(name: "ParentChildrenSync", targets: ["ParentChildrenSync"]),
     .library(name: "BriefcaseSyncDown", targets: ["BriefcaseSyncDown"]),
+    .library(name: "BulkSyncDown", targets: ["BulkSyncDown"]),
+    .library(name: "BulkSyncUp", targets: ["BulkSyncUp"]),
     .library(name: "StandardSyncTargets", targets: ["StandardSyncTargets"]),
     .library(name: "MobileSyncTestSupport", targets: ["MobileSyncTestSupport"]),
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
@@ -136,8 +138,8 @@ let package = Package(
     .target(
       name: "MobileSync",
       dependencies: [
-        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
-        .httpTypes,
+        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore", .crypto,
+        .cryptoExtras, .httpTypes,
       ],
       path: "Modules/MobileSync", swiftSettings: settings),
     .testTarget(
@@ -279,10 +281,39 @@ let package = Package(
       dependencies: ["BriefcaseSyncDown", "MobileSyncTestSupport", "TestSupport"],
       path: "Tests/BriefcaseSyncDown", swiftSettings: settings),
 
+    // The Bulk API 2.0: its jobs and files, and the targets over them.
+    .target(
+      name: "BulkJobs",
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore", .httpTypes],
+      path: "Plugins/BulkJobs", swiftSettings: settings),
+    .target(
+      name: "BulkSyncDown",
+      dependencies: [
+        "BulkJobs", "MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore", "SoqlSyncDown",
+        .httpTypes,
+      ],
+      path: "Plugins/BulkSyncDown", swiftSettings: settings),
+    .testTarget(
+      name: "BulkSyncDownTests",
+      dependencies: ["BulkJobs", "BulkSyncDown", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/BulkSyncDown", swiftSettings: settings),
+    .target(
+      name: "BulkSyncUp",
+      dependencies: [
+        "BulkJobs", "CollectionSyncUp", "MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore",
+        "SmartStore", .httpTypes,
+      ],
+      path: "Plugins/BulkSyncUp", swiftSettings: settings),
+    .testTarget(
+      name: "BulkSyncUpTests",
+      dependencies: ["BulkJobs", "BulkSyncUp", "MobileSyncTestSupport", "TestSupport"],
+      path: "Tests/BulkSyncUp", swiftSettings: settings),
+
     .target(
       name: "StandardSyncTargets",
       dependencies: [
-        "MobileSync", "SoqlSyncDown", "CollectionSyncUp", "BasicSyncUp", "BatchSyncUp",
+        "BulkSyncDown", "BulkSyncUp", "MobileSync", "SoqlSyncDown", "CollectionSyncUp",
+        "BasicSyncUp", "BatchSyncUp",
         "SoslSyncDown", "MruSyncDown", "RefreshSyncDown", "MetadataSyncDown", "LayoutSyncDown",
         "BriefcaseSyncDown", "ParentChildrenSync",
       ],
@@ -391,7 +422,8 @@ let package = Package(
         "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
         "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
         "MetadataSyncDown", "LayoutSyncDown", "BriefcaseSyncDown", "ParentChildrenSync",
-        "BasicSyncUp", "BatchSyncUp", "CollectionSyncUp", "LoopbackLogin", "EinsteinModels",
+        "BasicSyncUp", "BatchSyncUp", "BulkSyncDown", "BulkSyncUp", "CollectionSyncUp",
+        "LoopbackLogin", "EinsteinModels",
         "SalesforceHybridSDK", "HybridServer", "SalesforceMockOrg", "MobileSyncTestSupport",
         "TestSupport", .cryptoExtras,
       ],

@@ -1,6 +1,8 @@
 import BasicSyncUp
 import BatchSyncUp
 import BriefcaseSyncDown
+import BulkSyncDown
+import BulkSyncUp
 import CollectionSyncUp
 import LayoutSyncDown
 import MetadataSyncDown
@@ -29,5 +31,7 @@ public enum StandardSyncTargets: Sendable {
     try registry.register(BatchSyncUpTarget.self)
     try registry.register(BasicSyncUpTarget.self)
     try registry.register(ParentChildrenSyncUpTarget.self)
+    try registry.register(BulkSyncDownTarget.self)
+    try registry.register(BulkSyncUpTarget.self)
   }
 }

@@ -25,7 +25,13 @@ extension InMemoryOrg.State {
     case ("POST", 1): return respond(createChecked(type, body), success: 201)
     case ("GET", 1): return (200, ["recentItems": .array(recent.map { ["Id": .string($0)] })])
     case ("GET", 2) where place[1] == "describe":
-      return (200, ["name": .string(type), "createable": true, "custom": false])
+      return (
+        200,
+        [
+          "name": .string(type), "createable": true, "custom": false,
+          "fields": self.fields(of: type),
+        ]
+      )
     case ("GET", 2), ("GET", 3):
       let found = place.count == 2 ? place[1] : id(type, place[1], place[2])
       guard let record = objects[type]?[found] else { return respond(missing(found), success: 200) }
@@ -46,6 +52,19 @@ extension InMemoryOrg.State {
     case ("DELETE", 2): return respond(deleteChecked(place[1]), success: 204)
     default: return (404, [["errorCode": "NOT_FOUND", "message": "no such place"]])
     }
+  }
+
+  /// The fields that a type's records have, with types by their values.
+  private func fields(of type: String) -> JSONValue {
+    var types: [String: String] = [:]
+    for record in (objects[type] ?? [:]).values {
+      for (name, value) in record where name != "attributes" && !value.isNull {
+        types[name] =
+          value.bool != nil ? "boolean" : value.double != nil ? "double" : "string"
+      }
+    }
+    return .array(
+      types.sorted { $0.key < $1.key }.map { ["name": .string($0.key), "type": .string($0.value)] })
   }
 
   private func id(_ type: String, _ field: String, _ value: String) -> String {

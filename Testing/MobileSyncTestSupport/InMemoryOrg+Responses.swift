@@ -17,6 +17,8 @@ extension InMemoryOrg.State {
       return ok([:])
     case ("GET", "query"):
       return ok(query(request.query["q"] ?? ""))
+    case (_, "jobs"):
+      return try bulk(method, Array(place.dropFirst()), request)
     case ("GET", "services"):
       return ok(page(path, size: pageSize))
     case ("GET", "search"):

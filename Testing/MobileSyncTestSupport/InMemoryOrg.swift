@@ -8,7 +8,7 @@ import Synchronization
 /// request.
 ///
 /// It knows queries with one level of children, `and`, `>`, `>=`, `=`, `in` and one order, paging,
-/// single records, the collection and the composite resource, recent items, descriptions, layouts
+/// single records, the collection and the composite resource, bulk jobs, recent items, descriptions, layouts
 /// and briefcases; for everything else a test provides responses. It refuses what the platform
 /// refuses: more than 200 records, `attributes` that do not come first, names that are missing or
 /// have more than 255 characters, lookups that point nowhere, references to ids that it did not give.
@@ -85,6 +85,7 @@ public final class InMemoryOrg: SyncRequestSender {
     var found: [String] = []
     var briefcase: [String: [String]] = [:]
     var briefcasePageSize = 2_000
+    var bulkJobs: [String: BulkJob] = [:]
     var custom: [Custom] = []
     var intervene: (@Sendable (Int, Request) async -> Intervention)?
   }
@@ -186,8 +187,9 @@ public final class InMemoryOrg: SyncRequestSender {
         let response = try state.respond(to: seen)
         let delay = seen.line.hasPrefix("GET") ? state.queryTime : 0
         let date = SalesforceDate(milliseconds: state.clock + delay).httpText
-        return RestResponse(
-          status: response.status, headers: [.date: date], body: response.body)
+        var headers = response.headers
+        headers[.date] = date
+        return RestResponse(status: response.status, headers: headers, body: response.body)
       }
     case .unreachable:
       throw TransportError(.unreachable, "the server cannot be reached")

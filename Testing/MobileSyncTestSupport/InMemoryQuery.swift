@@ -154,7 +154,7 @@ extension InMemoryOrg.State {
     return page("\(cursor)-0", size: pageSize)
   }
 
-  private func records(_ type: String, _ query: InMemoryQuery) -> [JSONObject] {
+  func records(_ type: String, _ query: InMemoryQuery) -> [JSONObject] {
     var found = (objects[type] ?? [:]).values.filter(query.holds)
     let order = query.order ?? "Id"
     found.sort { left, right in

@@ -229,7 +229,8 @@ struct SyncUpRun: Sendable {
   ) async throws -> Batch {
     let maxSize = max(maxSize, 1)
     var batch = Batch()
-    while batch.toSend.count < maxSize, !rest.isEmpty, batch.count < SyncLimits.idsPerPage {
+    let most = max(maxSize, SyncLimits.idsPerPage)
+    while batch.toSend.count < maxSize, !rest.isEmpty, batch.count < most {
       let taken = rest.prefix(min(maxSize - batch.toSend.count, SyncLimits.recordsPerRead))
       rest = rest.dropFirst(taken.count)
       batch.count += taken.count

@@ -53,8 +53,11 @@ struct DownTargetOptions: ParsableArguments {
     help: ArgumentHelp(
       "Any target, as files of syncs write it: JSON, or @FILE.",
       discussion: #"Such as '{"type": "briefcase", "infos": [...]}'."#)) var target: TargetArgument?
+  @Flag(help: "Bring the query's records with a job of the Bulk API: for 50,000 and more.")
+  var bulk = false
 
   func validate() throws {
+    guard !bulk || query != nil else { throw ValidationError("Give a --query with --bulk.") }
     guard [query != nil, target != nil].count(where: { $0 }) == 1 else {
       throw ValidationError("Give one of --query and --target.")
     }
@@ -63,6 +66,7 @@ struct DownTargetOptions: ParsableArguments {
   /// The target in JSON.
   func json() throws -> JSONObject {
     if let target { return target.json }
+    if bulk { return ["type": "bulk", "query": .string(query ?? "")] }
     return try SoqlSyncDownTarget(query: query ?? "").json
   }
 }
@@ -124,6 +128,7 @@ struct SyncUpCommand: AsyncParsableCommand {
     help:
       "A target as in a sync configuration file: JSON, or @FILE. Default: the collection target.")
   var target: TargetArgument?
+  @Flag(help: "Send the records with jobs of the Bulk API: for 10,000 and more.") var bulk = false
   @Flag(
     help:
       "Fetch the new modification dates of uploaded records, so that their next edit is no conflict."
@@ -137,13 +142,16 @@ struct SyncUpCommand: AsyncParsableCommand {
     if fields.isEmpty, target == nil {
       throw ValidationError("Give --fields, or a --target that has lists of fields.")
     }
+    guard !bulk || target == nil else {
+      throw ValidationError("Give either --bulk or --target.")
+    }
   }
 
   func run() async throws {
     let list = fields.flatMap { $0.split(separator: ",").map(String.init) }
     try await store.withSyncManager { manager in
       let new = try manager.newUp(
-        target?.json ?? [:],
+        target?.json ?? (bulk ? ["type": "bulk"] : [:]),
         SyncOptions(
           mergeMode: sync.mode, fieldlist: list.isEmpty ? nil : list,
           fetchesModificationDates: fetchDates),
