@@ -21,9 +21,9 @@ struct Fieldforce: AsyncParsableCommand {
     subcommands: [
       DemoCommand.self, OrgCommand.self, LoginCommand.self, AccountsCommand.self,
       SwitchCommand.self, LogoutCommand.self, RestCommand.self, SoupCommand.self,
-      StoreCommand.self, SyncCommand.self, HybridCommand.self, InspectCommand.self,
-      CreateCommand.self, CreateWithTemplateCommand.self, ListTemplatesCommand.self,
-      CheckConfigCommand.self, VersionCommand.self,
+      StoreCommand.self, SyncCommand.self, RescueCommand.self, HybridCommand.self,
+      InspectCommand.self, CreateCommand.self, CreateWithTemplateCommand.self,
+      ListTemplatesCommand.self, CheckConfigCommand.self, VersionCommand.self,
       DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])
 

@@ -33,8 +33,9 @@ struct SoupSyncIndex: Sendable {
   func keepsBases(
     _ soupName: String, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> Bool {
-    try keepsBases(soupName)
-      || SoupSyncIndex(try SyncStateStore.comparing(in: reader), registry).keepsBases(soupName)
+    if keepsBases(soupName) { return true }
+    guard reader.soupExists(forName: SyncStateStore.soupName) else { return false }
+    return SoupSyncIndex(try SyncStateStore.comparing(in: reader), registry).keepsBases(soupName)
   }
 
   /// The syncs that bring records into the soup.
@@ -63,6 +64,19 @@ struct SoupSyncIndex: Sendable {
             ? ChildLink(soupName: soup.soupName, field: parent.fieldName) : nil
         }
       })
+  }
+
+  /// How the syncs of a soup name the id and date fields.
+  func names(of soupName: String) -> RecordNames {
+    let names = uses.lazy.flatMap(\.soups).first { $0.soupName == soupName }?.names
+    return RecordNames(
+      idField: names?.id ?? SyncKeys.defaultIdField,
+      dateField: names?.modificationDate ?? SyncKeys.defaultModificationDateField)
+  }
+
+  /// Whether a sync of the soup merges fields.
+  func merges(_ soupName: String) -> Bool {
+    uses(of: soupName).contains { $0.sync.options.mergeMode == .mergeFields }
   }
 
   /// The name of the id field of the soup's records, as its syncs call it.

@@ -34,10 +34,14 @@ struct MetadataSoup: Sendable {
     name: "syncs_skipped",
     indexes: [SoupIndex(path: "key", type: .string), SoupIndex(path: "syncId", type: .integer)])
 
+  /// Entries of rescue bundles that were imported, by bundle, soup and entry id.
+  static let rescued = MetadataSoup(
+    name: "syncs_rescued", indexes: [SoupIndex(path: "key", type: .string)])
+
   /// Whether a soup is one of sync's own.
   static func isOwn(_ name: String) -> Bool {
     name == SyncStateStore.soupName || name == OutcomeStore.soupName
-      || [bases, conflicts, ids, owners, skipped].contains { $0.name == name }
+      || [bases, conflicts, ids, owners, skipped, rescued].contains { $0.name == name }
   }
 
   /// Makes sure that the soup exists, with all its indexes.

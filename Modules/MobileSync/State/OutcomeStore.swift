@@ -5,17 +5,18 @@ import SmartStore
 struct OutcomeStore: Sendable {
   static let soupName = "syncs_outcomes"
 
+  static let indexes = [
+    SoupIndex(path: "key", type: .string), SoupIndex(path: "syncId", type: .integer),
+    SoupIndex(path: "outcome", type: .string),
+  ]
+
   let store: SmartStore
 
   /// Makes sure that the soup exists.
   func prepare() async throws {
     if try await !store.soupExists(forName: Self.soupName) {
       try await store.registerSoup(
-        withName: Self.soupName,
-        withIndices: [
-          SoupIndex(path: "key", type: .string), SoupIndex(path: "syncId", type: .integer),
-          SoupIndex(path: "outcome", type: .string),
-        ])
+        withName: Self.soupName, withIndices: Self.indexes)
     }
   }
 
@@ -83,6 +84,20 @@ struct OutcomeStore: Sendable {
   ) throws -> [UnacknowledgedMark] {
     try reader.entries(try entryIds(of: keys, in: reader), of: soupName)
       .compactMap { UnacknowledgedMark(json: $0.record) }
+  }
+
+  /// The times, in milliseconds since 1970, before which the creates under `keys` were not sent that were not
+  /// acknowledged.
+  static func sentAfter(
+    _ keys: [String], in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [String: Int64] {
+    var times: [String: Int64] = [:]
+    let ids = try entryIds(of: keys, in: reader)
+    for (_, json) in try reader.entries(ids, of: soupName) {
+      guard let mark = UnacknowledgedMark(json: json) else { continue }
+      times[mark.outcome.key] = mark.sentAfter
+    }
+    return times
   }
 
   /// Forgets the outcomes of the sync's earlier runs; what may have been done without a response

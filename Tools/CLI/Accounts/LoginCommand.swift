@@ -154,19 +154,7 @@ struct LoginCommand: AsyncParsableCommand {
 
   /// A secret that an option names: itself, the first line of a file, or a line of standard input.
   private func secret(_ argument: String) throws -> String {
-    var text = argument
-    if argument == "-" {
-      text = StandardInput.line() ?? ""
-    } else if argument.hasPrefix("@") {
-      let file = try InputFile.read(URL(filePath: String(argument.dropFirst())))
-      text = String(decoding: file.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    }
-    text = text.trimmingCharacters(in: .whitespaces)
-    guard !text.isEmpty else {
-      throw CommandFailure(
-        "unreadable", "There is no token in \(argument == "-" ? "standard input" : argument).")
-    }
-    return text
+    try SecretArgument.read(argument, "token")
   }
 }
 

@@ -76,6 +76,8 @@ struct CommandFailure: Error {
       self.init(
         number: error.status, name: error.status == nil ? "\(error.code)" : "server",
         message: error.message + Self.words(error.serverErrors.map(\.message)))
+    case let error as RescueError:
+      self.init("\(error.code)", error.message)
     case let error as HybridServerError:
       self.init("\(error.code)", error.message)
     case let error as InspectorError:

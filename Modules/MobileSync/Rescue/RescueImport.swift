@@ -1,0 +1,212 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Merges the entries of a bundle into a store, in one transaction.
+struct RescueImport: Sendable {
+  let bundle: RescueBundle
+  let uses: SoupSyncIndex
+  let time: Int64
+
+  private typealias Outcome = RescueReport.Record.Outcome
+
+  func apply(in transaction: borrowing StoreTransaction) throws -> [RescueReport.Record] {
+    try prepare(in: transaction)
+    let soups = Dictionary(
+      bundle.soups.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let keys = bundle.entries.map(key)
+    let done = Set(
+      try MetadataSoup.rescued.entries(keys, in: transaction).compactMap {
+        $0.record["key"]?.string
+      })
+    var records: [RescueReport.Record] = []
+    for entry in bundle.entries {
+      guard let soup = soups[entry.soup] else { continue }
+      if done.contains(key(entry)) {
+        records.append(
+          RescueReport.Record(
+            soupName: soup.name, id: entry.record[soup.names.idField]?.string, entryId: nil,
+            outcome: .imported))
+      } else {
+        records.append(try apply(entry, soup, in: transaction))
+      }
+    }
+    try transaction.upsert(
+      entries: keys.filter { !done.contains($0) }.map { .object(["key": .string($0)]) },
+      forSoupNamed: MetadataSoup.rescued.name, withExternalIdPath: "key")
+    return records
+  }
+
+  private func key(_ entry: RescueBundle.Entry) -> String {
+    "\(bundle.id)/\(entry.soup)/\(entry.entryId)"
+  }
+
+  /// Registers the soups that are missing, and checks those that are here.
+  private func prepare(in transaction: borrowing StoreTransaction) throws {
+    for soup in [MetadataSoup.bases, .conflicts, .ids, .owners, .skipped, .rescued]
+    where !transaction.soupExists(forName: soup.name) {
+      try transaction.registerSoup(withName: soup.name, withIndices: soup.indexes)
+    }
+    if !transaction.soupExists(forName: OutcomeStore.soupName) {
+      try transaction.registerSoup(
+        withName: OutcomeStore.soupName, withIndices: OutcomeStore.indexes)
+    }
+    for soup in bundle.soups {
+      if !transaction.soupExists(forName: soup.name) {
+        try transaction.registerSoup(withName: soup.name, withIndices: soup.indexes)
+      }
+      let paths = Set(try transaction.indices(forSoupNamed: soup.name).map(\.path))
+      for path in [SyncKeys.local, soup.names.idField] where !paths.contains(path) {
+        throw RescueError(
+          .missingIndex,
+          "The soup '\(soup.name)' does not have an index on '\(path)', which the import needs. Alter the soup, "
+            + "then import again.")
+      }
+    }
+  }
+
+  // MARK: One entry
+
+  private func apply(
+    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup,
+    in transaction: borrowing StoreTransaction
+  ) throws -> RescueReport.Record {
+    let idField = soup.names.idField
+    let id = entry.record[idField]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    func record(_ outcome: Outcome, _ entryId: Int64?) -> RescueReport.Record {
+      RescueReport.Record(soupName: soup.name, id: id, entryId: entryId, outcome: outcome)
+    }
+    if let id, SyncKeys.isLocalId(id),
+      try LocalIdIndex.serverIds(of: [id], in: transaction)[id] != nil
+    {
+      return record(.uploaded, nil)
+    }
+    // What the other store keeps about an entry says nothing here.
+    var row = try entry.record.setting(
+      [],
+      removing: [
+        SyncKeys.soupEntryId, SyncKeys.soupLastModified, SyncKeys.soupCreated, SyncKeys.syncId,
+        SyncKeys.lastError,
+      ])
+    let references = LocalIdIndex.references(in: row, idField: idField)
+    if !references.isEmpty {
+      let ids = try LocalIdIndex.serverIds(of: references, in: transaction)
+      row = try LocalIdIndex.rewritten(row, idField: idField, with: ids) ?? row
+    }
+    let records = SoupRecords(soupName: soup.name, idField: idField)
+    let known = try records.entries(
+      withIds: id.map(EntryUnion.forms) ?? [], in: transaction)
+    let here = try transaction.entries(known.map(\.entryId), of: soup.name)
+    guard let id, let first = here.first else {
+      let entryId = try transaction.upsert(slices: [row], soup: soup.name).first
+      try keepBase(entry, id, in: transaction)
+      try mark(entry, soup, row, entryId, in: transaction)
+      return record(.added, entryId)
+    }
+    if here.contains(where: { RecordFlags(of: $0.record).local }) {
+      if here.count == 1, isSame(row, first.record, soup.names) {
+        return record(.unchanged, first.id)
+      }
+      return try unite(entry, soup, row, id, here, record, in: transaction)
+    }
+    return try edit(entry, soup, row, id, first, record, in: transaction)
+  }
+
+  /// Whether two entries have the same values, and are to be sent in the same way.
+  private func isSame(_ row: JSONSlice, _ other: JSONSlice, _ names: RecordNames) -> Bool {
+    guard RecordFlags(of: row) == RecordFlags(of: other) else { return false }
+    let keys = Set(row.members.map(\.key)).union(other.members.map(\.key))
+    return keys.allSatisfy { key in
+      !names.isData(key) || FieldEquality.same(row[key]?.value, other[key]?.value)
+    }
+  }
+
+  /// The record was edited here, too: both entries become one, as two entries of a record always do.
+  private func unite(
+    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ row: JSONSlice, _ id: String,
+    _ here: [(id: Int64, record: JSONSlice)],
+    _ record: (Outcome, Int64?) -> RescueReport.Record,
+    in transaction: borrowing StoreTransaction
+  ) throws -> RescueReport.Record {
+    guard let added = try transaction.upsert(slices: [row], soup: soup.name).first else {
+      return record(.unchanged, here.first?.id)
+    }
+    var origins: [Int64: JSONObject] = [:]
+    if let base = entry.base { origins[added] = base }
+    if SyncKeys.isLocalId(id) {
+      for entryId in here.map(\.id) + [added] { origins[entryId] = [:] }
+    }
+    let union = EntryUnion(
+      soupName: soup.name, names: soup.names, uses: uses, syncId: ContributingSyncs.createdLocally,
+      time: time)
+    let united = try union.unite([id], origins: origins, in: transaction)
+    let survivor = united.survivors[added] ?? added
+    return record(united.inConflict.contains(survivor) ? .conflict : .merged, survivor)
+  }
+
+  /// The record is here as the server had it: the edit is made again, based on what it was based on.
+  private func edit(
+    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ row: JSONSlice, _ id: String,
+    _ here: (id: Int64, record: JSONSlice), _ record: (Outcome, Int64?) -> RescueReport.Record,
+    in transaction: borrowing StoreTransaction
+  ) throws -> RescueReport.Record {
+    // The other store may have the id in its other form.
+    let id = here.record[soup.names.idField]?.string ?? id
+    var members: [(key: String, value: JSONValue)] = [
+      (SyncKeys.soupEntryId, .integer(here.id)), (soup.names.idField, .string(id)),
+    ]
+    if let syncId = here.record[SyncKeys.syncId]?.value {
+      members.append((SyncKeys.syncId, syncId))
+    }
+    let edited = try row.setting(members)
+    try transaction.upsert(slices: [edited], soup: soup.name)
+    try keepBase(entry, id, in: transaction)
+    guard uses.merges(soup.name) else { return record(.edited, here.id) }
+    let merge = RowMerge(
+      soupName: soup.name, names: soup.names, syncId: ContributingSyncs.createdLocally, time: time)
+    let theirs = JSONObject(
+      here.record.members.filter { soup.names.isData($0.key) || soup.names.isServers($0.key) }
+        .map { (key: $0.key, value: $0.value.value) })
+    let conflicts = try merge.apply(
+      [RowMerge.Pair(entryId: here.id, id: id, row: edited, theirs: .record(theirs))],
+      in: transaction)
+    return record(conflicts.contains(here.id) ? .conflict : .edited, here.id)
+  }
+
+  /// Keeps what the edit was based on in the place of what this store knows: without it, values that the server has
+  /// changed since would look like edits.
+  private func keepBase(
+    _ entry: RescueBundle.Entry, _ id: String?, in transaction: borrowing StoreTransaction
+  ) throws {
+    guard let id, !SyncKeys.isLocalId(id) else { return }
+    // Syncs that are created after the import need it, too.
+    let isFresh = !transaction.soupExists(forName: SyncStateStore.soupName)
+    guard try isFresh || uses.keepsBases(entry.soup, in: transaction) else { return }
+    let bases = BaseVersionStore(soupName: entry.soup)
+    if let base = entry.base {
+      try bases.save([id: base], in: transaction)
+    } else {
+      try bases.remove([id], in: transaction)
+    }
+  }
+
+  /// Marks a create as one that may have been sent: the device that wrote the bundle may have uploaded it since.
+  private func mark(
+    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ row: JSONSlice, _ entryId: Int64?,
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    guard let entryId, let sentAfter = entry.sentAfter, let fields = soup.createFields,
+      !RecordFlags(of: row).deleted
+    else { return }
+    let outcome = SyncRecordOutcome(
+      syncId: ContributingSyncs.createdLocally, soupName: soup.name, entryId: entryId,
+      recordId: row[soup.names.idField]?.string, action: .create, kind: .unanswered, time: time)
+    var sent = JSONObject()
+    for name in fields where soup.names.isData(name) { sent[name] = row[name]?.value }
+    var json = outcome.json
+    json["sentAfter"] = .integer(sentAfter)
+    json["newestEntryId"] = .integer(entryId)
+    json["sent"] = .object(sent)
+    try transaction.upsert(
+      entries: [.object(json)], forSoupNamed: OutcomeStore.soupName, withExternalIdPath: "key")
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import SalesforceSDKCommon
+public import SmartStore
+
+extension SmartStore {
+  /// Writes what is not synced into one encrypted bundle: the unsynced entries of all soups in the order in which
+  /// they are uploaded, with their base versions, and what is known of creates whose responses were lost.
+  ///
+  /// The store is read from one snapshot and stays as it is. Call it before a logout that loses unsynced records, or
+  /// on a device whose network is broken. Cost: memory for three times the unsynced entries.
+  ///
+  /// - Parameters:
+  ///   - user: The user to whom the store belongs. A store of another user does not import the bundle.
+  ///   - registry: The targets that syncs of this store may name; they tell how soups name ids and dates.
+  /// - Returns: The bundle, and how many entries it has.
+  /// - Throws: ``SyncError`` `store`.
+  public func exportRescue(
+    for recipient: RescueRecipient, of user: RescueUser, registry: SyncTargetRegistry,
+    environment: SyncEnvironment = SyncEnvironment()
+  ) async throws -> (bundle: [UInt8], entries: Int) {
+    try await SyncManager.storeErrors {
+      let states = try await syncs()
+      let uses = SoupSyncIndex(states, registry)
+      var soups: [RescueBundle.Soup] = []
+      for name in try await allSoupNames() where !MetadataSoup.isOwn(name) {
+        let indexes = try await indices(forSoupNamed: name)
+        guard indexes.contains(where: { $0.path == SyncKeys.local }) else { continue }
+        soups.append(
+          RescueBundle.Soup(
+            name: name, indexes: indexes, names: uses.names(of: name),
+            createFields: registry.createFields(of: name, states)))
+      }
+      let known = soups
+      // Whatever the clock of this machine says, a create that another device has sent since is later.
+      let sentAfter = ServerClock().past(environment.now())
+      let entries = try await read { reader in
+        var entries: [RescueBundle.Entry] = []
+        for soup in known {
+          entries += try RescueBundle.entries(of: soup, sentAfter: sentAfter, in: reader)
+        }
+        return entries
+      }
+      let used = Set(entries.map(\.soup))
+      let bundle = RescueBundle(
+        id: UUID().uuidString, user: user, time: environment.now(),
+        soups: soups.filter { used.contains($0.name) }, entries: entries)
+      return (try RescueSeal.encrypt(bundle.content(), for: recipient), entries.count)
+    }
+  }
+
+  /// Merges a bundle into this store, as a sync would: a record that the server has had its edits applied to the
+  /// version that is here, edits of the same fields become conflicts, and creates are unsynced again.
+  ///
+  /// Everything happens in one transaction, after the whole bundle was checked. An import of the same bundle for a
+  /// second time changes nothing. A create is uploaded only after the server was asked whether the device that wrote
+  /// the bundle has created it after all. Soups that are missing are registered.
+  ///
+  /// - Parameters:
+  ///   - user: The user to whom this store belongs.
+  ///   - registry: The targets that syncs of this store may name.
+  ///   - isDryRun: Whether everything is undone at the end.
+  /// - Throws: ``RescueError`` `damaged`, `unsupportedVersion`, `wrongKey`, `foreignUser`, `missingIndex`;
+  ///   ``SyncError`` `store`. Nothing was changed then.
+  public func importRescue(
+    _ bundle: [UInt8], with key: RescueKey, of user: RescueUser, registry: SyncTargetRegistry,
+    isDryRun: Bool = false, environment: SyncEnvironment = SyncEnvironment()
+  ) async throws -> RescueReport {
+    let bundle = try RescueBundle(content: RescueSeal.decrypt(bundle, with: key))
+    guard bundle.user == user else {
+      throw RescueError(
+        .foreignUser,
+        "The rescue bundle has the records of another user than this store. Log in as the user who wrote it."
+      )
+    }
+    return try await SyncManager.storeErrors {
+      let states = try await syncs()
+      let rescue = RescueImport(
+        bundle: bundle, uses: SoupSyncIndex(states, registry), time: environment.now())
+      do {
+        let records = try await inTransaction { transaction in
+          let records = try rescue.apply(in: transaction)
+          if isDryRun { throw Undone(records: records) }
+          return records
+        }
+        return RescueReport(records: records, isDryRun: false)
+      } catch let undone as Undone {
+        return RescueReport(records: undone.records, isDryRun: true)
+      }
+    }
+  }
+
+  /// What a bundle has.
+  ///
+  /// - Throws: ``RescueError`` `damaged`, `unsupportedVersion`, `wrongKey`.
+  public static func rescueContents(
+    _ bundle: [UInt8], with key: RescueKey
+  ) throws(RescueError) -> RescueContents {
+    RescueContents(try RescueBundle(content: RescueSeal.decrypt(bundle, with: key)))
+  }
+
+  /// Ends the transaction of a dry run.
+  private struct Undone: Error {
+    let records: [RescueReport.Record]
+  }
+}
+
+extension RescueBundle {
+  /// The unsynced entries of a soup, by ascending entry id.
+  static func entries(
+    of soup: Soup, sentAfter: Int64, in reader: borrowing some StoreReading & ~Copyable
+  ) throws -> [Entry] {
+    let records = SoupRecords(soupName: soup.name, idField: soup.names.idField)
+    let ids = try records.dirty(in: reader).map(\.entryId).sorted()
+    var entries: [Entry] = []
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = Array(ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)])
+      let found = try reader.entries(slice, of: soup.name).sorted { $0.id < $1.id }
+      let bases =
+        reader.soupExists(forName: MetadataSoup.bases.name)
+        ? try BaseVersionStore(soupName: soup.name).bases(
+          of: found.compactMap { $0.record[soup.names.idField]?.string }, in: reader) : [:]
+      let marks =
+        reader.soupExists(forName: OutcomeStore.soupName)
+        ? try OutcomeStore.sentAfter(slice.map { "\(soup.name)/\($0)" }, in: reader) : [:]
+      for (entryId, record) in found {
+        let id = record[soup.names.idField]?.string
+        let isCreate = RecordFlags(of: record).created || id.map(SyncKeys.isLocalId) ?? true
+        entries.append(
+          Entry(
+            soup: soup.name, entryId: entryId, record: record, base: id.flatMap { bases[$0] },
+            sentAfter: isCreate
+              ? min(marks["\(soup.name)/\(entryId)"] ?? sentAfter, sentAfter) : nil))
+      }
+    }
+    return entries
+  }
+}
+
+extension SyncTargetRegistry {
+  /// The fields that a create of the soup sends, as its first sync up says.
+  fileprivate func createFields(of soupName: String, _ states: [SyncState]) -> [String]? {
+    for state in states where state.type == .syncUp && state.soupName == soupName {
+      guard let target = try? upTarget(from: state.target),
+        let choice = try? SyncUpFieldChoice(target: target, options: state.options)
+      else { continue }
+      return choice.create
+    }
+    return nil
+  }
+}
