@@ -50,7 +50,7 @@ import TestSupport
     device.org.records("Account").compactMap { $0["Name"]?.string }.sorted()
   }
 
-  @Test func `10,000 edits go up in one job`() async throws {
+  @Test func `10,000 edits are uploaded with one job`() async throws {
     let (device, sync) = try await device(BulkSyncUpTarget(pollInterval: 1))
     let ids = (0..<10_000).map { device.org.create("Account", ["Name": .string("\($0)")]) }
     try await device.download(ids)

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `12,000 edits and creates go up in jobs, each refusal stays with its record`()
+  @Test func `12,000 edits and creates are uploaded with jobs, each refusal stays with its record`()
     async throws
   {
     try await FieldDevice.with { device in

@@ -1,6 +1,6 @@
 /// The pages behind the one that is being saved: a few are requested before they are needed.
 ///
-/// Where a cursor can be told before its page has come (``PagePredicting``), pages are requested side by side;
+/// Where a cursor can be predicted before its page has come (``PagePredicting``), pages are requested side by side;
 /// otherwise one after the other. Few pages are in memory, and fewer the larger they are.
 struct PagesAhead<Target: SyncDownTarget> {
   typealias Page = DownloadedPage<Target.Cursor>

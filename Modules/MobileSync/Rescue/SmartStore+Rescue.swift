@@ -52,8 +52,8 @@ extension SmartStore {
   /// version that is here, edits of the same fields become conflicts, and creates are unsynced again.
   ///
   /// Everything happens in one transaction, after the whole bundle was checked. An import of the same bundle for a
-  /// second time changes nothing. A create is uploaded only after the server was asked whether the device that wrote
-  /// the bundle has created it after all. Soups that are missing are registered.
+  /// second time changes nothing. A create is uploaded only after a search on the server: the device that
+  /// wrote the bundle may have created it after all. Soups that are missing are registered.
   ///
   /// - Parameters:
   ///   - user: The user to whom this store belongs.

@@ -3,14 +3,14 @@
 /// Over a network most of the time of a download is waiting for responses. At most six pages of such a target are
 /// requested ahead, fewer if they are large; a stop ends the requests.
 public protocol PagePredicting: SyncDownTarget {
-  /// The cursor behind `cursor`, as far as it can be told before the page of `cursor` has come.
+  /// The cursor behind `cursor`, as far as it can be predicted before the page of `cursor` has come.
   ///
   /// A wrong prediction costs requests, never records: the engine follows each page's own ``SyncPage/next``.
   ///
   /// - Parameters:
   ///   - pageSize: How many records the page that is being saved has.
   ///   - totalSize: How many records that page says the run has.
-  /// - Returns: nil if it cannot be told, or there is none. Then the page is requested as soon as the one of
+  /// - Returns: nil if it cannot be predicted, or there is none. Then the page is requested as soon as the one of
   ///   `cursor` has come, while earlier ones are saved.
   func cursor(after cursor: Cursor, pageSize: Int, totalSize: Int) -> Cursor?
 }

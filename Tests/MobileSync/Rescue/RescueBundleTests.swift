@@ -108,7 +108,8 @@ import TestSupport
     #expect(try await target.rows().count == 7)
   }
 
-  @Test func `a wrong passphrase, a wrong key and the wrong kind of key are told from damage`()
+  @Test
+  func `a wrong passphrase, a wrong key and the wrong kind of key are not reported as damage`()
     async throws
   {
     let device = try await device()

@@ -134,7 +134,7 @@ import TestSupport
     #expect(first.org.records("Account").count == 4)
   }
 
-  @Test func `a field that the server changed since stays, beside the field that was edited`()
+  @Test func `a field that the server changed since stays, and so does the field that was edited`()
     async throws
   {
     let (first, second, ids) = try await devices()
