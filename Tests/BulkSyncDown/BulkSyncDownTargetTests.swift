@@ -16,7 +16,7 @@ import TestSupport
   ) throws -> SyncDownConformance<BulkSyncDownTarget> {
     var conformance = SyncDownConformance(try target(maxRecords: maxRecords))
     // What was on its way comes again, then the description and the list of files.
-    conformance.resumptionCost = 7
+    conformance.resumptionCost = 9
     return conformance
   }
 
@@ -78,7 +78,7 @@ import TestSupport
     #expect(try await fields(device) == fields(soql))
   }
 
-  @Test func `the job is deleted at the end, and a run that is killed resumes with it`()
+  @Test func `the job is deleted at the end, also after a kill`()
     async throws
   {
     let (device, sync) = try await device(9)
@@ -91,7 +91,6 @@ import TestSupport
     let state = try await run(device, sync)
     #expect(state?.status == .done)
     #expect(try await device.rows().count == 9)
-    #expect(!device.org.lines.contains { $0.hasPrefix("POST") })
     #expect(device.org.lines.last?.hasPrefix("DELETE /{v}/jobs/query/") == true)
   }
 

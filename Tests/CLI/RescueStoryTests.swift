@@ -43,8 +43,6 @@ import Testing
       let again = try await first.failure(
         "rescue", "export", file, "--passphrase", "@\(passphrase)")
       #expect(again["code"] == "fileExists")
-      _ = try await first.json("logout", "--force")
-
       let wrong = try await second.failure(
         "rescue", "import", file, "--passphrase", "@\(other)")
       #expect(wrong["code"] == "wrongKey")
@@ -62,6 +60,7 @@ import Testing
       #expect(try await up(second)["outcomes"]?["succeeded"] == 2)
       let there = try await org.query("SELECT Phone FROM Account WHERE Name = 'Arbour'")
       #expect(there.map { $0["Phone"]?.string } == ["2"])
+      _ = try await first.json("logout", "--force")
       let repeated = try await second.json(
         "rescue", "import", file, "--passphrase", "@\(passphrase)")
       #expect(

@@ -9,7 +9,7 @@ import TestSupport
 /// What becomes of a bundle that is damaged, cut off, or not for this store?
 @Suite struct RescueBundleTests {
   private static let user = RescueUser(
-    organizationId: "00D000000000001AAA", userId: "005000000000001AAA")
+    organizationId: "00D000000000001EAA", userId: "005000000000001AAA")
   private static let pair = RescueKeyPair()
 
   private func device() async throws -> Device {
@@ -132,8 +132,8 @@ import TestSupport
     let device = try await device()
     let bundle = try await bundle(of: device)
     let target = try await Device.open(InMemoryOrg())
-    let other = RescueUser(organizationId: "00D000000000001AAA", userId: "005000000000002AAA")
-    let elsewhere = RescueUser(organizationId: "00D000000000002AAA", userId: "005000000000001AAA")
+    let other = RescueUser(organizationId: "00D000000000001EAA", userId: "005000000000002AAA")
+    let elsewhere = RescueUser(organizationId: "00D000000000002EAA", userId: "005000000000001AAA")
     #expect(try await refusal(bundle, on: target, user: other) == .foreignUser)
     #expect(try await refusal(bundle, on: target, user: elsewhere) == .foreignUser)
     #expect(try await target.rows().isEmpty)
