@@ -423,7 +423,7 @@ let package = Package(
         "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
         "MetadataSyncDown", "LayoutSyncDown", "BriefcaseSyncDown", "ParentChildrenSync",
         "BasicSyncUp", "BatchSyncUp", "BulkSyncDown", "BulkSyncUp", "CollectionSyncUp",
-        "LoopbackLogin", "EinsteinModels",
+        "LoopbackLogin", "EinsteinModels", "FieldforceInspector",
         "SalesforceHybridSDK", "HybridServer", "SalesforceMockOrg", "MobileSyncTestSupport",
         "TestSupport", .cryptoExtras,
       ],

@@ -1,5 +1,4 @@
 import Foundation
-import MobileSync
 import SalesforceHybridSDK
 import SalesforceSDKCore
 import SmartStore
@@ -7,7 +6,9 @@ import SoqlSyncDown
 import Testing
 
 @testable import EinsteinModels
+@testable import FieldforceInspector
 @testable import HybridServer
+@testable import MobileSync
 @testable import MobileSyncTestSupport
 @testable import SalesforceMockOrg
 @testable import SalesforceSDKCommon
@@ -25,7 +26,8 @@ import Testing
       SecretStoreError(.locked, Self.said), SmartStoreError(.closed, Self.said),
       LogError(.damaged, Self.said), PreferencesError(.busy, Self.said),
       MockOrgError(.invalidData, Self.said), HybridError(.failed, Self.said),
-      HybridServerError(.noFolder, Self.said),
+      HybridServerError(.noFolder, Self.said), RescueError(.damaged, Self.said),
+      InspectorError(.noPage, Self.said),
       ConformanceFailure(Self.said), JWTAccessToken.Failure.invalidFormat,
       JWTAccessToken.Failure.invalidBase64,
     ]

@@ -36,6 +36,23 @@ import TestSupport
     #expect(try await tree.dirtyCount() == 0)
   }
 
+  @Test(.covers("MS-160", "MS-242"))
+  func `cleaning ghosts ends the conflict of a child without edits that it removes`() async throws {
+    let tree = try await TreeDevice(.lookup)
+    let a = tree.serverTree("a", children: 1)
+    let state = try await tree.syncDown(.leaveIfChanged)
+    try await tree.device.edit(a.parent, ["Name": "here"])
+    tree.org.delete("Contact", a.children[0])
+    try await tree.syncUp(.leaveIfChanged)
+    #expect(try await conflicts(tree).map(\.recordId) == a.children)
+    _ = try await tree.device.manager.cleanResyncGhosts(forId: state.id)
+    #expect(try await tree.device.rows(in: TreeDevice.contacts).isEmpty)
+    #expect(try await conflicts(tree).isEmpty)
+    try await tree.syncUp(.leaveIfChanged)
+    #expect(tree.serverTrees() == ["here": []])
+    #expect(try await tree.dirtyCount() == 0)
+  }
+
   @Test(.covers("MS-242"))
   func `an edited child that was changed on the server has a conflict with its values`()
     async throws

@@ -228,7 +228,7 @@ struct SoupRecords: Sendable {
     return try reader.entries(rows.compactMap { $0[0]?.int64 }, of: soupName)
   }
 
-  /// Removes those records that are among `ids` and still clean, with their bases.
+  /// Removes those records that are among `ids` and still clean, with their bases and conflicts.
   ///
   /// - Returns: How many were removed.
   func removeClean(
@@ -242,6 +242,8 @@ struct SoupRecords: Sendable {
     try transaction.remove(entryIds: entryIds, forSoupNamed: soupName)
     try BaseVersionStore(soupName: soupName).remove(
       rows.compactMap { $0[1]?.string }, in: transaction)
+    // One without edits is in conflict if its tree is.
+    try ConflictStore.remove(entryIds, of: soupName, in: transaction)
     return entryIds.count
   }
 
