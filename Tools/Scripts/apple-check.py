@@ -27,10 +27,11 @@ modules = {
 }
 
 stubs = {
-    # fcntl(2) and arc4random(3) of macOS; C headers of Apple import pointers as implicitly unwrapped.
+    # fcntl(2), stat(2) and arc4random(3) of macOS; C headers of Apple import pointers as implicitly unwrapped.
     "Darwin": """
 @_exported import Glibc
 public let F_FULLFSYNC: Int32 = 51
+extension stat { public var st_mtimespec: timespec { st_mtim } }
 public func arc4random_buf(_ buffer: UnsafeMutableRawPointer!, _ count: Int) {}
 """,
     # URLSessionConfiguration and Stream in Apple's documentation of Foundation.
