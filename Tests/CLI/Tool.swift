@@ -76,8 +76,14 @@ struct Tool {
 
   /// Runs the program with exactly these arguments, to its end.
   func run(_ arguments: [String], input: String? = nil) async throws -> Result {
+    // A file: a pipe breaks if the program ends before it has read what is written to it.
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data((input ?? "").utf8).write(to: file)
+    let descriptor = try FileDescriptor.open(FilePath(file.path), .readOnly)
+    try FileManager.default.removeItem(at: file)
     let ended = try await Subprocess.run(
-      .path(Self.binary()), arguments: Arguments(arguments), input: .string(input ?? ""),
+      .path(Self.binary()), arguments: Arguments(arguments),
+      input: .fileDescriptor(descriptor, closeAfterSpawningProcess: true),
       output: .string(limit: Self.maxOutput), error: .string(limit: Self.maxOutput))
     return Result(
       status: ended.terminationStatus.shellCode, output: ended.standardOutput,
