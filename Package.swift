@@ -12,7 +12,7 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   // An async function runs where its caller runs; `@concurrent` marks the heavy ones.
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-  // A warning that nobody has to mend hides the next one.
+  // A warning that stays hides the next one.
   .treatAllWarnings(as: .error),
   // Every public type says whether it may cross tasks.
   .treatWarning("ExplicitSendable", as: .error),

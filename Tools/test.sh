@@ -66,7 +66,7 @@ Tools/Scripts/browser-login.py --if-there
 step "packages of their own, as an outsider builds them"
 Tools/Scripts/examples.sh
 
-step "a client that nobody here wrote"
+step "third-party clients"
 Tools/Scripts/interop.sh
 
 step "tests"

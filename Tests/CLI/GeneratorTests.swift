@@ -35,7 +35,7 @@ import Testing
     try String(contentsOf: folder.file(output).appending(path: path), encoding: .utf8)
   }
 
-  /// Nothing is left of a project that was not made, neither its folder nor one beside it.
+  /// Nothing is left of a project that was not made, neither its folder nor one next to it.
   private func expectNothing(_ location: Testing.SourceLocation = #_sourceLocation) throws {
     let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
     #expect(left.allSatisfy { !$0.contains("out") }, "\(left)", sourceLocation: location)
@@ -71,7 +71,7 @@ import Testing
         !content.contains("Template Organization") && !content.contains("__FIELDFORCE"), "\(path)")
       if path.hasSuffix(".json") { _ = try JSONSlice(parsing: content) }
     }
-    // The summary names what was asked for, and the next steps how to go on.
+    // The summary names what was requested, and the next steps say how to continue.
     #expect(result.errors.contains("com.acme.notes"))
     #expect(result.output.contains("cd '"))
     let check = folder.file("out/tests/check.sh").path

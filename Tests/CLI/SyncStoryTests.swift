@@ -121,7 +121,7 @@ import Testing
       #expect(refused["message"]?.string?.contains("4 unsynced records") == true)
       #expect(refused["message"]?.string?.contains("--force") == true)
 
-      // The token has expired in the meantime; nobody notices.
+      // The token expires before this command, which refreshes it without a message.
       org.expireAccessTokens()
       org.options.clock.advance(by: .seconds(60))
       let first = try await up(tool, "LEAVE_IF_CHANGED", name: "careful", status: 3)

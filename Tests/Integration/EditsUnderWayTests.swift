@@ -16,7 +16,7 @@ import TestSupport
 ///                                 edits the record
 ///     hears the response, applies it
 @Suite struct EditsUnderWayTests {
-  /// Lets the app act between a request's answer and the moment when the sync hears it.
+  /// Lets the app act between the server's response and the moment when the sync gets it.
   private final class Interruption: Sendable {
     private let action = Mutex<(@Sendable (RestRequest) async throws -> Void)?>(nil)
 

@@ -5,7 +5,7 @@ import SmartStore
 import Testing
 import TestSupport
 
-/// What becomes of records whose upload was done by the server, but whose answer never came?
+/// What becomes of records that the server saved, but whose response was lost?
 struct LostResponseTests {
   /// A way to lose a response after the work was done.
   struct Loss: Sendable, CustomTestStringConvertible {

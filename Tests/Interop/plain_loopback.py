@@ -1,6 +1,6 @@
 """Transports that let clients, which always write https, reach a mock org on this machine.
 
-Only the transport is told; the clients themselves are unmodified. Whatever host a client makes up
+Only the transport knows; the clients themselves are unmodified. Whatever host a client makes up
 (`x.salesforce.com`) leads to the one mock org.
 """
 

@@ -1,6 +1,6 @@
 """simple-salesforce, unmodified, against a running mock org.
 
-The client always writes https; only the session's transport is told that loopback is plain http.
+The client always writes https; only the session's transport knows that loopback is plain http.
 Reads the server's connection document (the first line of `fieldforce org serve`) from standard input.
 """
 

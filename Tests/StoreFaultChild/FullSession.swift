@@ -6,7 +6,7 @@ import StoreCrashScript
 #if os(Linux)
   import FaultyFiles
 
-  /// Alters of a soup on a disk that has room for so many bytes: `full FOLDER STEP`.
+  /// Alters of a soup on a disk that has room for a given number of bytes: `full FOLDER STEP`.
   ///
   /// Each kind of alter begins with no room and gets `STEP` bytes more each time, until it succeeds. After
   /// a failure the soup is as it was, can be read while the disk is full, and written once it is not.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs clients that nobody here wrote, unmodified, against a mock org on a free port.
+# Runs third-party clients, unmodified, against a mock org on a free port.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source Tools/Scripts/python.sh

@@ -4,7 +4,7 @@
     Tools/Scripts/wording.py --check
 
 It searches the Markdown pages, the tables of requirements, comments and string literals of Swift files, and the names
-of tests. Code in Markdown (blocks and spans) and in interpolations is not searched. A word that is right in one place only, as in a quotation, belongs
+and comments of tests. Code in Markdown (blocks and spans) and in interpolations is not searched. A word that is right in one place only, as in a quotation, belongs
 into `allowed` below.
 """
 
@@ -69,6 +69,11 @@ def test_names(text):
     return "\n".join(" ".join(re.findall(r"(?:func|struct) `([^`]*)`", line)) for line in text.splitlines())
 
 
+def comments(text):
+    """Comments alone, line by line: literals of tests are data."""
+    return "\n".join(match[0] if (match := re.search(r"(?<![:\"/])//.*", line)) else "" for line in text.splitlines())
+
+
 def swift_files(*folders):
     return [path for folder in folders for path in sorted((root / folder).rglob("*.swift"))]
 
@@ -92,7 +97,9 @@ def main():
     for path in swift_files("Modules", "Plugins", "Testing", "Tools", "Docs/Examples"):
         found += search(path, comments_and_literals(path.read_text()))
     for path in swift_files("Tests"):
-        found += search(path, test_names(path.read_text()))
+        text = path.read_text()
+        found += search(path, test_names(text)) + search(path, comments(text))
+    found += search(root / "Package.swift", comments((root / "Package.swift").read_text()))
     return 1 if found else 0
 
 

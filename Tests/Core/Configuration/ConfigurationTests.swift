@@ -92,7 +92,7 @@ import Testing
   func `a page before the login that is never shown is accepted with a warning`()
     async throws
   {
-    // Addresses of its own, since tests beside this one read configurations, too.
+    // Addresses of its own, since tests that run at the same time read configurations, too.
     @Sendable func warnings(
       _ page: String, _ change: (inout JSONObject) -> Void
     ) throws -> Int {

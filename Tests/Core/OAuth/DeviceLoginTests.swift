@@ -15,7 +15,7 @@ import TestSupport
       "verification_uri":"https://login.salesforce.com/setup/connect","interval":5}
       """)
 
-  /// A server that returns these responses when it is asked whether the code was entered.
+  /// A server that returns these responses, one after the other, to the polls for the token.
   private func stub(_ answers: [TransportResponse]) -> LoginServerStub {
     let rest = Mutex(answers[...])
     return LoginServerStub([

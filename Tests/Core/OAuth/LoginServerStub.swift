@@ -14,7 +14,7 @@ final class LoginServerStub: Sendable {
     self.answers = Mutex(answers)
   }
 
-  /// Gives `answer` at `path` from now on.
+  /// Gives this response at `path` from now on.
   func set(_ path: String, _ answer: @escaping Answer) {
     answers.withLock { $0[path] = answer }
   }

@@ -11,7 +11,7 @@ import TestSupport
   private let answered = Latch()
   private let transport = URLSessionTransport(maxConnectionsPerHost: 2)
 
-  /// A server whose data requests have no response before `answered` opens.
+  /// A server whose data requests have no response before the latch opens.
   private func server(busyWith arrived: Arrivals) throws -> SocketServer {
     let answered = answered
     let identity = "/id/00D000000000001EAA/005000000000001AAA"

@@ -5,7 +5,7 @@ import SalesforceSDKCommon
 import SoqlSyncDown
 @testable import MobileSyncTests
 
-/// A device with a sync down and a sync up of nine records, which come in three pages and go up in
+/// A device with a sync down and a sync up of nine records, which come in three pages and are uploaded in
 /// batches of two: what the proofs about single steps of a run work with.
 struct SyncSteps {
   static let modes: [SyncMergeMode] = [.overwrite, .leaveIfChanged, .mergeFields]

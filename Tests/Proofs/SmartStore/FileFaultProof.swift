@@ -7,7 +7,7 @@ import Testing
 @testable import SmartStoreTests
 
 #if os(Linux)
-  /// Does a session lose nothing when a call on any of its files fails, SQLite's or those beside it, say
+  /// Does a session lose nothing when a call on any of its files fails, SQLite's or the store's own, say
   /// so where it must, and go on?
   ///
   /// The sessions run in a program of their own, whose calls on files take the place of the system's:
@@ -49,7 +49,7 @@ import Testing
       Failure(name: "examine: EIO", kind: Failure.examining),
     ]
 
-    /// What is told of a session.
+    /// What a session reports.
     private struct Session {
       /// What the store may hold. A step that failed may have happened: the caller cannot know if what
       /// failed is the wait for the disk after the change, such as the sync of a folder after a rename.
@@ -108,7 +108,7 @@ import Testing
     ///
     /// Not what the system may do at any time; not what could not be removed, which is removed when the
     /// store is opened next; not a look at a file, without which more may be done than is needed; and
-    /// not the files that SQLite works on besides, when it folds its log in and when it waits for the
+    /// not the files that SQLite works on besides, when it copies its WAL to the database and when it waits for the
     /// folder: the other proof tells what is written to its log.
     private func mustTell(_ failure: Failure, _ path: String) -> Bool {
       failure.form != Failure.short && path != "/"
@@ -150,7 +150,7 @@ import Testing
       return sessions
     }
 
-    /// Takes in what is told of a session.
+    /// Reads what a session reports.
     private static func hear(_ line: String, _ words: [String], in session: inout Session) {
       let number = words.count > 1 ? Int(words[1]) : nil
       let action = number.flatMap {

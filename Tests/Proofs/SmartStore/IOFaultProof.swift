@@ -11,8 +11,8 @@ import Testing
 ///
 /// Every platform can tell that much; what is written past SQLite fails in ``FileFaultProof``.
 ///
-/// A fold of the log may fail in silence: the log is as good, and folded in later. Whatever else fails
-/// is told by the call that it fails.
+/// A checkpoint may fail without an error: the WAL holds the same, and a later one copies it. For every other
+/// failure the call throws.
 @Suite(.ownThreads) struct IOFaultProof {
   private let script = CrashScript(seed: Effort.seed(32))
 
@@ -88,7 +88,7 @@ import Testing
             model = after
           }
         }
-        // What was told is what is there, in the same open store.
+        // What the calls reported is what is there, in the same open store.
         if disk.failures > seen, let store = writer.store {
           seen = disk.failures
           let found = try await CrashModel.found(in: store, key: 0, script: script)
@@ -114,7 +114,7 @@ import Testing
       position += position < 12 ? 1 : max(1, 12 / Effort.factor)
     }
     #expect(position > 0)
-    // A log that is not cut is as good as one that is: that alone need not be told.
+    // A log that is not cut is as good as one that is: that alone needs no error.
     #expect(told > 0 || failure.operation == .truncate)
   }
 

@@ -84,7 +84,7 @@ import Testing
             soupName: soup, selectPaths: paths, orderPath: "_soupEntryId", pageSize: 10))
         for (element, row) in zip(elements, rows) {
           for (position, (path, type)) in zip(paths, types).enumerated() {
-            // Of two specs for one path the last answers (SS-82).
+            // Of two specs for one path the last counts (SS-82).
             guard paths.lastIndex(of: path) == position else { continue }
             let found = projected(element, JSONPath(path).keys[...])
             let kept = row[position]

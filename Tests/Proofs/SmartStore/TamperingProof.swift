@@ -136,7 +136,7 @@ import Testing
         for name in Self.names {
           later[name] = try? Data(contentsOf: place.appendingPathComponent(name))
         }
-        // The first session here goes on with the log that was there.
+        // The first session here continues the WAL that was there.
         if step > 12 || later["store.sqlite-wal"] == nil {
           later["store.sqlite-wal"] = whole
           try await expectRefusal(later, "an older one, step \(step)")

@@ -52,7 +52,7 @@ struct BackgroundCheckpointTests {
   }
 
   /// ```
-  /// beside   checkpoint: reads "20 frames" ....................... looks what is copied, copies
+  /// other    checkpoint: reads "20 frames" ....................... looks what is copied, copies
   /// writer                                  commits: a new log?
   /// ```
   @Test(.timeLimit(.minutes(5)))

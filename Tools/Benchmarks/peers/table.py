@@ -203,7 +203,7 @@ def replay(records):
 
 
 def limit_row(what, measured, asked, unit, peak=None, peak_asked=None):
-    """A row that has no peer: what was measured beside the most that is asked."""
+    """A row that has no peer: what was measured, and the limit."""
     verdict = "yes" if measured < asked and (peak is None or peak < peak_asked) else "NO"
     memory = "" if peak is None else f", {peak:.0f} MB peak (asked: {peak_asked})"
     print(f"| {what} | {measured:,.4g} {unit}{memory} | | | {asked} {unit} | {verdict} |", flush=True)

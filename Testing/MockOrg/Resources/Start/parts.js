@@ -9,7 +9,7 @@ export function size(bytes) {
   return bytes < 1048576 ? (bytes / 1024).toFixed(1) + " kB" : (bytes / 1048576).toFixed(1) + " MB";
 }
 
-/// Whether an object's records are somebody's data: every org has users and the like.
+/// Whether an object's records are a user's data: every org has users and the like.
 export const holdsData = object => object.count > 0 && !["Group", "Organization", "Profile", "RecordType", "User"].includes(object.name);
 
 export function element(name, content, kind) {

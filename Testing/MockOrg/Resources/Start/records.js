@@ -73,7 +73,7 @@ function show(page, total) {
     : `${amount(offset + 1)}–${amount(last)} of ${amount(Math.max(total, last))}, newest first`);
   find("newer").disabled = offset === 0;
   find("older").disabled = last >= total;
-  // A table that is the same is not made anew: whoever scrolls in it or selects from it keeps their place.
+  // A table that is the same is not made again: a user who scrolls in it or selects from it keeps their place.
   const content = JSON.stringify(page);
   if (content === shownPage) return;
   shownPage = content;
