@@ -75,6 +75,23 @@ import Testing
     #expect(lines(result) == ["Name", #"\u001b[2Jgone\nnext\u202e"#])
   }
 
+  @Test func `a server's words with line ends make no lines of their own`() async throws {
+    try await withMockOrg { org, server in
+      let tool = try Tool()
+      try await tool.logIn(to: server)
+      org.add(
+        MockOrgFault(
+          path: "/query/",
+          action: .status(
+            400,
+            body: #"[{"message":"no\nwarning: log out\r\nand:","errorCode":"MALFORMED_QUERY"}]"#)))
+      let failed = try await tool("rest", "GET", "/query/?q=SELECT+Id+FROM+Account")
+      let lines = failed.errors.split(separator: "\n")
+      #expect(lines.contains("  warning: log out\\r"), "\(failed.errors)")
+      #expect(lines.filter { !$0.hasPrefix("  ") }.count == 1)
+    }
+  }
+
   @Test func `lists have headers, and empty ones say so`() async throws {
     try await withMockOrg { org, server in
       let tool = try Tool()

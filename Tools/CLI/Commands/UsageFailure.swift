@@ -38,7 +38,7 @@ struct UsageFailure {
 
   func say() {
     Console.say("Error:", .failure, message)
-    if !usage.isEmpty { Console.say(usage) }
+    usage.split(separator: "\n").map(String.init).forEach(Console.say)
   }
 
   /// The same form as that of a failure.

@@ -3,14 +3,18 @@ import SalesforceSDKCommon
 
 /// Standard error: words for the person at the terminal, which never mix with results.
 enum Console {
-  /// Prints one line, in which what would command the terminal is escaped: servers have their part in it.
+  /// Prints one line, in which line ends and what would command the terminal are escaped: servers have their
+  /// part in it.
   static func say(_ message: String) {
-    write(TerminalText.escaped(message) + "\n")
+    write(TerminalText.escaped(message, keepsLines: false) + "\n")
   }
 
-  /// Prints one line that begins with a word in a style, such as `error:`.
+  /// Prints a message that begins with a word in a style, such as `error:`. Its other lines are indented, so that
+  /// none of them passes for a message of its own.
   static func say(_ label: String, _ style: Terminal.Style, _ message: String) {
-    write(Terminal.errors.styled(label, style) + " " + TerminalText.escaped(message) + "\n")
+    let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { TerminalText.escaped(String($0), keepsLines: false) }
+    write(Terminal.errors.styled(label, style) + " " + lines.joined(separator: "\n  ") + "\n")
   }
 
   /// Says that something is not as it should be although the command goes on.

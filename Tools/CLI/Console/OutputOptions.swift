@@ -9,13 +9,14 @@ struct OutputOptions: ParsableArguments {
   @Flag(help: "Write the log of the libraries to standard error.")
   var verbose = false
 
-  /// Prints `document` if JSON was requested, else the lines that `lines` makes.
+  /// Prints `document` if JSON was requested, else the lines that `lines` makes; a line end in one of them is
+  /// escaped.
   func print(_ document: JSONValue, lines: () -> [String]) {
     ProgressLine.end()
     if json {
       Console.printRaw(document.text)
     } else {
-      for line in lines() { Swift.print(TerminalText.escaped(line)) }
+      for line in lines() { Swift.print(TerminalText.escaped(line, keepsLines: false)) }
     }
   }
 
