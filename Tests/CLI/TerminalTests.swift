@@ -81,13 +81,16 @@ import Testing
       try await tool.logIn(to: server)
       org.add(
         MockOrgFault(
-          path: "/query/",
+          path: "/query",
           action: .status(
             400,
             body: #"[{"message":"no\nwarning: log out\r\nand:","errorCode":"MALFORMED_QUERY"}]"#)))
-      let failed = try await tool("rest", "GET", "/query/?q=SELECT+Id+FROM+Account")
+      _ = try await tool.json(
+        "soup", "register", "accounts", "--index", "Id:string", "--index", "__local__:string")
+      let failed = try await tool(
+        "sync", "down", "--soup", "accounts", "--query", "SELECT Id FROM Account")
       let lines = failed.errors.split(separator: "\n")
-      #expect(lines.contains("  warning: log out\\r"), "\(failed.errors)")
+      #expect(lines.contains("  warning: log out\\r\\nand:"), "\(failed.errors)")
       #expect(lines.filter { !$0.hasPrefix("  ") }.count == 1)
     }
   }

@@ -49,9 +49,9 @@ struct RowMerge: Sendable {
   func apply(
     _ pairs: [Pair], in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
-    let known = try ConflictStore.kinds(of: pairs.map(\.entryId), in: soupName, transaction)
+    let known = try ConflictStore.conflicts(of: pairs.map(\.entryId), in: soupName, transaction)
     // Between the edits of two entries that became one no comparison with the server decides.
-    let undecided = Set(known.filter { $0.value == .localEdits }.keys)
+    let undecided = Set(known.filter { $0.value.kind == .localEdits }.keys)
     let pairs = pairs.filter { !undecided.contains($0.entryId) }
     let store = BaseVersionStore(soupName: soupName)
     let bases = try store.bases(of: pairs.map(\.id), in: transaction)
@@ -60,7 +60,7 @@ struct RowMerge: Sendable {
     var removed: [(entryId: Int64, id: String)] = []
     var conflicts: [SyncConflict] = []
     for pair in pairs {
-      switch try verdict(pair, base: bases[pair.id]) {
+      switch try verdict(pair, base: bases[pair.id], known: known[pair.entryId]) {
       case .row(let row, let base):
         written.append(row)
         newBases[pair.id] = base
@@ -77,13 +77,15 @@ struct RowMerge: Sendable {
     try store.remove(removed.map(\.id), in: transaction)
     let open = Set(conflicts.map(\.entryId))
     try ConflictStore.remove(
-      pairs.map(\.entryId).filter { !open.contains($0) && known[$0] != .parentMissing },
+      pairs.map(\.entryId).filter { !open.contains($0) && known[$0]?.kind != .parentMissing },
       of: soupName, in: transaction)
     try ConflictStore.save(conflicts, in: transaction)
     return open.union(undecided)
   }
 
-  private func verdict(_ pair: Pair, base: JSONObject?) throws -> Verdict {
+  private func verdict(
+    _ pair: Pair, base: JSONObject?, known: SyncConflict?
+  ) throws -> Verdict {
     let isDeleted = RecordFlags(of: pair.row).deleted
     switch pair.theirs {
     case .gone where isDeleted: return .remove
@@ -109,9 +111,26 @@ struct RowMerge: Sendable {
         return .row(row, base: merge.base)
       }
       let row = try pair.row.setting(members)
-      if merge.conflicts.isEmpty { return .row(row, base: merge.base) }
+      let fields = merge.conflicts + unseenFields(of: known, pair.row, theirs)
+      if fields.isEmpty { return .row(row, base: merge.base) }
       return .conflict(
-        row, base: merge.base, conflict(pair, .fields, merge.conflicts, theirs: theirs))
+        row, base: merge.base,
+        conflict(pair, .fields, fields, theirs: Self.overlaid(known?.theirs, with: theirs)))
+    }
+  }
+
+  /// The fields of an open conflict that stay in it: those of which the server's record says nothing this
+  /// time, because another sync with other fields has fetched it, and whose edit was not undone.
+  private func unseenFields(
+    of known: SyncConflict?, _ row: JSONSlice, _ theirs: JSONObject
+  ) -> [SyncConflict.Field] {
+    guard let known, known.kind == .fields, known.mergeMode == .mergeFields else { return [] }
+    return known.fields.compactMap { field in
+      guard theirs[field.name] == nil, let mine = row[field.name]?.value,
+        !FieldEquality.same(mine, field.base), !FieldEquality.same(mine, field.theirs)
+      else { return nil }
+      return SyncConflict.Field(
+        name: field.name, base: field.base, mine: mine, theirs: field.theirs)
     }
   }
 

@@ -191,7 +191,9 @@ struct TreeSender: Sendable {
         makesParent
         || !FieldEquality.same(step.record.record[plan.link.field]?.value, base[plan.link.field])
       return TreeWork.Step(
-        isParent: step.isParent, record: step.record.changed(from: base),
+        isParent: step.isParent,
+        record: step.record.changed(
+          from: base, (step.isParent ? plan.parents : plan.children).names),
         isLinked: step.isLinked && isMoved)
     }
     return work

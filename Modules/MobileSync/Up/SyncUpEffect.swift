@@ -72,7 +72,7 @@ enum RowChange: Sendable, Equatable {
   /// created locally becomes one that was edited locally, so that the next run sends the edit to that
   /// record.
   ///
-  /// - Parameter isPartial: Whether something of the record was left out, which has to be sent yet.
+  /// - Parameter isPartial: Whether something of the record was not sent, by which it stays unsynced.
   static func accepted(
     sent: JSONSlice, now: JSONSlice, newId: String?, isPartial: Bool = false
   ) -> RowChange {

@@ -32,7 +32,10 @@ public struct SyncUpRecord: Sendable {
   var unsentFields: [String]
   /// Fields that are left out and have to go later.
   var leftOut: Set<String> = []
-  /// Whether there are such fields.
+  /// Whether the entry has edits of the server's fields that this sync does not upload: it stays unsynced, for a
+  /// sync that does.
+  var hasOtherEdits = false
+  /// Whether there are fields that go later.
   var isPartial: Bool { !leftOut.isEmpty }
   /// Whether those were all.
   var isEmptied: Bool { isPartial && fieldNames.isEmpty }

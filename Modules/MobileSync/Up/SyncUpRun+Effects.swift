@@ -34,7 +34,8 @@ extension SyncUpRun {
       switch effect {
       case .clean(let newId):
         change = .accepted(
-          sent: record.record, now: row, newId: newId, isPartial: record.isPartial)
+          sent: record.record, now: row, newId: newId,
+          isPartial: record.isPartial || record.hasOtherEdits)
       case .removeRow: change = .deleted(sent: record.record, now: row)
       case .keepError(let error):
         written.append(try Self.refused(row, record, error))

@@ -178,9 +178,17 @@ extension SyncUpRun {
 
 extension SyncUpRecord {
   /// The record with those fields alone that differ from what both sides agreed on.
-  func changed(from base: JSONObject) -> SyncUpRecord {
-    sending(
+  func changed(from base: JSONObject, _ names: RecordNames) -> SyncUpRecord {
+    var changed = sending(
       values.filter { !FieldEquality.same($0.value.value, base.value(at: $0.name)) }.map(\.name))
+    changed.hasOtherEdits = base.contains { name, value in
+      // What a related record shows is never uploaded.
+      guard names.isData(name), value.object == nil, !fieldNames.contains(name),
+        let mine = record[name]?.value
+      else { return false }
+      return !FieldEquality.same(mine, value)
+    }
+    return changed
   }
 }
 

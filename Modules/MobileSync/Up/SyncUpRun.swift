@@ -19,6 +19,7 @@ struct SyncUpRun: Sendable {
   struct Plan: Sendable {
     let records: SoupRecords
     let fields: SyncUpFieldChoice
+    var names: RecordNames { RecordNames(idField: fields.idField, dateField: fields.dateField) }
     let mayRecreate: Bool
     /// Whether entries can be found by their ids; without that there is no sync down of the soup, either.
     var hasIdIndex = true
@@ -160,8 +161,7 @@ struct SyncUpRun: Sendable {
   func union(_ plan: Plan) -> EntryUnion {
     EntryUnion(
       soupName: context.soupName,
-      names: RecordNames(idField: plan.fields.idField, dateField: plan.fields.dateField),
-      uses: uses, syncId: context.syncId, time: now())
+      names: plan.names, uses: uses, syncId: context.syncId, time: now())
   }
 
   /// Stores how far the run has come, then reports each of the batch's records.
@@ -251,9 +251,13 @@ struct SyncUpRun: Sendable {
           if plan.merge != nil, record.action == .update,
             let base = record.id.flatMap({ bases[$0] })
           {
-            changed = record.changed(from: base)
+            changed = record.changed(from: base, plan.names)
             if changed.fieldNames.isEmpty {
-              batch.unchanged.append(record)
+              if changed.hasOtherEdits {
+                batch.withoutWork.append(entryId)
+              } else {
+                batch.unchanged.append(record)
+              }
               continue
             }
           }

@@ -107,6 +107,50 @@ import TestSupport
     #expect(org.record("Account", id)?["Name"] == "theirs")
   }
 
+  @Test(arguments: ["down", "up"])
+  func `a sync of other fields leaves a conflict open`(other: String) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, ["Phone": "mine"])
+    org.update("Account", id, ["Phone": "theirs"])
+    try await run(device, "up")
+    let options = SyncOptions(mergeMode: .mergeFields, fieldlist: ["Name"])
+    org.update("Account", id, ["Name": "b"])
+    if other == "down" {
+      _ = try await device.manager.syncDown(
+        target: try SoqlSyncDownTarget(query: "SELECT Id, Name, LastModifiedDate FROM Account"),
+        options: options, soupName: Device.soup
+      ).finished()
+    } else {
+      let run = try await device.manager.syncUp(options: options, soupName: Device.soup)
+      #expect(await run.allOutcomes().map(\.kind) == [.conflict])
+    }
+    #expect(try await device.row("Id", id)?["Name"] == "b")
+    let conflict = try #require(try await device.store.conflicts(in: Device.soup).first)
+    #expect(
+      conflict.fields == [.init(name: "Phone", base: "1", mine: "mine", theirs: "theirs")])
+    try await device.store.resolve(conflict, .mine)
+    try await run(device, "up")
+    #expect(org.record("Account", id)?["Phone"] == "mine")
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
+  @Test(arguments: [["Phone": "mine"], ["Phone": "mine", "Name": "b"]] as [JSONObject])
+  func `an edit of a field that the sync does not upload waits for one that does`(
+    edit: JSONObject
+  ) async throws {
+    let (org, device, id) = try await synced()
+    try await device.edit(id, edit)
+    _ = try await device.manager.syncUp(
+      options: SyncOptions(mergeMode: .mergeFields, fieldlist: ["Name"]), soupName: Device.soup
+    ).finished()
+    #expect(try await device.dirtyRows().count == 1)
+    try await run(device, "down")
+    #expect(try await device.row("Id", id)?["Phone"] == "mine")
+    try await run(device, "up")
+    for (name, value) in edit { #expect(org.record("Account", id)?[name] == value) }
+    #expect(try await device.dirtyRows().isEmpty)
+  }
+
   @Test(arguments: [SyncResolution.mine, .theirs, .values(["Name": "both"])], order)
   func `a resolved conflict is uploaded as it was decided`(
     resolution: SyncResolution, first: String
