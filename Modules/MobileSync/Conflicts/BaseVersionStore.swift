@@ -89,12 +89,12 @@ struct BaseVersionStore: Sendable {
   /// Takes clean entries as base versions, for a soup that was synced before base versions were kept. Entries
   /// without a base version that are unsynced by now stay without. Once that is done it is remembered, and costs
   /// one query.
-  func adoptCleanRows(_ records: SoupRecords, in store: SmartStore) async throws {
+  func adoptCleanEntries(_ records: SyncSoup, in store: SmartStore) async throws {
     let isDone = try await store.read { reader in
       try !MetadataSoup.bases.entries([sinceKey], in: reader).isEmpty
     }
     if isDone { return }
-    try await takeCleanRows(records, in: store)
+    try await keepCleanEntries(records, in: store)
     try await store.inTransaction(durability: .normal) { transaction in
       try transaction.upsert(
         entries: [.object(["key": .string(sinceKey)])], forSoupNamed: MetadataSoup.bases.name,
@@ -102,14 +102,14 @@ struct BaseVersionStore: Sendable {
     }
   }
 
-  private func takeCleanRows(_ records: SoupRecords, in store: SmartStore) async throws {
+  private func keepCleanEntries(_ records: SyncSoup, in store: SmartStore) async throws {
     var after: Int64 = -1
     while true {
       let start = after
       let last = try await store.inTransaction(durability: .normal) { transaction -> Int64? in
         let found = try records.cleanEntries(after: start, in: transaction)
-        let clean = found.compactMap { _, row in
-          row[records.idField]?.string.map { (id: $0, base: row) }
+        let clean = found.compactMap { _, entry in
+          entry[records.idField]?.string.map { (id: $0, base: entry) }
         }
         let known = try bases(of: clean.map(\.id), in: transaction)
         try save(clean.filter { known[$0.id] == nil }, in: transaction)
@@ -121,12 +121,12 @@ struct BaseVersionStore: Sendable {
   }
 }
 
-extension SoupRecords {
+extension SyncSoup {
   /// Begins to keep base versions, if the soup can be synced up and has none yet.
   func adoptBases(in store: SmartStore) async throws {
     guard try await store.soupExists(forName: soupName),
       try await indexedPaths(in: store).contains(SyncKeys.local)
     else { return }
-    try await BaseVersionStore(soupName: soupName).adoptCleanRows(self, in: store)
+    try await BaseVersionStore(soupName: soupName).adoptCleanEntries(self, in: store)
   }
 }

@@ -28,14 +28,16 @@ enum ConflictStore {
         || ($0.mergeMode == .leaveIfChanged && !$0.isOfTree)
     }
     for (soup, group) in Dictionary(grouping: perishable, by: \.soupName) {
-      var rows: [Int64: JSONSlice] = [:]
+      var entries: [Int64: JSONSlice] = [:]
       if reader.soupExists(forName: soup) {
-        for (id, row) in try reader.entries(group.map(\.entryId), of: soup) { rows[id] = row }
+        for (id, entry) in try reader.entries(group.map(\.entryId), of: soup) {
+          entries[id] = entry
+        }
       }
       for conflict in group {
         let isOpen =
-          try conflict.concerns(rows[conflict.entryId])
-          && isMissing(conflict.missingParent, of: rows[conflict.entryId], reader)
+          try conflict.concerns(entries[conflict.entryId])
+          && isMissing(conflict.missingParent, of: entries[conflict.entryId], reader)
         if !isOpen { ended.insert(conflict.id) }
       }
     }
@@ -44,13 +46,13 @@ enum ConflictStore {
 
   /// Whether a child still refers to the parent that it had, and that parent has not come since; true without one.
   private static func isMissing(
-    _ parent: SyncConflict.MissingParent?, of row: JSONSlice?,
+    _ parent: SyncConflict.MissingParent?, of entry: JSONSlice?,
     _ reader: borrowing some StoreReading & ~Copyable
   ) throws -> Bool {
     guard let parent else { return true }
-    guard row?[parent.field]?.string == parent.recordId else { return false }
+    guard entry?[parent.field]?.string == parent.recordId else { return false }
     if parent.entryId != nil || !reader.soupExists(forName: parent.soupName) { return true }
-    return try SoupRecords(soupName: parent.soupName, idField: parent.names.idField)
+    return try SyncSoup(soupName: parent.soupName, idField: parent.names.id)
       .entryIds(of: [parent.recordId], in: reader).isEmpty
   }
 
@@ -83,7 +85,7 @@ enum ConflictStore {
     try conflicts(of: entryIds, in: soupName, reader).mapValues(\.kind)
   }
 
-  /// Forgets the conflicts of rows that have none any more.
+  /// Forgets the conflicts of entries that have none any more.
   static func remove(
     _ entryIds: some Sequence<Int64>, of soupName: String,
     in transaction: borrowing StoreTransaction
@@ -94,8 +96,8 @@ enum ConflictStore {
 
 extension SyncConflict {
   /// Whether an entry is still the unsynced one that the conflict is about.
-  fileprivate func concerns(_ row: JSONSlice?) -> Bool {
-    guard let row, RecordFlags(of: row).local else { return false }
-    return row[names.idField]?.string == recordId
+  fileprivate func concerns(_ entry: JSONSlice?) -> Bool {
+    guard let entry, RecordFlags(of: entry).local else { return false }
+    return entry[names.id]?.string == recordId
   }
 }

@@ -34,7 +34,7 @@ enum EditProtection: Sendable {
   }
 
   private static func marks(
-    of records: SoupRecords, in reader: borrowing some StoreReading & ~Copyable
+    of records: SyncSoup, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [Int64: EditMark] {
     let dirty = try records.dirty(in: reader)
     let lastModified = Dictionary(
@@ -54,7 +54,7 @@ enum EditProtection: Sendable {
   ///
   /// - Parameter field: The id field, or the one that holds a parent's id.
   func protectedValues(
-    among values: [String], of field: String, _ records: SoupRecords,
+    among values: [String], of field: String, _ records: SyncSoup,
     in transaction: borrowing StoreTransaction
   ) throws -> Set<String> {
     if case .nothing = self { return [] }
@@ -88,7 +88,7 @@ extension EditProtection {
   /// compared: of a record that the server changed once more within the second of its date the edit stays too, and the
   /// next sync up decides by its merge mode, as for an edit that was made after the download.
   func idsThatCameBefore(
-    _ part: PagePart, until seenUntil: Int64, dateField: String, _ records: SoupRecords,
+    _ part: PagePart, until seenUntil: Int64, dateField: String, _ records: SyncSoup,
     in transaction: borrowing StoreTransaction
   ) throws -> Set<String> {
     guard case .editsSince = self, seenUntil > 0 else { return [] }
@@ -101,11 +101,11 @@ extension EditProtection {
     }
     if dates.isEmpty { return [] }
     let dirty = try records.dirty(with: records.idField, among: Array(dates.keys), in: transaction)
-    let rows = try transaction.entries(dirty.map(\.entryId), of: records.soupName)
+    let entries = try transaction.entries(dirty.map(\.entryId), of: records.soupName)
     return Set(
-      rows.compactMap { _, row in
-        guard let id = row[records.idField]?.string,
-          let date = ServerDate.milliseconds(of: row[dateField]), date == dates[id]
+      entries.compactMap { _, entry in
+        guard let id = entry[records.idField]?.string,
+          let date = ServerDate.milliseconds(of: entry[dateField]), date == dates[id]
         else { return nil }
         return id
       })

@@ -7,16 +7,16 @@ import SalesforceSDKCommon
 /// same value is agreed. What both have changed differently keeps the local value and is in conflict:
 /// its base is kept until the conflict is resolved, so that merging again gives the same result.
 struct FieldMerge: Sendable, Equatable {
-  /// The members that the row takes from the server.
+  /// The members that the entry takes from the server.
   private(set) var taken: [Member] = []
   /// What both sides agree on from now on.
   private(set) var base: JSONObject
   /// The fields that both sides have changed differently.
   private(set) var conflicts: [SyncConflict.Field] = []
-  /// Whether the row still differs from the server's record.
+  /// Whether the entry still differs from the server's record.
   private(set) var hasLocalChanges = false
 
-  /// A member of a row and its new value.
+  /// A member of an entry and its new value.
   struct Member: Sendable, Equatable {
     let key: String
     let value: JSONValue
@@ -26,12 +26,12 @@ struct FieldMerge: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - base: What both sides agreed on last; nil if that is not known. Then a field that differs is
-  ///     in conflict, unless the row does not have it.
+  ///     in conflict, unless the entry does not have it.
   ///   - theirs: The server's record, or some of its fields: what it lacks counts as unchanged there.
-  init(base: JSONObject?, mine: JSONSlice, theirs: JSONObject, names: RecordNames) {
+  init(base: JSONObject?, mine: JSONSlice, theirs: JSONObject, names: SyncFieldNames) {
     self.base = base ?? [:]
     var seen: Set<String> = []
-    for (key, their) in theirs where key != names.idField {
+    for (key, their) in theirs where key != names.id {
       seen.insert(key)
       if key == SyncKeys.attributes {
         taken.append(Member(key: key, value: their))
@@ -40,10 +40,10 @@ struct FieldMerge: Sendable, Equatable {
       }
     }
     let rest = mine.members.lazy.filter { key, _ in
-      !seen.contains(key) && key != names.idField && !names.isServers(key)
+      !seen.contains(key) && key != names.id && !names.isServers(key)
         && !SyncKeys.neverSent.contains(key)
     }
-    if rest.contains(where: { !FieldEquality.same($0.value.value, base?[$0.key]) }) {
+    if rest.contains(where: { !ServerEquality.same($0.value.value, base?[$0.key]) }) {
       hasLocalChanges = true
     }
   }
@@ -51,18 +51,18 @@ struct FieldMerge: Sendable, Equatable {
   private mutating func merge(
     _ key: String, _ base: JSONValue?, _ mine: JSONValue?, _ their: JSONValue, isServers: Bool
   ) {
-    // What the row does not have was never touched here: it is not sent either.
+    // What the entry does not have was never touched here: it is not sent either.
     if isServers || mine == nil {
       self.base[key] = their
       taken.append(Member(key: key, value: their))
-    } else if FieldEquality.same(mine, their) {
+    } else if ServerEquality.same(mine, their) {
       self.base[key] = their
       // The server may have put it into another form.
       if mine != their { taken.append(Member(key: key, value: their)) }
-    } else if let base, FieldEquality.same(mine, base) {
+    } else if let base, ServerEquality.same(mine, base) {
       self.base[key] = their
       taken.append(Member(key: key, value: their))
-    } else if let base, FieldEquality.same(their, base) {
+    } else if let base, ServerEquality.same(their, base) {
       hasLocalChanges = true
     } else {
       hasLocalChanges = true
@@ -73,29 +73,29 @@ struct FieldMerge: Sendable, Equatable {
   /// The fields in which the server's record differs from what was agreed on, for a record that was
   /// deleted here.
   static func changesThere(
-    base: JSONObject?, mine: JSONSlice, theirs: JSONObject, names: RecordNames
+    base: JSONObject?, mine: JSONSlice, theirs: JSONObject, names: SyncFieldNames
   ) -> [SyncConflict.Field] {
     theirs.compactMap { key, their in
-      if key == names.idField || names.isServers(key) || SyncKeys.neverSent.contains(key) {
+      if key == names.id || names.isServers(key) || SyncKeys.neverSent.contains(key) {
         return nil
       }
-      // The row is as it was when it was deleted; without a base it is the best that is known.
+      // The entry is as it was when it was deleted; without a base it is the best that is known.
       let known = base == nil ? mine[key]?.value : base?[key]
-      guard let known, !FieldEquality.same(known, their) else { return nil }
+      guard let known, !ServerEquality.same(known, their) else { return nil }
       return SyncConflict.Field(name: key, base: known, mine: nil, theirs: their)
     }
   }
 
-  /// The fields of a row that differ from what was agreed on.
+  /// The fields of an entry that differ from what was agreed on.
   static func changesHere(
-    base: JSONObject, mine: JSONSlice, names: RecordNames
+    base: JSONObject, mine: JSONSlice, names: SyncFieldNames
   ) -> [SyncConflict.Field] {
     mine.members.compactMap { key, value in
-      if key == names.idField || names.isServers(key) || SyncKeys.neverSent.contains(key) {
+      if key == names.id || names.isServers(key) || SyncKeys.neverSent.contains(key) {
         return nil
       }
       let value = value.value
-      if FieldEquality.same(value, base[key]) { return nil }
+      if ServerEquality.same(value, base[key]) { return nil }
       return SyncConflict.Field(name: key, base: base[key], mine: value, theirs: nil)
     }
   }
@@ -105,10 +105,10 @@ extension FieldMerge {
   /// The fields that the entry has and in which the server's record differs from it, whichever side changed
   /// them.
   static func differences(
-    base: JSONObject?, mine: JSONSlice, theirs: JSONObject, names: RecordNames
+    base: JSONObject?, mine: JSONSlice, theirs: JSONObject, names: SyncFieldNames
   ) -> [SyncConflict.Field] {
     theirs.compactMap { key, their in
-      guard names.isData(key), let mine = mine[key]?.value, !FieldEquality.same(mine, their) else {
+      guard names.isData(key), let mine = mine[key]?.value, !ServerEquality.same(mine, their) else {
         return nil
       }
       return SyncConflict.Field(name: key, base: base?[key], mine: mine, theirs: their)
@@ -118,53 +118,11 @@ extension FieldMerge {
   /// Whether the server's record differs from the base version in a field that the entry has; a field that
   /// either of them lacks is not known to differ.
   static func isChangedThere(
-    base: JSONObject, mine: JSONSlice, theirs: JSONObject, names: RecordNames
+    base: JSONObject, mine: JSONSlice, theirs: JSONObject, names: SyncFieldNames
   ) -> Bool {
     theirs.contains { key, their in
       guard names.isData(key), let base = base[key], mine[key] != nil else { return false }
-      return !FieldEquality.same(base, their)
-    }
-  }
-}
-
-/// How a soup's records are to be read: which fields never count as edits.
-struct RecordNames: Sendable, Equatable {
-  let idField: String
-  let dateField: String
-
-  /// Fields that the server alone sets, so that their change is no change by anybody.
-  private static let system: Set<String> = [
-    "LastModifiedDate", "LastModifiedById", "SystemModstamp", "LastViewedDate",
-    "LastReferencedDate",
-  ]
-
-  /// Whether the server alone sets the field.
-  func isServers(_ key: String) -> Bool { key == dateField || Self.system.contains(key) }
-
-  /// Whether the field holds a value that either side may change.
-  func isData(_ key: String) -> Bool {
-    key != idField && !isServers(key) && !SyncKeys.neverSent.contains(key)
-  }
-}
-
-/// Whether two values mean the same to the server.
-enum FieldEquality {
-  /// Compares values as the server keeps them: an empty text is null, blanks around a text go, dates
-  /// are instants, and of a related record the type and address do not count.
-  static func same(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
-    if left == right { return true }
-    switch (left ?? .null, right ?? .null) {
-    case (.string(let left), .string(let right)):
-      if left.trimmed == right.trimmed { return true }
-      guard let date = SalesforceDate.parse(left) else { return false }
-      return date == SalesforceDate.parse(right)
-    case (.null, .string(let text)), (.string(let text), .null):
-      return text.trimmed.isEmpty
-    case (.object(let left), .object(let right)):
-      let keys = Set(left.keys).union(right.keys).subtracting([SyncKeys.attributes])
-      return keys.allSatisfy { same(left[$0], right[$0]) }
-    case (let left, let right):
-      return left == right
+      return !ServerEquality.same(base, their)
     }
   }
 }
@@ -172,9 +130,9 @@ enum FieldEquality {
 extension JSONObject {
   /// Whether a base version has the same values as the server's record, in all fields of the record that
   /// either side may change.
-  func isSame(as theirs: JSONSlice, _ names: RecordNames) -> Bool {
+  func isSame(as theirs: JSONSlice, _ names: SyncFieldNames) -> Bool {
     theirs.members.allSatisfy { key, value in
-      !names.isData(key) || self[key].map { FieldEquality.same($0, value.value) } ?? false
+      !names.isData(key) || self[key].map { ServerEquality.same($0, value.value) } ?? false
     }
   }
 }

@@ -4,9 +4,9 @@ import SmartStore
 /// Brings a decision about a child whose parent is missing into the store.
 struct ParentResolution {
   let conflict: SyncConflict
-  let row: JSONSlice
+  let entry: JSONSlice
 
-  private var names: RecordNames { conflict.names }
+  private var names: SyncFieldNames { conflict.names }
 
   func apply(
     _ choice: SyncResolution.Choice, in transaction: borrowing StoreTransaction
@@ -33,12 +33,12 @@ struct ParentResolution {
         "The server keeps no record of '\(conflict.soupName)' without a parent, so \(conflict.id) cannot be "
           + "detached. Resolve the conflict with recreateParent or theirs.")
     }
-    var flags = RecordFlags(of: row)
+    var flags = RecordFlags(of: entry)
     flags.updated = flags.updated || !(flags.created || flags.deleted)
     flags.local = true
     try transaction.upsert(
       slices: [
-        try row.setting(
+        try entry.setting(
           flags.members + [(parent.field, .null)], removing: [SyncKeys.lastError])
       ], soup: conflict.soupName)
   }
@@ -47,7 +47,7 @@ struct ParentResolution {
   private func recreate(
     _ parent: SyncConflict.MissingParent, in transaction: borrowing StoreTransaction
   ) throws {
-    let parents = SoupRecords(soupName: parent.soupName, idField: parent.names.idField)
+    let parents = SyncSoup(soupName: parent.soupName, idField: parent.names.id)
     let ids = try parents.entryIds(of: [parent.recordId], in: transaction)
     let entries = try transaction.entries(Array(ids.values), of: parent.soupName)
     if entries.isEmpty {
@@ -58,22 +58,22 @@ struct ParentResolution {
     }
     let created = RecordFlags(local: true, created: true, updated: false, deleted: false).members
     try transaction.upsert(
-      slices: entries.map { _, row in
-        try row.setting(created, removing: [SyncKeys.lastError, parent.names.dateField])
+      slices: entries.map { _, entry in
+        try entry.setting(created, removing: [SyncKeys.lastError, parent.names.modificationDate])
       }, soup: parent.soupName)
     try BaseVersionStore(soupName: parent.soupName).remove([parent.recordId], in: transaction)
-    let children = SoupRecords(soupName: conflict.soupName, idField: names.idField)
+    let children = SyncSoup(soupName: conflict.soupName, idField: names.id)
     let siblings = try transaction.entries(
       try children.entryIds(where: parent.field, is: parent.recordId, in: transaction),
       of: conflict.soupName)
     if parent.isRequired {
       let lost = siblings.filter { !RecordFlags(of: $0.record).deleted }
       try transaction.upsert(
-        slices: lost.map { _, row in
-          try row.setting(created, removing: [SyncKeys.lastError, names.dateField])
+        slices: lost.map { _, entry in
+          try entry.setting(created, removing: [SyncKeys.lastError, names.modificationDate])
         }, soup: conflict.soupName)
       try BaseVersionStore(soupName: conflict.soupName).remove(
-        lost.compactMap { $0.record[names.idField]?.string }, in: transaction)
+        lost.compactMap { $0.record[names.id]?.string }, in: transaction)
     }
     let known = try ConflictStore.conflicts(
       of: siblings.map(\.id), in: conflict.soupName, transaction)
@@ -85,16 +85,16 @@ struct ParentResolution {
   /// Removes a record that the server does not have, and gives another the values that both sides agreed on.
   private func dropEdit(in transaction: borrowing StoreTransaction) throws {
     let store = BaseVersionStore(soupName: conflict.soupName)
-    if RecordFlags(of: row).created || SyncKeys.isLocalId(conflict.recordId) {
+    if RecordFlags(of: entry).created || SyncKeys.isLocalId(conflict.recordId) {
       try transaction.remove(entryIds: [conflict.entryId], forSoupNamed: conflict.soupName)
       return try store.remove([conflict.recordId], in: transaction)
     }
     let base = try store.bases(of: [conflict.recordId], in: transaction)[conflict.recordId] ?? [:]
-    let values = base.filter { names.isData($0.key) && row[$0.key] != nil }
+    let values = base.filter { names.isData($0.key) && entry[$0.key] != nil }
       .map { (key: $0.key, value: $0.value) }
     try transaction.upsert(
       slices: [
-        try row.setting(values + RecordFlags.clean.members, removing: [SyncKeys.lastError])
+        try entry.setting(values + RecordFlags.clean.members, removing: [SyncKeys.lastError])
       ], soup: conflict.soupName)
   }
 }

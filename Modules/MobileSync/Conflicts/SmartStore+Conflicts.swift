@@ -19,10 +19,10 @@ extension SmartStore {
     }
   }
 
-  /// Ends a conflict: row, base and conflict change in one transaction, which is on disk on return.
+  /// Ends a conflict: entry, base and conflict change in one transaction, which is on disk on return.
   /// What is to go to the server goes with the next sync up.
   ///
-  /// If the server's record has changed again by then, the next sync notices as with any edit. A row that
+  /// If the server's record has changed again by then, the next sync notices as with any edit. An entry that
   /// the app has removed since leaves nothing to decide: the conflict ends, whatever the resolution.
   ///
   /// - Parameter conflict: One of ``conflicts(in:)``, as it was listed.
@@ -45,19 +45,19 @@ struct ConflictResolution {
   func apply(in transaction: borrowing StoreTransaction) throws {
     let stored = try MetadataSoup.conflicts.entries([conflict.id], in: transaction).first
       .flatMap { SyncConflict(json: $0.record) }
-    let row = try transaction.entries([conflict.entryId], of: conflict.soupName).first?.record
+    let entry = try transaction.entries([conflict.entryId], of: conflict.soupName).first?.record
     guard stored == conflict else {
       throw SyncError(
         .conflictChanged,
         "The conflict of \(conflict.id) is over, or not as it was listed. List the conflicts again."
       )
     }
-    guard let row, row[conflict.names.idField]?.string == conflict.recordId else {
+    guard let entry, entry[conflict.names.id]?.string == conflict.recordId else {
       return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
     }
     switch (conflict.kind, choice) {
     case (.parentMissing, _):
-      try ParentResolution(conflict: conflict, row: row).apply(choice, in: transaction)
+      try ParentResolution(conflict: conflict, entry: entry).apply(choice, in: transaction)
       return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
     case (_, .detach), (_, .recreateParent):
       throw SyncError(
@@ -67,9 +67,10 @@ struct ConflictResolution {
     case (.inDoubt, .record(let id)):
       // The record may have another entry, and what both were edited to may be a conflict of the one that stays.
       try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
-      return try DoubtResolution(conflict: conflict, row: row).adopt(id, in: transaction)
+      return try UnacknowledgedCreateResolution(conflict: conflict, entry: entry).adopt(
+        id, in: transaction)
     case (.inDoubt, .create):
-      try DoubtResolution(conflict: conflict, row: row).create(in: transaction)
+      try UnacknowledgedCreateResolution(conflict: conflict, entry: entry).create(in: transaction)
       return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
     case (.inDoubt, _):
       throw SyncError(
@@ -83,52 +84,52 @@ struct ConflictResolution {
     default: break
     }
     if conflict.kind == .localEdits {
-      let resolved = try LocalEdits(conflict).resolved(row, choice)
+      let resolved = try LocalEdits(conflict).resolved(entry, choice)
       try transaction.upsert(slices: [resolved], soup: conflict.soupName)
       return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
     }
     if conflict.mergeMode == .leaveIfChanged, conflict.kind != .deletedThere {
-      try resolveRecord(row, in: transaction)
+      try resolveRecord(entry, in: transaction)
       return try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
     }
     let store = BaseVersionStore(soupName: conflict.soupName)
     let base = try store.bases(of: [conflict.recordId], in: transaction)[conflict.recordId]
-    var newBase = RowMerge.overlaid(base, with: conflict.theirs ?? [:])
+    var newBase = ConflictMerge.overlaid(base, with: conflict.theirs ?? [:])
     for field in conflict.fields { newBase[field.name] = field.theirs }
     // What the date stands for has been decided upon, also where a sync up did not bring it.
-    newBase[conflict.names.dateField] = conflict.theirs?[conflict.names.dateField]
-    // A row in conflict may have been deleted since: then the deletion is what was decided upon.
+    newBase[conflict.names.modificationDate] = conflict.theirs?[conflict.names.modificationDate]
+    // An entry in conflict may have been deleted since: then the deletion is what was decided upon.
     switch conflict.kind {
-    case .deletedThere: try resolveDeletedThere(row, in: transaction)
-    case .fields where RecordFlags(of: row).deleted, .deletedHere:
-      try resolveDeletedHere(row, in: transaction)
+    case .deletedThere: try resolveDeletedThere(entry, in: transaction)
+    case .fields where RecordFlags(of: entry).deleted, .deletedHere:
+      try resolveDeletedHere(entry, in: transaction)
       try store.save([conflict.recordId: newBase], in: transaction)
     default:
-      try resolveFields(row, newBase, in: transaction)
+      try resolveFields(entry, newBase, in: transaction)
       try store.save([conflict.recordId: newBase], in: transaction)
     }
     try MetadataSoup.conflicts.remove([conflict.id], in: transaction)
   }
 
   private func resolveFields(
-    _ row: JSONSlice, _ base: JSONObject, in transaction: borrowing StoreTransaction
+    _ entry: JSONSlice, _ base: JSONObject, in transaction: borrowing StoreTransaction
   ) throws {
-    var flags = RecordFlags(of: row)
+    var flags = RecordFlags(of: entry)
     let members =
       conflict.fields.map { field in
         switch choice {
-        // A row that a sync has replaced since gets back its former content.
-        case .mine: (field.name, flags.local ? row[field.name]?.value : field.mine)
+        // An entry that a sync has replaced since gets back its former content.
+        case .mine: (field.name, flags.local ? entry[field.name]?.value : field.mine)
         case .theirs: (field.name, field.theirs)
         case .values(let values): (field.name, values[field.name] ?? field.theirs)
         case .record, .create, .detach, .recreateParent:
-          (field.name, row[field.name]?.value)
+          (field.name, entry[field.name]?.value)
         }
       }
       .map { (key: $0.0, value: $0.1 ?? .null) } + values(besides: conflict.fields)
     flags.local = true
     flags.updated = true
-    var decided = try row.setting(members)
+    var decided = try entry.setting(members)
     let rest = FieldMerge.changesHere(base: base, mine: decided, names: conflict.names)
     if rest.isEmpty { flags = .clean }
     decided = try decided.setting(flags.members, removing: [SyncKeys.lastError])
@@ -138,30 +139,30 @@ struct ConflictResolution {
   /// Resolves a conflict that is about the record as a whole: what the server has is known and agreed on from
   /// here on, so that the entry may be sent until the server's record changes again.
   private func resolveRecord(
-    _ row: JSONSlice, in transaction: borrowing StoreTransaction
+    _ entry: JSONSlice, in transaction: borrowing StoreTransaction
   ) throws {
     let store = BaseVersionStore(soupName: conflict.soupName)
     let base = try store.bases(of: [conflict.recordId], in: transaction)[conflict.recordId]
     let theirs = conflict.theirs ?? [:]
-    var flags = RecordFlags(of: row)
+    var flags = RecordFlags(of: entry)
     // An entry that becomes clean without the server's values is not based on its date.
     let isSeen = theirs.contains { conflict.names.isData($0.key) }
     if isSeen || !flags.local {
       try store.save(
-        [conflict.recordId: RowMerge.overlaid(base, with: theirs)], in: transaction)
+        [conflict.recordId: ConflictMerge.overlaid(base, with: theirs)], in: transaction)
     } else if choice != .theirs {
       // The decision covers values that are not known, up to this date.
       try store.save([conflict.recordId: theirs], in: transaction)
     }
     guard flags.local else { return }
-    var members = theirs.filter { conflict.names.isData($0.key) && row[$0.key] != nil }
+    var members = theirs.filter { conflict.names.isData($0.key) && entry[$0.key] != nil }
       .map { (key: $0.key, value: $0.value) }
     switch choice {
     case .mine:
       // The base of a field tells which side changed it; without one it counts as changed here.
       let isFromThere = Set(
         conflict.fields.filter { field in
-          field.base.map { FieldEquality.same(row[field.name]?.value, $0) } ?? false
+          field.base.map { ServerEquality.same(entry[field.name]?.value, $0) } ?? false
         }.map(\.name))
       members = flags.deleted ? [] : members.filter { isFromThere.contains($0.key) }
     case .theirs: flags = .clean
@@ -172,12 +173,12 @@ struct ConflictResolution {
       flags = RecordFlags(local: true, created: false, updated: true, deleted: false)
     case .record, .create, .detach, .recreateParent: return
     }
-    let resolved = try row.setting(members + flags.members, removing: [SyncKeys.lastError])
+    let resolved = try entry.setting(members + flags.members, removing: [SyncKeys.lastError])
     try transaction.upsert(slices: [resolved], soup: conflict.soupName)
   }
 
   private func resolveDeletedHere(
-    _ row: JSONSlice, in transaction: borrowing StoreTransaction
+    _ entry: JSONSlice, in transaction: borrowing StoreTransaction
   ) throws {
     var members = (conflict.theirs ?? [:]).map { (key: $0.key, value: $0.value) }
     switch choice {
@@ -188,23 +189,23 @@ struct ConflictResolution {
       members += RecordFlags(local: true, created: false, updated: true, deleted: false).members
     }
     try transaction.upsert(
-      slices: [try row.setting(members, removing: [SyncKeys.lastError])], soup: conflict.soupName)
+      slices: [try entry.setting(members, removing: [SyncKeys.lastError])], soup: conflict.soupName)
   }
 
   private func resolveDeletedThere(
-    _ row: JSONSlice, in transaction: borrowing StoreTransaction
+    _ entry: JSONSlice, in transaction: borrowing StoreTransaction
   ) throws {
     try BaseVersionStore(soupName: conflict.soupName).remove([conflict.recordId], in: transaction)
-    if choice == .theirs || (choice == .mine && RecordFlags(of: row).deleted) {
+    if choice == .theirs || (choice == .mine && RecordFlags(of: entry).deleted) {
       try transaction.remove(entryIds: [conflict.entryId], forSoupNamed: conflict.soupName)
       return
     }
-    // Its id stays until the server gives it another, so that rows which refer to it follow.
+    // Its id stays until the server gives it another, so that entries which refer to it follow.
     var members = RecordFlags(local: true, created: true, updated: false, deleted: false).members
     if case .values = choice { members = values() + members }
     try transaction.upsert(
       slices: [
-        try row.setting(members, removing: [SyncKeys.lastError, conflict.names.dateField])
+        try entry.setting(members, removing: [SyncKeys.lastError, conflict.names.modificationDate])
       ], soup: conflict.soupName)
   }
 
@@ -216,7 +217,7 @@ struct ConflictResolution {
     let decided = Set(fields.map(\.name))
     return values.filter {
       !decided.contains($0.key) && !SyncKeys.neverSent.contains($0.key)
-        && $0.key != conflict.names.idField
+        && $0.key != conflict.names.id
     }
     .map { (key: $0.key, value: $0.value) }
   }

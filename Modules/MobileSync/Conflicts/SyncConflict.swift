@@ -112,12 +112,12 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
     public let field: String
     /// Whether the server keeps no child without a parent, so that it cannot be detached.
     public let isRequired: Bool
-    let names: RecordNames
+    let names: SyncFieldNames
   }
 
   /// The soup.
   public let soupName: String
-  /// The row's entry id.
+  /// The entry's entry id.
   public let entryId: Int64
   /// The record's id on the server; of a record in doubt its local id.
   public let recordId: String
@@ -132,7 +132,7 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
   /// When it was noticed, in milliseconds since 1970.
   public let time: Int64
   /// How the soup's syncs name the id and date fields.
-  let names: RecordNames
+  let names: SyncFieldNames
   /// The server's record as far as it was fetched; nil if it is gone.
   let theirs: JSONObject?
   /// The records that one in doubt may be, best first; of other kinds none.
@@ -149,7 +149,8 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
 
   init(
     soupName: String, entryId: Int64, recordId: String, kind: Kind, fields: [Field], syncId: Int64,
-    mergeMode: SyncMergeMode = .mergeFields, time: Int64, names: RecordNames, theirs: JSONObject?,
+    mergeMode: SyncMergeMode = .mergeFields, time: Int64, names: SyncFieldNames,
+    theirs: JSONObject?,
     candidates: [Candidate] = [], missingParent: MissingParent? = nil,
     childLinks: Set<ChildLink> = [], isOfTree: Bool = false
   ) {
@@ -188,9 +189,9 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
       // Earlier versions kept conflicts of one mode.
       mergeMode: json["mergeMode"]?.string.flatMap(SyncMergeMode.init(rawValue:)) ?? .mergeFields,
       time: json["time"]?.int64 ?? 0,
-      names: RecordNames(
-        idField: json["idField"]?.string ?? SyncKeys.defaultIdField,
-        dateField: json["dateField"]?.string ?? SyncKeys.defaultModificationDateField),
+      names: SyncFieldNames(
+        id: json["idField"]?.string ?? SyncKeys.defaultIdField,
+        modificationDate: json["dateField"]?.string ?? SyncKeys.defaultModificationDateField),
       theirs: json["theirs"]?.value.object,
       candidates: json["candidates"]?.elements.compactMap { candidate in
         guard let id = candidate["id"]?.string else { return nil }
@@ -220,7 +221,7 @@ public struct SyncConflict: Sendable, Equatable, Identifiable {
           return .object(object)
         }),
       "syncId": .integer(syncId), "mergeMode": .string(mergeMode.rawValue), "time": .integer(time),
-      "idField": .string(names.idField), "dateField": .string(names.dateField),
+      "idField": .string(names.id), "dateField": .string(names.modificationDate),
     ]
     if !candidates.isEmpty {
       object["candidates"] = .array(
@@ -247,9 +248,9 @@ extension SyncConflict.MissingParent {
     self.init(
       soupName: soupName, entryId: json["entryId"]?.int64, recordId: recordId, field: field,
       isRequired: json["isRequired"]?.bool ?? false,
-      names: RecordNames(
-        idField: json["idField"]?.string ?? SyncKeys.defaultIdField,
-        dateField: json["dateField"]?.string ?? SyncKeys.defaultModificationDateField))
+      names: SyncFieldNames(
+        id: json["idField"]?.string ?? SyncKeys.defaultIdField,
+        modificationDate: json["dateField"]?.string ?? SyncKeys.defaultModificationDateField))
   }
 
   /// The stored form.
@@ -257,7 +258,7 @@ extension SyncConflict.MissingParent {
     [
       "soupName": .string(soupName), "entryId": entryId.map { .integer($0) } ?? .null,
       "recordId": .string(recordId), "field": .string(field), "isRequired": .bool(isRequired),
-      "idField": .string(names.idField), "dateField": .string(names.dateField),
+      "idField": .string(names.id), "dateField": .string(names.modificationDate),
     ]
   }
 }

@@ -14,14 +14,14 @@ struct BulkInsertSoup: Sendable {
   private static let cacheBytes = 8 << 20
 
   private let load: SoupLoad
-  private let records: SoupRecords
+  private let records: SyncSoup
   /// The newest row; 0 while there is none.
   private var lastEntryId: Int64 = 0
   /// Hashes of the ids that came. Two ids with one hash end the freshness early, and nothing else.
   private var seen: Set<Int> = []
   private var isFresh = true
 
-  init(_ load: SoupLoad, _ records: SoupRecords) {
+  init(_ load: SoupLoad, _ records: SyncSoup) {
     self.load = load
     self.records = records
   }

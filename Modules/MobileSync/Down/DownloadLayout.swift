@@ -5,13 +5,13 @@ import SmartStore
 struct DownloadLayout: Sendable {
   /// A soup and what is known of its records.
   struct Place: Sendable {
-    let records: SoupRecords
+    let records: SyncSoup
     let dateField: String
     /// For children: the place of their parents and the field that holds a parent's id.
     let parent: (place: Int, field: String)?
 
     /// Which of the records' fields never count as edits.
-    var names: RecordNames { RecordNames(idField: records.idField, dateField: dateField) }
+    var names: SyncFieldNames { SyncFieldNames(id: records.idField, modificationDate: dateField) }
   }
 
   let places: [Place]
@@ -26,7 +26,7 @@ struct DownloadLayout: Sendable {
     let soups = target.soups(in: soupName)
     places = soups.map { soup in
       Place(
-        records: SoupRecords(soupName: soup.soupName, idField: soup.names.id),
+        records: SyncSoup(soupName: soup.soupName, idField: soup.names.id),
         dateField: soup.names.modificationDate,
         parent: soup.parent.flatMap { parent in
           soups.firstIndex { $0.soupName == parent.soupName }.map { ($0, parent.fieldName) }

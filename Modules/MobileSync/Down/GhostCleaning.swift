@@ -140,7 +140,7 @@ struct GhostCleaning: Sendable {
   }
 
   private func claim(
-    _ ids: [String], _ records: SoupRecords, in transaction: borrowing StoreTransaction
+    _ ids: [String], _ records: SyncSoup, in transaction: borrowing StoreTransaction
   ) throws {
     let owners = owners(of: records)
     try owners.add(ids.map { (id: $0, syncId: context.syncId) }, in: transaction)
@@ -148,7 +148,7 @@ struct GhostCleaning: Sendable {
   }
 
   private func removeIfAbsent(
-    _ ids: [String], _ records: SoupRecords, in transaction: borrowing StoreTransaction
+    _ ids: [String], _ records: SyncSoup, in transaction: borrowing StoreTransaction
   ) throws -> Int {
     if ids.isEmpty { return 0 }
     let owners = owners(of: records)
@@ -170,7 +170,7 @@ struct GhostCleaning: Sendable {
   }
 
   private func forgetUnclaimed(
-    _ ids: [String], _ records: SoupRecords, in transaction: borrowing StoreTransaction
+    _ ids: [String], _ records: SyncSoup, in transaction: borrowing StoreTransaction
   ) throws {
     if ids.isEmpty { return }
     let marks = uses.fillers(of: records.soupName).map(ContributingSyncs.absence)
@@ -181,11 +181,11 @@ struct GhostCleaning: Sendable {
 
   // MARK: Records of several syncs
 
-  private func owners(of records: SoupRecords) -> ContributingSyncs {
+  private func owners(of records: SyncSoup) -> ContributingSyncs {
     ContributingSyncs(soupName: records.soupName, syncId: context.syncId)
   }
 
-  private func createdLocally(in records: SoupRecords) -> ContributingSyncs {
+  private func createdLocally(in records: SyncSoup) -> ContributingSyncs {
     ContributingSyncs(soupName: records.soupName, syncId: ContributingSyncs.createdLocally)
   }
 
@@ -193,7 +193,7 @@ struct GhostCleaning: Sendable {
   ///
   /// - Returns: How many were removed.
   func release(
-    _ ids: ArraySlice<String>, _ records: SoupRecords, in transaction: borrowing StoreTransaction
+    _ ids: ArraySlice<String>, _ records: SyncSoup, in transaction: borrowing StoreTransaction
   ) throws -> Int {
     if ids.isEmpty { return 0 }
     let owners = owners(of: records)

@@ -8,7 +8,7 @@ struct PageDeletions: Sendable {
   /// Of each soup, whether it can tell which sync brought a record.
   private let isOwned: [Bool]
   /// What makes conflicts of the edited records of each soup.
-  private let merges: [RowMerge]
+  private let merges: [ConflictMerge]
 
   /// Prepares for a run.
   init(
@@ -26,7 +26,7 @@ struct PageDeletions: Sendable {
     let mode: SyncMergeMode =
       sync.options.mergeMode == .mergeFields ? .mergeFields : .leaveIfChanged
     merges = layout.places.map { place in
-      RowMerge(
+      ConflictMerge(
         soupName: place.records.soupName, names: place.names, syncId: sync.id, time: time,
         mergeMode: mode)
     }
@@ -59,7 +59,7 @@ struct PageDeletions: Sendable {
         guard let id = row[records.idField]?.string, !RecordFlags(of: row).created else {
           return nil
         }
-        return RowMerge.Pair(entryId: entryId, id: id, row: row, theirs: .gone)
+        return ConflictMerge.Pair(entryId: entryId, id: id, entry: row, remote: .gone)
       }, in: transaction)
     let parents = try cleaning.parentsOfEdits(index, layout, in: transaction)
     let clean = parents.isEmpty ? ids : ids.filter { !parents.contains($0) }[...]

@@ -5,18 +5,18 @@ import SmartStore
 struct PageWriter: Sendable {
   /// How the records of one soup are saved.
   struct Place: Sendable {
-    let records: SoupRecords
+    let records: SyncSoup
     let dateField: String
     /// For children: the place of their parents and the field that holds a parent's id.
     let parent: (place: Int, field: String)?
     let protection: EditProtection
     /// What shows whether the soup's records have base versions; nil if they are never edited.
     let uses: SoupSyncIndex?
-    let names: RecordNames
+    let names: SyncFieldNames
     /// Where it is kept that other syncs have brought a record too; nil if there are none that could.
     let owners: ContributingSyncs?
     /// What merges edited rows with what came; nil if they are left alone or replaced.
-    let merge: RowMerge?
+    let merge: ConflictMerge?
     /// What makes one entry of several that stand for one record.
     let union: EntryUnion
     /// Entries that may turn out to stand for records of the page; nil if there are none.
@@ -51,7 +51,8 @@ struct PageWriter: Sendable {
           uses: layout.isEditable ? uses : nil, names: place.names,
           owners: isShared ? ContributingSyncs(soupName: soupName, syncId: sync.id) : nil,
           merge: merges
-            ? RowMerge(soupName: soupName, names: place.names, syncId: sync.id, time: time) : nil,
+            ? ConflictMerge(soupName: soupName, names: place.names, syncId: sync.id, time: time)
+            : nil,
           union: EntryUnion(
             soupName: soupName, names: place.names, uses: uses, syncId: sync.id, time: time),
           lost: try await UnacknowledgedUpserts(of: soupName, in: store),
@@ -159,7 +160,7 @@ struct PageWriter: Sendable {
   }
 
   /// The soup, if there is one and no other sync fills it.
-  var onlyUnsharedSoup: SoupRecords? {
+  var onlyUnsharedSoup: SyncSoup? {
     places.count == 1 && places[0].owners == nil ? places[0].records : nil
   }
 
@@ -326,11 +327,11 @@ struct PageWriter: Sendable {
       uniquingKeysWith: { _, last in last })
     let entryIds = try place.records.entryIds(of: ids.sorted(), in: transaction)
     let pairs = try transaction.entries(Array(entryIds.values), of: place.records.soupName)
-      .compactMap { entryId, row -> RowMerge.Pair? in
+      .compactMap { entryId, row -> ConflictMerge.Pair? in
         guard let id = row[place.records.idField]?.string, let record = theirs[id]?.value.object,
           !RecordFlags(of: row).created
         else { return nil }
-        return RowMerge.Pair(entryId: entryId, id: id, row: row, theirs: .record(record))
+        return ConflictMerge.Pair(entryId: entryId, id: id, entry: row, remote: .record(record))
       }
     try merge.apply(pairs, in: transaction)
   }

@@ -38,49 +38,49 @@ struct RecordEditor {
     _ id: String, in transaction: borrowing StoreTransaction,
     _ body: (inout JSONObject) throws -> Void
   ) throws -> JSONValue {
-    let (entryId, row) = try existing(id, in: transaction)
-    try checkType(row[SyncKeys.attributes]?.value)
-    var flags = RecordFlags(of: row)
+    let (entryId, entry) = try existing(id, in: transaction)
+    try checkType(entry[SyncKeys.attributes]?.value)
+    var flags = RecordFlags(of: entry)
     if flags.deleted {
       throw refusal(
         "the record '\(id)' is deleted locally", "Undo the deletion with undoEdit first.")
     }
-    let before = row.value.object ?? [:]
+    let before = entry.value.object ?? [:]
     var record = before
     try body(&record)
     let changes = try changes(from: before, to: record)
-    if changes.isEmpty { return row.value }
+    if changes.isEmpty { return entry.value }
     flags.local = true
     flags.updated = !flags.created
-    return try write(row, changes, flags, entryId, in: transaction)
+    return try write(entry, changes, flags, entryId, in: transaction)
   }
 
   func delete(_ id: String, in transaction: borrowing StoreTransaction) throws {
-    let (entryId, row) = try existing(id, in: transaction)
-    try checkType(row[SyncKeys.attributes]?.value)
-    var flags = RecordFlags(of: row)
+    let (entryId, entry) = try existing(id, in: transaction)
+    try checkType(entry[SyncKeys.attributes]?.value)
+    var flags = RecordFlags(of: entry)
     if flags.deleted { return }
     flags.local = true
     flags.deleted = true
-    _ = try write(row, [], flags, entryId, in: transaction)
+    _ = try write(entry, [], flags, entryId, in: transaction)
   }
 
   func undo(_ id: String, in transaction: borrowing StoreTransaction) throws {
-    var (entryId, row) = try existing(id, in: transaction)
+    var (entryId, entry) = try existing(id, in: transaction)
     if let conflict = try conflict(of: entryId, in: transaction) {
       if conflict.kind == .inDoubt { throw inDoubt(id) }
       // A conflict holds server values that the base version does not have.
       try ConflictResolution(conflict: conflict, choice: .theirs).apply(in: transaction)
       guard let resolved = try transaction.entries([entryId], of: soupName).first else { return }
-      row = resolved.record
+      entry = resolved.record
     }
-    let flags = RecordFlags(of: row)
+    let flags = RecordFlags(of: entry)
     guard flags.local else { return }
     if flags.created {
       if try isUnacknowledged(entryId, in: transaction) { throw inDoubt(id) }
       return try transaction.remove(entryIds: [entryId], forSoupNamed: soupName)
     }
-    let base = try baseVersion(id: row[idField]?.string ?? id, in: transaction)
+    let base = try baseVersion(id: entry[idField]?.string ?? id, in: transaction)
     guard base != nil || (flags.deleted && !flags.updated) else {
       throw SyncError(
         .cannotUndo,
@@ -89,15 +89,15 @@ struct RecordEditor {
     }
     let members = (base ?? [:]).filter { !SyncKeys.neverSent.contains($0.key) && $0.key != idField }
     _ = try write(
-      row, members.map { (key: $0.key, value: $0.value) }, .clean, entryId, in: transaction)
+      entry, members.map { (key: $0.key, value: $0.value) }, .clean, entryId, in: transaction)
   }
 
   private func write(
-    _ row: JSONSlice, _ members: [(key: String, value: JSONValue)], _ flags: RecordFlags,
+    _ entry: JSONSlice, _ members: [(key: String, value: JSONValue)], _ flags: RecordFlags,
     _ entryId: Int64, in transaction: borrowing StoreTransaction
   ) throws -> JSONValue {
     let removed = flags.local ? [] : [SyncKeys.lastError]
-    let changed = try row.setting(members + flags.members, removing: removed)
+    let changed = try entry.setting(members + flags.members, removing: removed)
     try transaction.update(slice: changed, soup: soupName, entryId: entryId)
     return try transaction.entries([entryId], of: soupName).first?.record.value ?? changed.value
   }
@@ -138,7 +138,7 @@ struct RecordEditor {
   private func entry(
     _ id: String, in transaction: borrowing StoreTransaction
   ) throws -> (id: Int64, record: JSONSlice)? {
-    let records = SoupRecords(soupName: soupName, idField: idField)
+    let records = SyncSoup(soupName: soupName, idField: idField)
     let ids = try records.entryIds(of: [id], in: transaction)
     return try transaction.entries(Array(ids.values), of: soupName).first
   }

@@ -44,7 +44,7 @@ extension SyncManager {
       }
       let created = try await states.create(sync, replacing: replaceable)
       for soup in soups {
-        try await SoupRecords(soupName: soup.soupName, idField: soup.names.id)
+        try await SyncSoup(soupName: soup.soupName, idField: soup.names.id)
           .adoptBases(in: store)
       }
       return created

@@ -52,7 +52,7 @@ extension SyncManager {
   ///
   /// If the new target brings more fields of the same records and can tell so, the next run fetches the
   /// new fields alone for the records that are there, and then what has changed since. Otherwise
-  /// the next run downloads everything again. Fields that are not wanted any more stay in the rows.
+  /// the next run downloads everything again. Fields that are not wanted any more stay in the entries.
   ///
   /// - Returns: The sync as it is stored now.
   /// - Throws: ``SyncError`` `doesNotExist`, `alreadyRunning`, `unknownTarget`, `invalidTarget` if the
@@ -236,7 +236,7 @@ extension SyncManager {
   /// Soups without an index on `__local__` cannot be synced up and are not asked; soups with
   /// nothing to send are left out.
   public func unsyncedRecords() async throws -> [String: Int] {
-    try await Self.storeErrors { try await SoupRecords.dirtyCounts(in: store) }
+    try await Self.storeErrors { try await SyncSoup.dirtyCounts(in: store) }
   }
 
   /// Removes a sync. One that does not exist is no error; the records that it brought stay. A caller

@@ -18,7 +18,7 @@ struct RecordFlags: Sendable, Equatable {
     self.deleted = deleted
   }
 
-  /// The flags of a row whose record is to be sent.
+  /// The flags of an entry whose record is to be sent.
   init(toSend record: SyncUpRecord) {
     let isNew = record.makesRecord
     self.init(local: true, created: isNew, updated: !isNew, deleted: false)

@@ -29,7 +29,7 @@ struct SoupSyncIndex: Sendable {
 
   /// As ``keepsBases(_:)``, with the syncs that were made since the uses were looked at.
   ///
-  /// A run that did not know of them would leave bases behind that do not fit the rows that it writes.
+  /// A run that did not know of them would leave bases behind that do not fit the entries that it writes.
   func keepsBases(
     _ soupName: String, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> Bool {
@@ -67,11 +67,11 @@ struct SoupSyncIndex: Sendable {
   }
 
   /// How the syncs of a soup name the id and date fields.
-  func names(of soupName: String) -> RecordNames {
+  func names(of soupName: String) -> SyncFieldNames {
     let names = uses.lazy.flatMap(\.soups).first { $0.soupName == soupName }?.names
-    return RecordNames(
-      idField: names?.id ?? SyncKeys.defaultIdField,
-      dateField: names?.modificationDate ?? SyncKeys.defaultModificationDateField)
+    return SyncFieldNames(
+      id: names?.id ?? SyncKeys.defaultIdField,
+      modificationDate: names?.modificationDate ?? SyncKeys.defaultModificationDateField)
   }
 
   /// Whether a sync of the soup merges fields.

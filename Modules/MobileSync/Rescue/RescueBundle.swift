@@ -27,7 +27,7 @@ struct RescueBundle: Sendable {
   struct Soup: Sendable {
     let name: String
     let indexes: [SoupIndex]
-    let names: RecordNames
+    let names: SyncFieldNames
     /// The fields that a create sends, as the soup's sync up says; nil if it has none.
     let createFields: [String]?
   }
@@ -130,7 +130,7 @@ extension RescueBundle.Soup {
       "name": .string(name),
       "indexes": .array(
         indexes.map { ["path": .string($0.path), "type": .string($0.type.rawValue)] }),
-      "idField": .string(names.idField), "dateField": .string(names.dateField),
+      "idField": .string(names.id), "dateField": .string(names.modificationDate),
     ]
     if let createFields {
       object["createFields"] = .array(createFields.map { .string($0) })
@@ -144,7 +144,7 @@ extension RescueBundle.Soup {
       let idField = json["idField"]?.string, let dateField = json["dateField"]?.string
     else { return nil }
     self.name = name
-    names = RecordNames(idField: idField, dateField: dateField)
+    names = SyncFieldNames(id: idField, modificationDate: dateField)
     indexes =
       json["indexes"]?.elements.compactMap { index in
         guard let path = index["path"]?.string, let type = index["type"]?.string else { return nil }

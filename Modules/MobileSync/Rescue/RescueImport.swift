@@ -24,7 +24,7 @@ struct RescueImport: Sendable {
       if done.contains(key(entry)) {
         records.append(
           RescueReport.Record(
-            soupName: soup.name, id: entry.record[soup.names.idField]?.string, entryId: nil,
+            soupName: soup.name, id: entry.record[soup.names.id]?.string, entryId: nil,
             outcome: .imported))
       } else {
         records.append(try apply(entry, soup, in: transaction))
@@ -55,7 +55,7 @@ struct RescueImport: Sendable {
         try transaction.registerSoup(withName: soup.name, withIndices: soup.indexes)
       }
       let paths = Set(try transaction.indices(forSoupNamed: soup.name).map(\.path))
-      for path in [SyncKeys.local, soup.names.idField] where !paths.contains(path) {
+      for path in [SyncKeys.local, soup.names.id] where !paths.contains(path) {
         throw RescueError(
           .missingIndex,
           "The soup '\(soup.name)' does not have an index on '\(path)', which the import needs. Alter the soup, "
@@ -70,7 +70,7 @@ struct RescueImport: Sendable {
     _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup,
     in transaction: borrowing StoreTransaction
   ) throws -> RescueReport.Record {
-    let idField = soup.names.idField
+    let idField = soup.names.id
     let id = entry.record[idField]?.string.flatMap { $0.isEmpty ? nil : $0 }
     func record(_ outcome: Outcome, _ entryId: Int64?) -> RescueReport.Record {
       RescueReport.Record(soupName: soup.name, id: id, entryId: entryId, outcome: outcome)
@@ -81,53 +81,53 @@ struct RescueImport: Sendable {
       return record(.uploaded, nil)
     }
     // What the other store keeps about an entry says nothing here.
-    var row = try entry.record.setting(
+    var copy = try entry.record.setting(
       [],
       removing: [
         SyncKeys.soupEntryId, SyncKeys.soupLastModified, SyncKeys.soupCreated, SyncKeys.syncId,
         SyncKeys.lastError,
       ])
-    let references = LocalIdIndex.references(in: row, idField: idField)
+    let references = LocalIdIndex.references(in: copy, idField: idField)
     if !references.isEmpty {
       let ids = try LocalIdIndex.serverIds(of: references, in: transaction)
-      row = try LocalIdIndex.rewritten(row, idField: idField, with: ids) ?? row
+      copy = try LocalIdIndex.rewritten(copy, idField: idField, with: ids) ?? copy
     }
-    let records = SoupRecords(soupName: soup.name, idField: idField)
+    let records = SyncSoup(soupName: soup.name, idField: idField)
     let known = try records.entries(
       withIds: id.map(EntryUnion.forms) ?? [], in: transaction)
     let here = try transaction.entries(known.map(\.entryId), of: soup.name)
     guard let id, let first = here.first else {
-      let entryId = try transaction.upsert(slices: [row], soup: soup.name).first
+      let entryId = try transaction.upsert(slices: [copy], soup: soup.name).first
       try keepBase(entry, id, in: transaction)
-      try mark(entry, soup, row, entryId, in: transaction)
+      try mark(entry, soup, copy, entryId, in: transaction)
       return record(.added, entryId)
     }
     if here.contains(where: { RecordFlags(of: $0.record).local }) {
-      if here.count == 1, isSame(row, first.record, soup.names) {
+      if here.count == 1, isSame(copy, first.record, soup.names) {
         return record(.unchanged, first.id)
       }
-      return try unite(entry, soup, row, id, here, record, in: transaction)
+      return try unite(entry, soup, copy, id, here, record, in: transaction)
     }
-    return try edit(entry, soup, row, id, first, record, in: transaction)
+    return try edit(entry, soup, copy, id, first, record, in: transaction)
   }
 
   /// Whether two entries have the same values, and are to be sent in the same way.
-  private func isSame(_ row: JSONSlice, _ other: JSONSlice, _ names: RecordNames) -> Bool {
-    guard RecordFlags(of: row) == RecordFlags(of: other) else { return false }
-    let keys = Set(row.members.map(\.key)).union(other.members.map(\.key))
+  private func isSame(_ copy: JSONSlice, _ other: JSONSlice, _ names: SyncFieldNames) -> Bool {
+    guard RecordFlags(of: copy) == RecordFlags(of: other) else { return false }
+    let keys = Set(copy.members.map(\.key)).union(other.members.map(\.key))
     return keys.allSatisfy { key in
-      !names.isData(key) || FieldEquality.same(row[key]?.value, other[key]?.value)
+      !names.isData(key) || ServerEquality.same(copy[key]?.value, other[key]?.value)
     }
   }
 
   /// The record was edited here, too: both entries become one, as two entries of a record always do.
   private func unite(
-    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ row: JSONSlice, _ id: String,
+    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ copy: JSONSlice, _ id: String,
     _ here: [(id: Int64, record: JSONSlice)],
     _ record: (Outcome, Int64?) -> RescueReport.Record,
     in transaction: borrowing StoreTransaction
   ) throws -> RescueReport.Record {
-    guard let added = try transaction.upsert(slices: [row], soup: soup.name).first else {
+    guard let added = try transaction.upsert(slices: [copy], soup: soup.name).first else {
       return record(.unchanged, here.first?.id)
     }
     var origins: [Int64: JSONObject] = [:]
@@ -145,29 +145,29 @@ struct RescueImport: Sendable {
 
   /// The record is here as the server had it: the edit is made again, based on what it was based on.
   private func edit(
-    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ row: JSONSlice, _ id: String,
+    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ copy: JSONSlice, _ id: String,
     _ here: (id: Int64, record: JSONSlice), _ record: (Outcome, Int64?) -> RescueReport.Record,
     in transaction: borrowing StoreTransaction
   ) throws -> RescueReport.Record {
     // The other store may have the id in its other form.
-    let id = here.record[soup.names.idField]?.string ?? id
+    let id = here.record[soup.names.id]?.string ?? id
     var members: [(key: String, value: JSONValue)] = [
-      (SyncKeys.soupEntryId, .integer(here.id)), (soup.names.idField, .string(id)),
+      (SyncKeys.soupEntryId, .integer(here.id)), (soup.names.id, .string(id)),
     ]
     if let syncId = here.record[SyncKeys.syncId]?.value {
       members.append((SyncKeys.syncId, syncId))
     }
-    let edited = try row.setting(members)
+    let edited = try copy.setting(members)
     try transaction.upsert(slices: [edited], soup: soup.name)
     try keepBase(entry, id, in: transaction)
     guard uses.merges(soup.name) else { return record(.edited, here.id) }
-    let merge = RowMerge(
+    let merge = ConflictMerge(
       soupName: soup.name, names: soup.names, syncId: ContributingSyncs.createdLocally, time: time)
     let theirs = JSONObject(
       here.record.members.filter { soup.names.isData($0.key) || soup.names.isServers($0.key) }
         .map { (key: $0.key, value: $0.value.value) })
     let conflicts = try merge.apply(
-      [RowMerge.Pair(entryId: here.id, id: id, row: edited, theirs: .record(theirs))],
+      [ConflictMerge.Pair(entryId: here.id, id: id, entry: edited, remote: .record(theirs))],
       in: transaction)
     return record(conflicts.contains(here.id) ? .conflict : .edited, here.id)
   }
@@ -191,17 +191,17 @@ struct RescueImport: Sendable {
 
   /// Marks a create as one that may have been sent: the device that wrote the bundle may have uploaded it since.
   private func mark(
-    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ row: JSONSlice, _ entryId: Int64?,
+    _ entry: RescueBundle.Entry, _ soup: RescueBundle.Soup, _ copy: JSONSlice, _ entryId: Int64?,
     in transaction: borrowing StoreTransaction
   ) throws {
     guard let entryId, let sentAfter = entry.sentAfter, let fields = soup.createFields,
-      !RecordFlags(of: row).deleted
+      !RecordFlags(of: copy).deleted
     else { return }
     let outcome = SyncRecordOutcome(
       syncId: ContributingSyncs.createdLocally, soupName: soup.name, entryId: entryId,
-      recordId: row[soup.names.idField]?.string, action: .create, kind: .unanswered, time: time)
+      recordId: copy[soup.names.id]?.string, action: .create, kind: .unanswered, time: time)
     var sent = JSONObject()
-    for name in fields where soup.names.isData(name) { sent[name] = row[name]?.value }
+    for name in fields where soup.names.isData(name) { sent[name] = copy[name]?.value }
     var json = outcome.json
     json["sentAfter"] = .integer(sentAfter)
     json["newestEntryId"] = .integer(entryId)

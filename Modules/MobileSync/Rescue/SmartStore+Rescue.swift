@@ -109,7 +109,7 @@ extension RescueBundle {
   static func entries(
     of soup: Soup, sentAfter: Int64, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [Entry] {
-    let records = SoupRecords(soupName: soup.name, idField: soup.names.idField)
+    let records = SyncSoup(soupName: soup.name, idField: soup.names.id)
     let ids = try records.dirty(in: reader).map(\.entryId).sorted()
     var entries: [Entry] = []
     for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
@@ -118,12 +118,12 @@ extension RescueBundle {
       let bases =
         reader.soupExists(forName: MetadataSoup.bases.name)
         ? try BaseVersionStore(soupName: soup.name).bases(
-          of: found.compactMap { $0.record[soup.names.idField]?.string }, in: reader) : [:]
+          of: found.compactMap { $0.record[soup.names.id]?.string }, in: reader) : [:]
       let marks =
         reader.soupExists(forName: OutcomeStore.soupName)
         ? try OutcomeStore.sentAfter(slice.map { "\(soup.name)/\($0)" }, in: reader) : [:]
       for (entryId, record) in found {
-        let id = record[soup.names.idField]?.string
+        let id = record[soup.names.id]?.string
         let isCreate = RecordFlags(of: record).created || id.map(SyncKeys.isLocalId) ?? true
         entries.append(
           Entry(

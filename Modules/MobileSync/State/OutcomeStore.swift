@@ -50,7 +50,7 @@ struct OutcomeStore: Sendable {
     for (record, outcome) in lost {
       let soup = outcome.soupName
       if newest[soup] == nil {
-        newest[soup] = try SoupRecords(soupName: soup, idField: "").newestEntryId(in: transaction)
+        newest[soup] = try SyncSoup(soupName: soup, idField: "").newestEntryId(in: transaction)
       }
       let earlier = known[outcome.key].flatMap { $0.isOfSame(outcome) ? $0 : nil }
       var json = outcome.json

@@ -54,7 +54,7 @@ extension SmartStore {
       var dirty = 0
       var conflicts: [SyncConflict] = []
       for soup in registry.soups(of: state) {
-        let records = SoupRecords(soupName: soup.soupName, idField: soup.names.id)
+        let records = SyncSoup(soupName: soup.soupName, idField: soup.names.id)
         if try await soupExists(forName: soup.soupName),
           try await records.indexedPaths(in: self).contains(SyncKeys.local)
         {

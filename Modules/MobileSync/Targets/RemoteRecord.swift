@@ -73,7 +73,7 @@ extension RemoteRecord {
     let response = try await context.response(to: request)
     let json = try? JSONSlice(parsing: response.body)
     if response.status == 404 {
-      // The page of something that stands before the platform must not remove a row.
+      // The page of something that stands before the platform must not remove an entry.
       guard response.body.isEmpty || json != nil else {
         throw SyncContext.unexpectedResponse(response, to: request, expected: "the platform's")
       }

@@ -26,3 +26,19 @@ public struct SyncFieldNames: Sendable, Hashable {
     fields + [id, modificationDate].filter { !fields.contains($0) }
   }
 }
+
+extension SyncFieldNames {
+  /// Fields that the server alone sets, so that their change is no change by a user.
+  private static let system: Set<String> = [
+    "LastModifiedDate", "LastModifiedById", "SystemModstamp", "LastViewedDate",
+    "LastReferencedDate",
+  ]
+
+  /// Whether the server alone sets the field.
+  func isServers(_ key: String) -> Bool { key == modificationDate || Self.system.contains(key) }
+
+  /// Whether the field holds a value that either side may change.
+  func isData(_ key: String) -> Bool {
+    key != id && !isServers(key) && !SyncKeys.neverSent.contains(key)
+  }
+}

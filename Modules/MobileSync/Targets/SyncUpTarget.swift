@@ -177,7 +177,7 @@ public enum SyncUpOutcome: Sendable, Equatable {
   /// The record was refused; what the server said.
   case rejected(JSONValue)
   /// The record was not written, since it was changed on the server after the local copy came from
-  /// there. It counts as a conflict: the row stays as it is.
+  /// there. It counts as a conflict: the entry stays as it is.
   case outdated
   /// The response says nothing about this record.
   case unanswered

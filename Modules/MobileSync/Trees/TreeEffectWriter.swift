@@ -27,10 +27,10 @@ struct TreeEffectWriter: Sendable {
 
   /// Writes acknowledged records and their outcomes.
   ///
-  /// A new id of the parent goes to all its children. Rows that were edited since they were read keep
+  /// A new id of the parent goes to all its children. Entries that were edited since they were read keep
   /// the edit and stay dirty.
   ///
-  /// - Parameter waiting: Records that are still to be sent. Rows whose flags do not say what they need
+  /// - Parameter waiting: Records that are still to be sent. Entries whose flags do not say what they need
   ///   by now are flagged again, so that a crash forgets none.
   func write(
     _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)], waiting: [TreeWork.Step]
@@ -66,25 +66,25 @@ struct TreeEffectWriter: Sendable {
     }
   }
 
-  // MARK: Rows
+  // MARK: Entries
 
   private func write(
     _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)], isParent: Bool,
     in transaction: borrowing StoreTransaction
   ) throws -> (dropped: [SyncRecordOutcome], united: EntryUnion.United) {
-    let rows = try plan.run(isParent: isParent).writeRows(
+    let entries = try plan.run(isParent: isParent).writeEntries(
       of: acknowledged.map { ($0.step.record, $0.effect) }, plan.part(isParent: isParent),
       in: transaction)
-    guard isParent, plan.rules.deletesChildren else { return ([], rows.united) }
+    guard isParent, plan.rules.deletesChildren else { return ([], entries.united) }
     // What was edited or made since then goes too, since nothing can be done with it any more.
-    let dropped = try rows.removed.compactMap { $0[plan.rules.parent.idField]?.string }
+    let dropped = try entries.removed.compactMap { $0[plan.rules.parent.idField]?.string }
       .flatMap { id in editsSinceRead(try plan.removeChildren(of: id, in: transaction)) }
-    return (dropped, rows.united)
+    return (dropped, entries.united)
   }
 
   /// The outcomes of those children, removed with their parent, that were edited or made since the tree
   /// was read: the user who deleted the parent has not seen them.
-  private func editsSinceRead(_ children: [LocalTree.Row]) -> [SyncRecordOutcome] {
+  private func editsSinceRead(_ children: [LocalTree.Entry]) -> [SyncRecordOutcome] {
     let read = Dictionary(
       (tree?.children ?? []).map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
     return children.filter { child in
@@ -103,27 +103,27 @@ struct TreeEffectWriter: Sendable {
     "PARENT_DELETED",
     "The record was edited while its parent was being deleted, which took it along.")
 
-  /// Keeps what is known of records that the server has taken, with the parents that it knows of.
+  /// Keeps what is known of records that the server has accepted, with the parents that it knows of.
   private func remember(
     _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)],
     in transaction: borrowing StoreTransaction
   ) throws {
     for isParent in [true, false] {
-      let taken = SyncUpRun.taken(
+      let accepted = SyncUpRun.accepted(
         of: acknowledged.filter { $0.step.isParent == isParent }.map { ($0.step.record, $0.effect) }
       )
       let part = plan.part(isParent: isParent)
-      try plan.run(isParent: isParent).remember(taken, part, in: transaction)
+      try plan.run(isParent: isParent).remember(accepted, part, in: transaction)
       guard !isParent,
         try plan.childRun.uses.keepsBases(part.records.soupName, in: transaction)
       else { continue }
       let store = BaseVersionStore(soupName: part.records.soupName)
       var bases = try store.bases(
-        of: taken.compactMap { $0.newId ?? $0.record.id }, in: transaction)
-      let rows = try transaction.entries(
-        taken.map(\.record.entryId), of: part.records.soupName)
-      for (_, row) in rows {
-        guard let id = row[part.fields.idField]?.string, let link = row[plan.link.field]?.value
+        of: accepted.compactMap { $0.newId ?? $0.record.id }, in: transaction)
+      let entries = try transaction.entries(
+        accepted.map(\.record.entryId), of: part.records.soupName)
+      for (_, entry) in entries {
+        guard let id = entry[part.fields.idField]?.string, let link = entry[plan.link.field]?.value
         else { continue }
         bases[id]?[plan.link.field] = link
       }
@@ -146,18 +146,19 @@ struct TreeEffectWriter: Sendable {
 
   // MARK: Waiting records
 
-  /// The entry ids of children whose rows are as they were when they were read.
+  /// The entry ids of children whose entries are as they were when they were read.
   private func uneditedIds(
     _ waiting: [TreeWork.Step], in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
     let children = waiting.filter { !$0.isParent }
-    let rows = try transaction.entries(
+    let entries = try transaction.entries(
       children.map(\.record.entryId), of: plan.children.records.soupName)
-    let texts = Dictionary(rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
+    let texts = Dictionary(
+      entries.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
     return Set(
       children.compactMap { step in
-        guard let row = texts[step.record.entryId],
-          row.utf8.elementsEqual(step.record.record.utf8)
+        guard let entry = texts[step.record.entryId],
+          entry.utf8.elementsEqual(step.record.record.utf8)
         else { return nil }
         return step.record.entryId
       })
@@ -168,14 +169,14 @@ struct TreeEffectWriter: Sendable {
   ) throws {
     let steps = Dictionary(
       waiting.map { ($0.record.entryId, $0) }, uniquingKeysWith: { first, _ in first })
-    let rows = try transaction.entries(
+    let entries = try transaction.entries(
       steps.keys.sorted(), of: plan.children.records.soupName)
     var written: [JSONSlice] = []
-    for (entryId, row) in rows {
-      let flags = RecordFlags(of: row)
+    for (entryId, entry) in entries {
+      let flags = RecordFlags(of: entry)
       guard let step = steps[entryId], !flags.local || (step.record.makesRecord && !flags.created)
       else { continue }
-      written.append(try row.setting(RecordFlags(toSend: step.record).members))
+      written.append(try entry.setting(RecordFlags(toSend: step.record).members))
     }
     try plan.childRun.write(written, in: transaction)
   }
@@ -198,26 +199,27 @@ struct TreeEffectWriter: Sendable {
   private func refreshed(
     _ waiting: [TreeWork.Step], _ unedited: Set<Int64>, in transaction: borrowing StoreTransaction
   ) throws -> [TreeWork.Step] {
-    let rows = try transaction.entries(unedited.sorted(), of: plan.children.records.soupName)
-    let texts = Dictionary(rows.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
+    let entries = try transaction.entries(unedited.sorted(), of: plan.children.records.soupName)
+    let texts = Dictionary(
+      entries.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
     return waiting.map { step in
-      guard !step.isParent, let row = texts[step.record.entryId] else { return step }
+      guard !step.isParent, let entry = texts[step.record.entryId] else { return step }
       var step = step
-      step.record = step.record.asStored(row)
+      step.record = step.record.asStored(entry)
       return step
     }
   }
 
-  // MARK: Rows without requests
+  // MARK: Entries without requests
 
-  /// Removes rows that the server never had, and keeps the errors of those that cannot be sent.
+  /// Removes entries that the server never had, and keeps the errors of those that cannot be sent.
   ///
-  /// Each row is looked at again: one whose deletion was taken back since stays as it is, and the
+  /// Each entry is looked at again: one whose deletion was taken back since stays as it is, and the
   /// children of such a parent with it.
   ///
-  /// - Returns: The outcomes; a row that stays has none.
+  /// - Returns: The outcomes; an entry that stays has none.
   func write(
-    removed: [TreeWork.Row], refused: [TreeWork.Row]
+    removed: [TreeWork.LocalStep], refused: [TreeWork.LocalStep]
   ) async throws -> [SyncRecordOutcome] {
     try await store.inTransaction { transaction in
       var outcomes: [SyncRecordOutcome] = []
@@ -231,58 +233,59 @@ struct TreeEffectWriter: Sendable {
           outcomes += editsSinceRead(try plan.removeChildren(of: id, in: transaction))
         }
       }
-      for (rows, run) in [(parents, plan.parentRun), (own, plan.childRun)] {
+      for (entries, run) in [(parents, plan.parentRun), (own, plan.childRun)] {
         try transaction.remove(
-          entryIds: rows.map(\.entryId), forSoupNamed: run.context.soupName)
+          entryIds: entries.map(\.entryId), forSoupNamed: run.context.soupName)
       }
       let followers = isParentKept ? [] : children.filter(\.followsParent)
       let known = Set(outcomes.map(\.entryId))
       outcomes += (parents + own + followers.filter { !known.contains($0.entryId) })
         .map { outcome(of: $0, .succeeded) }
-      for row in refused {
-        let run = plan.run(isParent: row.isParent)
-        let rows = try transaction.entries([row.entryId], of: run.context.soupName)
+      for entry in refused {
+        let run = plan.run(isParent: entry.isParent)
+        let entries = try transaction.entries([entry.entryId], of: run.context.soupName)
         try run.write(
-          rows.map {
-            try $0.record.setting([(SyncKeys.lastError, .string(row.error?.text ?? ""))])
+          entries.map {
+            try $0.record.setting([(SyncKeys.lastError, .string(entry.error?.text ?? ""))])
           }, in: transaction)
-        outcomes.append(outcome(of: row, .rejected))
+        outcomes.append(outcome(of: entry, .rejected))
       }
       try OutcomeStore.save(outcomes, in: transaction)
       return outcomes
     }
   }
 
-  /// The rows that the server never had and that are still to go.
+  /// The entries that the server never had and that are still to go.
   private func stillRemoved(
-    _ rows: [TreeWork.Row], in transaction: borrowing StoreTransaction
-  ) throws -> [TreeWork.Row] {
-    try rows.filter { row in
-      let part = plan.part(isParent: row.isParent)
+    _ entries: [TreeWork.LocalStep], in transaction: borrowing StoreTransaction
+  ) throws -> [TreeWork.LocalStep] {
+    try entries.filter { entry in
+      let part = plan.part(isParent: entry.isParent)
       guard
-        let (entryId, record) = try transaction.entries([row.entryId], of: part.records.soupName)
+        let (entryId, record) = try transaction.entries([entry.entryId], of: part.records.soupName)
           .first,
-        case .removeRow = SyncUpDecision(entryId: entryId, record: record, fields: part.fields)
+        case .removeEntry = SyncUpDecision(entryId: entryId, record: record, fields: part.fields)
       else { return false }
       return true
     }
   }
 
   private func outcome(
-    of row: TreeWork.Row, _ kind: SyncRecordOutcome.Kind
+    of entry: TreeWork.LocalStep, _ kind: SyncRecordOutcome.Kind
   ) -> SyncRecordOutcome {
-    let context = plan.run(isParent: row.isParent).context
+    let context = plan.run(isParent: entry.isParent).context
     return SyncRecordOutcome(
-      syncId: context.syncId, soupName: context.soupName, entryId: row.entryId, recordId: row.id,
-      action: nil, kind: kind, time: time, error: row.error)
+      syncId: context.syncId, soupName: context.soupName, entryId: entry.entryId,
+      recordId: entry.id,
+      action: nil, kind: kind, time: time, error: entry.error)
   }
 }
 
 extension SyncUpRecord {
   /// The record with the stored text of now, which differs in nothing that was edited.
-  func asStored(_ row: JSONSlice) -> SyncUpRecord {
+  func asStored(_ entry: JSONSlice) -> SyncUpRecord {
     var record = self
-    record.record = row
+    record.record = entry
     return record
   }
 }

@@ -12,7 +12,7 @@ extension TreeSender {
       .outcomes.forEach(run.reportOutcome)
   }
 
-  /// Completes the records that need no request: rows that the server never had, and those that cannot
+  /// Completes the records that need no request: entries that the server never had, and those that cannot
   /// be sent.
   ///
   /// - Returns: False if the parent was to be removed and stays after all.

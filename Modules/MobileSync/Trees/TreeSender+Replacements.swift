@@ -50,7 +50,8 @@ extension TreeSender {
       let record = TreeWork.sending(tree.parent, .update, plan.rules.parent)?
         .recreated(with: plan.rules.parent)
     else { return nil }
-    let accepted = accepted.parents.union(sent.taken.filter(\.isParent).map(\.record.entryId))
+    let accepted = acceptedBefore.parents.union(
+      sent.accepted.filter(\.isParent).map(\.record.entryId))
     let united = try await plan.parentRun.uniteLost([record], accepted: accepted, plan.parents)
     sent.parentsInConflict.formUnion(united.inConflict)
     return united.entries[tree.parent.id]
@@ -63,7 +64,8 @@ extension TreeSender {
   ) async throws -> [TreeWork.Step] {
     let edited = steps.map(\.record).filter { RecordFlags(of: $0.record).local }
       .map { $0.recreated(with: plan.rules.child) }
-    let accepted = accepted.children.union(sent.taken.filter { !$0.isParent }.map(\.record.entryId))
+    let accepted = acceptedBefore.children.union(
+      sent.accepted.filter { !$0.isParent }.map(\.record.entryId))
     let united = try await plan.childRun.uniteLost(edited, accepted: accepted, plan.children)
     sent.childrenInConflict.formUnion(united.inConflict)
     try await completeLocally(
@@ -76,19 +78,19 @@ extension TreeSender {
   }
 
   private func replacements(
-    of rows: [LocalTree.Row], isParent: Bool, _ target: some TreeSyncUpTarget
+    of entries: [LocalTree.Entry], isParent: Bool, _ target: some TreeSyncUpTarget
   ) async throws -> [EntryAdoption.Replacement]? {
     let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
     guard part.hasIdIndex, let finder = target as? any ExternalIdFinding else { return [] }
-    let lost = rows.filter {
+    let lost = entries.filter {
       TreeWork.isKnown($0, part.fields) && !RecordFlags(of: $0.record).local
     }
     .compactMap { TreeWork.sending($0, .update, part.fields)?.recreated(with: part.fields) }
     .filter { $0.externalId != nil }
-    let names = RecordNames(idField: part.fields.idField, dateField: part.fields.dateField)
+    let names = part.fields.names
     var found: [EntryAdoption.Replacement] = []
     for group in Dictionary(grouping: lost, by: \.objectType).values {
-      var fields = [names.dateField]
+      var fields = [names.modificationDate]
       for (name, value) in group.flatMap(\.record.members)
       where names.isData(name) && value.kind != .object && value.kind != .array
         && !fields.contains(name)
@@ -98,10 +100,10 @@ extension TreeSender {
       for (index, record) in group.enumerated() {
         switch index < responses.count ? responses[index] : .unknown {
         case .record(let remote):
-          guard let old = record.id, let id = remote[names.idField]?.string, !id.isEmpty, id != old
+          guard let old = record.id, let id = remote[names.id]?.string, !id.isEmpty, id != old
           else { continue }
           let values = (remote.value.object ?? [:]).filter {
-            names.isData($0.key) || $0.key == names.dateField
+            names.isData($0.key) || $0.key == names.modificationDate
           }
           found.append(
             EntryAdoption.Replacement(

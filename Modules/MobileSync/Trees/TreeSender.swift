@@ -6,28 +6,28 @@ struct TreeSender: Sendable {
   let plan: TreeUpRun.Plan
   let mode: SyncMergeMode
   /// What the server has accepted in this run before.
-  var accepted = Accepted()
+  var acceptedBefore = AcceptedEntries()
 
   var run: SyncUpRun { plan.parentRun }
   var store: SmartStore { run.context.store }
 
-  /// A record that the server has taken.
-  struct Taken {
+  /// A record that the server has accepted.
+  struct AcceptedRecord {
     let isParent: Bool
     var record: SyncUpRecord
   }
 
   /// The entries of records that the server has accepted.
-  struct Accepted: Sendable {
+  struct AcceptedEntries: Sendable {
     var parents: Set<Int64> = []
     var children: Set<Int64> = []
 
-    mutating func add(_ taken: [Taken]) {
-      for taken in taken {
-        if taken.isParent {
-          parents.insert(taken.record.entryId)
+    mutating func add(_ records: [AcceptedRecord]) {
+      for accepted in records {
+        if accepted.isParent {
+          parents.insert(accepted.record.entryId)
         } else {
-          children.insert(taken.record.entryId)
+          children.insert(accepted.record.entryId)
         }
       }
     }
@@ -35,7 +35,7 @@ struct TreeSender: Sendable {
 
   /// What became of a tree.
   struct Sent {
-    var taken: [Taken] = []
+    var accepted: [AcceptedRecord] = []
     /// Entries that became one with others and wait for a decision.
     var parentsInConflict: Set<Int64> = []
     var childrenInConflict: Set<Int64> = []
@@ -104,7 +104,7 @@ struct TreeSender: Sendable {
   ) async throws -> [SyncUpRecord] {
     var work = try await narrowed(TreeWork(steps: steps))
     try await completeLocally(waiting: work.takeWaiting(plan))
-    var taken: [SyncUpRecord] = []
+    var accepted: [SyncUpRecord] = []
     let size = max(target.maxStepsPerRequest, 1)
     for start in stride(from: 0, to: work.steps.count, by: size) {
       try run.context.checkStop()
@@ -112,14 +112,14 @@ struct TreeSender: Sendable {
         tree: nil, waiting: Array(work.steps[start..<min(start + size, work.steps.count)]))
       while !course.waiting.isEmpty { try await sendNext(&course, -1, target) }
       conflicts.formUnion(course.conflicts)
-      taken += course.sent.taken.map(\.record)
+      accepted += course.sent.accepted.map(\.record)
     }
-    return taken
+    return accepted
   }
 
   /// Removes a parent that the server never had, now that its children are gone there; if one is left, it
   /// stays for the next run.
-  private func removeLast(_ parent: TreeWork.Row) async throws {
+  private func removeLast(_ parent: TreeWork.LocalStep) async throws {
     guard let tree = try await tree(parent.entryId) else { return }
     let work = TreeWork(tree, plan.rules)
     if work.removedLast != nil {
@@ -152,7 +152,7 @@ struct TreeSender: Sendable {
   ) throws -> LocalTree? {
     let soup = plan.parents.records.soupName
     guard let parent = try reader.entries([entryId], of: soup).first else { return nil }
-    var children: [LocalTree.Row] = []
+    var children: [LocalTree.Entry] = []
     if let id = parent.record[plan.rules.parent.idField]?.string, !id.isEmpty {
       let ids = try plan.children.records.entryIds(where: plan.link.field, is: id, in: reader)
       children = try reader.entries(ids, of: plan.children.records.soupName)
@@ -189,11 +189,11 @@ struct TreeSender: Sendable {
       else { return step }
       let isMoved =
         makesParent
-        || !FieldEquality.same(step.record.record[plan.link.field]?.value, base[plan.link.field])
+        || !ServerEquality.same(step.record.record[plan.link.field]?.value, base[plan.link.field])
       return TreeWork.Step(
         isParent: step.isParent,
         record: step.record.changed(
-          from: base, (step.isParent ? plan.parents : plan.children).names),
+          from: base, (step.isParent ? plan.parents : plan.children).fields.names),
         isLinked: step.isLinked && isMoved)
     }
     return work
@@ -250,7 +250,8 @@ struct TreeSender: Sendable {
     let isRefused = zip(steps, outcomes).contains { step, outcome in
       step.isLinked && Self.saysParentIsGone(outcome)
     }
-    guard isRefused, course.parentRetries > 0, !course.sent.taken.contains(where: \.isParent) else {
+    guard isRefused, course.parentRetries > 0, !course.sent.accepted.contains(where: \.isParent)
+    else {
       return false
     }
     switch zip(steps, outcomes).first(where: \.0.isParent)?.1 {
@@ -283,7 +284,7 @@ struct TreeSender: Sendable {
       let outcome = index < outcomes.count ? outcomes[index] : .unanswered
       let retries = step.isParent ? course.parentRetries : course.childRetries
       if step.isLinked, Self.saysParentIsGone(outcome), case .rejected(let error) = outcome {
-        // The parent's row decides: it is created again, or left as it is for the next sync down.
+        // The parent's entry decides: it is created again, or left as it is for the next sync down.
         if isParentLost, plan.parents.mayRecreate {
           verdict.isParentLost = true
         } else if isParentLost {
@@ -326,8 +327,8 @@ struct TreeSender: Sendable {
   ) async throws {
     for (step, effect) in verdict.acknowledged {
       guard case .clean(let newId) = effect else { continue }
-      let record = step.record.taken(as: newId)
-      course.sent.taken.append(Taken(isParent: step.isParent, record: record))
+      let record = step.record.accepted(as: newId)
+      course.sent.accepted.append(AcceptedRecord(isParent: step.isParent, record: record))
       if step.isParent { course.parentId = record.id }
     }
     var waiting = course.waiting
@@ -416,9 +417,10 @@ struct TreeSender: Sendable {
 extension TreeSender.Sent {
   /// Follows entries to those that they have become one with.
   fileprivate mutating func note(_ written: TreeEffectWriter.Written) {
-    for index in taken.indices {
-      let survivors = written.united(isParent: taken[index].isParent).survivors
-      taken[index].record = taken[index].record.moved(to: survivors[taken[index].record.entryId])
+    for index in accepted.indices {
+      let survivors = written.united(isParent: accepted[index].isParent).survivors
+      accepted[index].record = accepted[index].record.moved(
+        to: survivors[accepted[index].record.entryId])
     }
     parentsInConflict.formUnion(written.unitedParents.inConflict)
     childrenInConflict.formUnion(written.unitedChildren.inConflict)

@@ -89,15 +89,15 @@ extension TreeSender {
     let children = try await unknownChildren(of: tree, id, inTree)
     if outdated.isEmpty, children == nil { return nil }
     var found = outdated.compactMap { record -> SyncConflict? in
-      let flags = RecordFlags(of: record.row.record)
+      let flags = RecordFlags(of: record.entry.record)
       switch record.remote {
       case .modified(let date):
         let text = JSONValue.string(SalesforceDate(milliseconds: date).text)
         let part = plan.part(isParent: record.isParent)
         return conflict(
-          record.isParent, record.row.id, record.id,
+          record.isParent, record.entry.id, record.id,
           flags.deleted ? .deletedHere : .changedThere, theirs: [part.fields.dateField: text])
-      case .gone: return conflict(record.isParent, record.row.id, record.id, .deletedThere)
+      case .gone: return conflict(record.isParent, record.entry.id, record.id, .deletedThere)
       case .unknown: return nil
       }
     }
@@ -194,14 +194,14 @@ extension TreeSender {
     return SyncConflict(
       soupName: part.records.soupName, entryId: entryId, recordId: id, kind: kind, fields: fields,
       syncId: run.context.syncId, mergeMode: mode, time: run.now(),
-      names: RecordNames(idField: part.fields.idField, dateField: part.fields.dateField),
+      names: part.fields.names,
       theirs: theirs, missingParent: missing, isOfTree: missing == nil)
   }
 
   // MARK: Missing parents
 
   /// Keeps conflicts of children whose parent is gone on the server.
-  func keep(missing parent: LocalTree.Row, of children: [SyncUpRecord]) async throws {
+  func keep(missing parent: LocalTree.Entry, of children: [SyncUpRecord]) async throws {
     guard let id = parent.record[plan.rules.parent.idField]?.string else { return }
     try await keep(missing: id, parent.id, of: children)
   }
@@ -211,8 +211,7 @@ extension TreeSender {
     let missing = SyncConflict.MissingParent(
       soupName: plan.parents.records.soupName, entryId: entryId, recordId: id,
       field: plan.link.field, isRequired: plan.rules.deletesChildren,
-      names: RecordNames(
-        idField: plan.rules.parent.idField, dateField: plan.rules.parent.dateField))
+      names: plan.rules.parent.names)
     var ids: Set<String> = []
     try await save(
       children.map { child in

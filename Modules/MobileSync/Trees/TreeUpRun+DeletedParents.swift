@@ -36,12 +36,13 @@ extension TreeUpRun {
     }
     if dates.parent == .gone { return [:] }
     let (fields, records) = (plan.rules.child, plan.children.records)
-    let rows = Dictionary(
-      tree.children.compactMap { row in row.record[fields.idField]?.string.map { ($0, row) } },
+    let entries = Dictionary(
+      tree.children.compactMap { entry in entry.record[fields.idField]?.string.map { ($0, entry) }
+      },
       uniquingKeysWith: { first, _ in first })
     let (bases, seen) = try await context.store.read { reader in
       (
-        try BaseVersionStore(soupName: records.soupName).bases(of: rows.keys, in: reader),
+        try BaseVersionStore(soupName: records.soupName).bases(of: entries.keys, in: reader),
         try plan.seenChildren(of: id, in: reader)
       )
     }
@@ -50,16 +51,16 @@ extension TreeUpRun {
     for (childId, remote) in dates.children {
       guard case .modified(let date) = remote else { return nil }
       if let known = seen[childId], date <= known { continue }
-      guard let row = rows[childId] else {
+      guard let entry = entries[childId] else {
         changed[childId] = date
         continue
       }
       let base = bases[childId]
       let known =
-        base.map { $0[fields.dateField]?.string } ?? row.record[fields.dateField]?.string
+        base.map { $0[fields.dateField]?.string } ?? entry.record[fields.dateField]?.string
       if let known = known.flatMap(SalesforceDate.parse) {
         if date > known.milliseconds { changed[childId] = date }
-      } else if base != nil, let record = TreeWork.sending(row, .update, fields) {
+      } else if base != nil, let record = TreeWork.sending(entry, .update, fields) {
         // It was uploaded from here, and the date of that is not known.
         uploaded.append((record, date))
       }
@@ -83,7 +84,7 @@ extension TreeUpRun {
     guard !records.isEmpty, let fetcher = target as? any RemoteRecordFetching else { return [] }
     let names = fields.update.filter { !$0.contains(".") && $0 != fields.idField }
     let results = try await fetcher.remoteRecords(of: records, fields: names, in: context)
-    let recordNames = RecordNames(idField: fields.idField, dateField: fields.dateField)
+    let recordNames = fields.names
     var changed: Set<Int64> = []
     for (record, result) in zip(records, results) {
       switch result {
@@ -128,9 +129,9 @@ extension TreeSender {
   func withChildrenElsewhere(
     _ dates: RemoteTreeDates, _ tree: LocalTree, _ target: some TreeSyncUpTarget
   ) async throws -> RemoteTreeDates {
-    let absent = tree.children.filter { row in
-      TreeWork.isKnown(row, plan.rules.child)
-        && row.record[plan.rules.child.idField]?.string.map { dates.children[$0] == nil } ?? false
+    let absent = tree.children.filter { entry in
+      TreeWork.isKnown(entry, plan.rules.child)
+        && entry.record[plan.rules.child.idField]?.string.map { dates.children[$0] == nil } ?? false
     }.compactMap { TreeWork.sending($0, .update, plan.rules.child) }
     if absent.isEmpty { return dates }
     var children = dates.children

@@ -18,25 +18,25 @@ extension TreeUpRun {
     let sender = TreeSender(plan: plan, mode: context.mergeMode)
     let effect = TreeEffectWriter(plan: plan, time: run.now())
     var steps: [TreeWork.Step] = []
-    var removed: [TreeWork.Row] = []
-    var refused: [TreeWork.Row] = []
+    var removed: [TreeWork.LocalStep] = []
+    var refused: [TreeWork.LocalStep] = []
     var held: [SyncRecordOutcome.Kind: [TreeWork.Step]] = [:]
     var missing: [String: [SyncUpRecord]] = [:]
-    for row in try await plan.childRun.resolved(found, plan.children) {
-      let id = row.record[plan.rules.child.idField]?.string
-      var child = TreeWork.Row(isParent: false, entryId: row.id, id: id)
-      switch SyncUpDecision(entryId: row.id, record: row.record, fields: plan.rules.child) {
-      case .removeRow: removed.append(child)
+    for entry in try await plan.childRun.resolved(found, plan.children) {
+      let id = entry.record[plan.rules.child.idField]?.string
+      var child = TreeWork.LocalStep(isParent: false, entryId: entry.id, id: id)
+      switch SyncUpDecision(entryId: entry.id, record: entry.record, fields: plan.rules.child) {
+      case .removeEntry: removed.append(child)
       case .send(var record):
-        if plan.children.held.contains(row.id) {
+        if plan.children.held.contains(entry.id) {
           let kind: SyncRecordOutcome.Kind =
-            plan.children.undecided.contains(row.id) ? .undecided : .conflict
+            plan.children.undecided.contains(entry.id) ? .undecided : .conflict
           held[kind, default: []].append(
             TreeWork.Step(isParent: false, record: record, isLinked: false))
-        } else if record.action == .delete || isDetached(row.record, plan) {
+        } else if record.action == .delete || isDetached(entry.record, plan) {
           if record.action == .update { record.fieldNames.append(plan.link.field) }
           steps.append(TreeWork.Step(isParent: false, record: record, isLinked: false))
-        } else if let parent = row.record[plan.link.field]?.string, !parent.isEmpty,
+        } else if let parent = entry.record[plan.link.field]?.string, !parent.isEmpty,
           record.hasServersId || Self.mayBeServersId(parent)
         {
           missing[parent, default: []].append(record)
@@ -69,8 +69,8 @@ extension TreeUpRun {
     [15, 18].contains(text.utf8.count) && !SyncKeys.isLocalId(text)
   }
 
-  private func isDetached(_ row: JSONSlice, _ plan: Plan) -> Bool {
-    guard !plan.rules.deletesChildren, let link = row[plan.link.field] else { return false }
+  private func isDetached(_ entry: JSONSlice, _ plan: Plan) -> Bool {
+    guard !plan.rules.deletesChildren, let link = entry[plan.link.field] else { return false }
     return link.isNull || link.string?.isEmpty == true
   }
 
@@ -81,7 +81,7 @@ extension TreeUpRun {
         + "tree and cannot be sent. Give it a parent that is there, or send it with another sync.")
   }
 
-  private func orphans(_ plan: Plan) async throws -> [LocalTree.Row] {
+  private func orphans(_ plan: Plan) async throws -> [LocalTree.Entry] {
     try await context.store.read { reader in
       let ids = try plan.children.records.dirtyOrphans(
         parents: plan.parents.records, by: plan.link.field, in: reader)

@@ -3,7 +3,7 @@ import SmartStore
 
 // Trees whose records refer, apart from their links, to records that the server does not have.
 extension TreeUpRun {
-  /// A dirty row of a tree.
+  /// A dirty entry of a tree.
   private struct Member {
     let isParent: Bool
     let entryId: Int64
@@ -59,28 +59,29 @@ extension TreeUpRun {
     return order.levels.flatMap(\.self)
   }
 
-  /// The dirty rows of both soups, as far as they are in a tree.
+  /// The dirty entries of both soups, as far as they are in a tree.
   private func members(
     _ plan: Plan, _ wanted: LocalIdIndex.Wanted
   ) async throws -> [Member] {
     var members: [Member] = []
     var children: [(parent: String, member: (Int64) -> Member)] = []
-    func unsentId(_ row: JSONSlice, _ fields: SyncUpFieldChoice) -> String? {
-      SyncUpRecord.lostId(of: row, idField: fields.idField)
-        ?? row[fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
+    func unsentId(_ entry: JSONSlice, _ fields: SyncUpFieldChoice) -> String? {
+      SyncUpRecord.lostId(of: entry, idField: fields.idField)
+        ?? entry[fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
     }
-    try await plan.parents.records.forEachDirty(in: context.store) { entryId, row in
+    try await plan.parents.records.forEachDirty(in: context.store) { entryId, entry in
       members.append(
         Member(
           isParent: true, entryId: entryId, tree: entryId,
-          unsentId: unsentId(row, plan.rules.parent),
-          references: LocalIdIndex.references(in: row, idField: plan.rules.parent.idField, wanted)))
+          unsentId: unsentId(entry, plan.rules.parent),
+          references: LocalIdIndex.references(in: entry, idField: plan.rules.parent.idField, wanted)
+        ))
     }
-    try await plan.children.records.forEachDirty(in: context.store) { entryId, row in
-      guard let parent = row[plan.link.field]?.string else { return }
+    try await plan.children.records.forEachDirty(in: context.store) { entryId, entry in
+      guard let parent = entry[plan.link.field]?.string else { return }
       let (id, references) = (
-        unsentId(row, plan.rules.child),
-        LocalIdIndex.references(in: row, idField: plan.rules.child.idField, wanted)
+        unsentId(entry, plan.rules.child),
+        LocalIdIndex.references(in: entry, idField: plan.rules.child.idField, wanted)
       )
       children.append(
         (

@@ -90,23 +90,24 @@ struct TreeUpRun: Sendable {
     ids = try await ordered(ids, &plan)
     var progress = SyncUpProgress(total: ids.count)
     var incomplete: [Int64] = []
-    var accepted = TreeSender.Accepted()
+    var acceptedBefore = TreeSender.AcceptedEntries()
     while !ids.isEmpty {
       try context.checkStop()
-      let sender = TreeSender(plan: plan, mode: sync.options.mergeMode, accepted: accepted)
+      let sender = TreeSender(
+        plan: plan, mode: sync.options.mergeMode, acceptedBefore: acceptedBefore)
       let id = ids.removeFirst()
       let sent = try await sender.send(treeOf: id, target, noting: &noted)
-      let taken = sent.taken
-      accepted.add(taken)
-      plan.parents.references?.note(taken.map(\.record))
-      plan.children.references?.note(taken.map(\.record))
+      let accepted = sent.accepted
+      acceptedBefore.add(accepted)
+      plan.parents.references?.note(accepted.map(\.record))
+      plan.children.references?.note(accepted.map(\.record))
       plan.parents.held.formUnion(sent.parentsInConflict)
       plan.children.held.formUnion(sent.childrenInConflict)
-      if taken.contains(where: \.record.isPartial) { incomplete.append(id) }
+      if accepted.contains(where: \.record.isPartial) { incomplete.append(id) }
       if sync.options.fetchesModificationDates {
         for isParent in [true, false] {
           try await plan.run(isParent: isParent).fetchDates(
-            of: taken.filter { $0.isParent == isParent }.map(\.record), target,
+            of: accepted.filter { $0.isParent == isParent }.map(\.record), target,
             plan.part(isParent: isParent))
         }
       }
@@ -136,8 +137,7 @@ struct TreeUpRun: Sendable {
     let parent = try SyncUpFieldChoice(target: target, options: options)
     let child = SyncUpFieldChoice(
       create: unlinked(childFields.createFieldlist), update: unlinked(childFields.updateFieldlist),
-      idField: target.childSoup.names.id, dateField: target.childSoup.names.modificationDate,
-      externalIdField: childFields.externalIdFieldName,
+      names: target.childSoup.names, externalIdField: childFields.externalIdFieldName,
       fillsExternalId: childFields.fillsExternalId)
     return Plan(
       parentRun: run.of(soup: target.parentSoup.soupName),
@@ -182,14 +182,14 @@ extension TreeUpRun.Plan {
   @discardableResult
   func removeChildren(
     of id: String, in transaction: borrowing StoreTransaction
-  ) throws -> [LocalTree.Row] {
+  ) throws -> [LocalTree.Entry] {
     let soupName = children.records.soupName
-    let rows = try transaction.entries(
+    let entries = try transaction.entries(
       try children.records.entryIds(where: link.field, is: id, in: transaction), of: soupName)
-    try transaction.remove(entryIds: rows.map(\.id), forSoupNamed: soupName)
+    try transaction.remove(entryIds: entries.map(\.id), forSoupNamed: soupName)
     try BaseVersionStore(soupName: soupName).remove(
-      rows.compactMap { $0.record[rules.child.idField]?.string }, in: transaction)
-    return rows
+      entries.compactMap { $0.record[rules.child.idField]?.string }, in: transaction)
+    return entries
   }
 }
 
@@ -202,12 +202,12 @@ struct ChildLink: Sendable, Hashable {
   func rewrite(
     from old: String, to new: String, in transaction: borrowing StoreTransaction
   ) throws {
-    let records = SoupRecords(soupName: soupName, idField: field)
-    let rows = try transaction.entries(
+    let records = SyncSoup(soupName: soupName, idField: field)
+    let entries = try transaction.entries(
       try records.entryIds(where: field, is: old, in: transaction), of: soupName)
-    if rows.isEmpty { return }
+    if entries.isEmpty { return }
     try transaction.upsert(
-      slices: rows.map { try $0.record.setting([(field, .string(new))]) }, soup: soupName)
+      slices: entries.map { try $0.record.setting([(field, .string(new))]) }, soup: soupName)
   }
 }
 
@@ -221,24 +221,24 @@ extension SyncUpRun {
       leavesOutReferences: leavesOutReferences)
   }
 
-  /// The ids of those rows that are flagged as deleted, by entry id.
+  /// The ids of those entries that are flagged as deleted, by entry id.
   func deleted(_ entryIds: [Int64], _ plan: Plan) async throws -> [Int64: String] {
     var deleted: [Int64: String] = [:]
     for start in stride(from: 0, to: entryIds.count, by: SyncLimits.recordsPerRead) {
       let slice = entryIds[start..<min(start + SyncLimits.recordsPerRead, entryIds.count)]
-      for (entryId, row) in try await entries(Array(slice)) where RecordFlags(of: row).deleted {
-        deleted[entryId] = row[plan.fields.idField]?.string
+      for (entryId, entry) in try await entries(Array(slice)) where RecordFlags(of: entry).deleted {
+        deleted[entryId] = entry[plan.fields.idField]?.string
       }
     }
     return deleted
   }
 }
 
-extension SoupRecords {
+extension SyncSoup {
   /// The entry ids of records that are dirty or have a dirty child, ascending, as this snapshot has
   /// them; one page of those behind `after`.
   func dirtyTrees(
-    children: SoupRecords, by field: String, after: Int64,
+    children: SyncSoup, by field: String, after: Int64,
     in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [Int64] {
     let entryId = "{\(soupName):\(SyncKeys.soupEntryId)}"
@@ -253,7 +253,7 @@ extension SoupRecords {
 
   /// The entry ids of dirty records whose `field` has no parent's id, ascending.
   func dirtyOrphans(
-    parents: SoupRecords, by field: String, in reader: borrowing some StoreReading & ~Copyable
+    parents: SyncSoup, by field: String, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [Int64] {
     let entryId = "{\(soupName):\(SyncKeys.soupEntryId)}"
     return try reader.rows(

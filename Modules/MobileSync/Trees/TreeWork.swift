@@ -3,13 +3,13 @@ import SalesforceSDKCommon
 /// A parent and its children as the soups have them.
 struct LocalTree: Sendable {
   /// An entry of a soup.
-  typealias Row = (id: Int64, record: JSONSlice)
+  typealias Entry = (id: Int64, record: JSONSlice)
 
-  let parent: Row
-  let children: [Row]
+  let parent: Entry
+  let children: [Entry]
 }
 
-/// What a tree needs: a decision made from the rows alone.
+/// What a tree needs: a decision made from the entries alone.
 struct TreeWork: Sendable {
   /// A record to send.
   struct Step: Sendable {
@@ -19,8 +19,8 @@ struct TreeWork: Sendable {
     let isLinked: Bool
   }
 
-  /// A row that is completed without the server.
-  struct Row: Sendable {
+  /// An entry that is completed without the server.
+  struct LocalStep: Sendable {
     let isParent: Bool
     let entryId: Int64
     let id: String?
@@ -31,12 +31,12 @@ struct TreeWork: Sendable {
 
   /// The records to send, in order.
   var steps: [Step] = []
-  /// Rows that the server never had.
-  var removed: [Row] = []
-  /// Rows that cannot be sent.
-  var refused: [Row] = []
-  /// The parent's row, which goes when its steps are done.
-  var removedLast: Row?
+  /// Entries that the server never had.
+  var removed: [LocalStep] = []
+  /// Entries that cannot be sent.
+  var refused: [LocalStep] = []
+  /// The parent's entry, which goes when its steps are done.
+  var removedLast: LocalStep?
 
   /// Whether there is nothing to do.
   var isEmpty: Bool {
@@ -58,8 +58,8 @@ struct TreeWork: Sendable {
   init(_ tree: LocalTree, _ rules: Rules) {
     let decision = Self.decision(tree.parent, rules.parent)
     switch decision {
-    case .removeRow(let id):
-      let parent = Row(isParent: true, entryId: tree.parent.id, id: id)
+    case .removeEntry(let id):
+      let parent = LocalStep(isParent: true, entryId: tree.parent.id, id: id)
       if rules.deletesChildren {
         // Children that were moved here from elsewhere exist on the server, which never saw this parent.
         let known = tree.children.filter { Self.isKnown($0, rules.child) }
@@ -70,7 +70,7 @@ struct TreeWork: Sendable {
         }
         removed.append(parent)
         removed += tree.children.map {
-          Row(
+          LocalStep(
             isParent: false, entryId: $0.id, id: $0.record[rules.child.idField]?.string,
             followsParent: true)
         }
@@ -89,7 +89,7 @@ struct TreeWork: Sendable {
     case .nothing:
       add(tree.children, rules, isLinked: true, includingClean: false)
     case .refuse(let id, let error):
-      refused.append(Row(isParent: true, entryId: tree.parent.id, id: id, error: error))
+      refused.append(LocalStep(isParent: true, entryId: tree.parent.id, id: id, error: error))
       if !RecordFlags(of: tree.parent.record).created {
         add(tree.children, rules, isLinked: true, includingClean: false)
       }
@@ -104,14 +104,14 @@ struct TreeWork: Sendable {
   ///
   /// - Parameter kept: The ids of children that are not lost.
   init(lost tree: LocalTree, keeping kept: Set<String>, _ rules: Rules) throws {
-    func isLost(_ row: LocalTree.Row) -> Bool {
+    func isLost(_ entry: LocalTree.Entry) -> Bool {
       rules.deletesChildren
-        && row.record[rules.child.idField]?.string.map { !kept.contains($0) } ?? true
+        && entry.record[rules.child.idField]?.string.map { !kept.contains($0) } ?? true
     }
     let lost = LocalTree(
       parent: (tree.parent.id, try Self.asLost(tree.parent.record)),
-      children: try tree.children.map { row in
-        isLost(row) ? (row.id, try Self.asLost(row.record)) : row
+      children: try tree.children.map { entry in
+        isLost(entry) ? (entry.id, try Self.asLost(entry.record)) : entry
       })
     self.init(lost, rules)
     let texts = Dictionary(
@@ -124,72 +124,74 @@ struct TreeWork: Sendable {
     }
   }
 
-  private static func asLost(_ row: JSONSlice) throws -> JSONSlice {
-    var flags = RecordFlags(of: row)
+  private static func asLost(_ entry: JSONSlice) throws -> JSONSlice {
+    var flags = RecordFlags(of: entry)
     flags.local = true
     flags.created = true
-    return try row.setting(flags.members)
+    return try entry.setting(flags.members)
   }
 
   /// Adds what children need.
   ///
   /// - Parameter includingClean: Whether clean children get their parent's id too.
   private mutating func add(
-    _ children: [LocalTree.Row], _ rules: Rules, isLinked: Bool, includingClean: Bool
+    _ children: [LocalTree.Entry], _ rules: Rules, isLinked: Bool, includingClean: Bool
   ) {
-    for row in children {
-      switch Self.decision(row, rules.child) {
-      case .removeRow(let id): removed.append(Row(isParent: false, entryId: row.id, id: id))
+    for entry in children {
+      switch Self.decision(entry, rules.child) {
+      case .removeEntry(let id):
+        removed.append(LocalStep(isParent: false, entryId: entry.id, id: id))
       case .send(let child):
         steps.append(
           Step(isParent: false, record: child, isLinked: isLinked && child.action != .delete))
       case .nothing:
         // Others may have changed its fields: only the link is sent.
-        if includingClean, let clean = Self.sending(row, .update, rules.child, fields: []) {
+        if includingClean, let clean = Self.sending(entry, .update, rules.child, fields: []) {
           steps.append(Step(isParent: false, record: clean, isLinked: true))
         }
       case .refuse(let id, let error):
-        refused.append(Row(isParent: false, entryId: row.id, id: id, error: error))
+        refused.append(LocalStep(isParent: false, entryId: entry.id, id: id, error: error))
       }
     }
   }
 
   /// Whether the server has the record, as far as is known here.
-  static func isKnown(_ row: LocalTree.Row, _ fields: SyncUpFieldChoice) -> Bool {
-    !RecordFlags(of: row.record).created
-      && row.record[fields.idField]?.string.map { !SyncKeys.isLocalId($0) } ?? false
+  static func isKnown(_ entry: LocalTree.Entry, _ fields: SyncUpFieldChoice) -> Bool {
+    !RecordFlags(of: entry.record).created
+      && entry.record[fields.idField]?.string.map { !SyncKeys.isLocalId($0) } ?? false
   }
 
   /// Adds the deletion of a child, whatever its flags say.
-  private mutating func delete(_ row: LocalTree.Row, _ fields: SyncUpFieldChoice) {
-    if let record = Self.sending(row, .delete, fields) {
+  private mutating func delete(_ entry: LocalTree.Entry, _ fields: SyncUpFieldChoice) {
+    if let record = Self.sending(entry, .delete, fields) {
       steps.append(Step(isParent: false, record: record, isLinked: false))
     } else {
       refused.append(
-        Row(
-          isParent: false, entryId: row.id, id: row.record[fields.idField]?.string,
+        LocalStep(
+          isParent: false, entryId: entry.id, id: entry.record[fields.idField]?.string,
           error: SyncUpDecision.noObjectType))
     }
   }
 
   private static func decision(
-    _ row: LocalTree.Row, _ fields: SyncUpFieldChoice
+    _ entry: LocalTree.Entry, _ fields: SyncUpFieldChoice
   ) -> SyncUpDecision {
-    guard RecordFlags(of: row.record).local else { return .nothing }
-    return SyncUpDecision(entryId: row.id, record: row.record, fields: fields)
+    guard RecordFlags(of: entry.record).local else { return .nothing }
+    return SyncUpDecision(entryId: entry.id, record: entry.record, fields: fields)
   }
 
-  /// A row as a record to send whatever its flags say; nil without an object type.
+  /// An entry as a record to send whatever its flags say; nil without an object type.
   static func sending(
-    _ row: LocalTree.Row, _ action: SyncUpAction, _ choice: SyncUpFieldChoice,
+    _ entry: LocalTree.Entry, _ action: SyncUpAction, _ choice: SyncUpFieldChoice,
     fields: [String]? = nil
   ) -> SyncUpRecord? {
-    guard let type = row.record[SyncKeys.attributes]?[SyncKeys.type]?.string, !type.isEmpty else {
+    guard let type = entry.record[SyncKeys.attributes]?[SyncKeys.type]?.string, !type.isEmpty else {
       return nil
     }
     return SyncUpRecord(
-      entryId: row.id, record: row.record, action: action, objectType: type,
-      id: row.record[choice.idField]?.string, fieldNames: fields ?? choice.update, externalId: nil,
+      entryId: entry.id, record: entry.record, action: action, objectType: type,
+      id: entry.record[choice.idField]?.string, fieldNames: fields ?? choice.update,
+      externalId: nil,
       unsentFields: [choice.idField, choice.dateField])
   }
 
@@ -198,7 +200,7 @@ struct TreeWork: Sendable {
   /// A record of a tree, and what the server says of its age.
   struct Outdated: Sendable {
     let isParent: Bool
-    let row: LocalTree.Row
+    let entry: LocalTree.Entry
     let id: String
     let remote: RemoteDate
   }
@@ -213,23 +215,23 @@ struct TreeWork: Sendable {
     let parentFlags = RecordFlags(of: tree.parent.record)
     var outdated: [Outdated] = []
     func compare(
-      _ row: LocalTree.Row, _ fields: SyncUpFieldChoice, isParent: Bool, isDeleted: Bool,
+      _ entry: LocalTree.Entry, _ fields: SyncUpFieldChoice, isParent: Bool, isDeleted: Bool,
       _ date: (String) -> RemoteDate
     ) {
-      guard let id = row.record[fields.idField]?.string else { return }
-      let own = ServerDate.milliseconds(of: row.record[fields.dateField])
+      guard let id = entry.record[fields.idField]?.string else { return }
+      let own = ServerDate.milliseconds(of: entry.record[fields.dateField])
       let local = own.map { max($0, known[id] ?? $0) }
-      if !ConflictRule.isNewer(localDate: local, isDeleted: isDeleted, than: date(id)) {
-        outdated.append(Outdated(isParent: isParent, row: row, id: id, remote: date(id)))
+      if !DateRule.isNewer(localDate: local, isDeleted: isDeleted, than: date(id)) {
+        outdated.append(Outdated(isParent: isParent, entry: entry, id: id, remote: date(id)))
       }
     }
     compare(tree.parent, rules.parent, isParent: true, isDeleted: parentFlags.deleted) { _ in
       remote.parent
     }
-    for row in tree.children where isKnown(row, rules.child) {
+    for entry in tree.children where isKnown(entry, rules.child) {
       let isDeleted =
-        RecordFlags(of: row.record).deleted || (parentFlags.deleted && rules.deletesChildren)
-      compare(row, rules.child, isParent: false, isDeleted: isDeleted) {
+        RecordFlags(of: entry.record).deleted || (parentFlags.deleted && rules.deletesChildren)
+      compare(entry, rules.child, isParent: false, isDeleted: isDeleted) {
         remote.children[$0] ?? .gone
       }
     }

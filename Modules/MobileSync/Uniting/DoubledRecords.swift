@@ -25,7 +25,7 @@ extension SmartStore {
     return try await SyncManager.storeErrors {
       var found: [DoubledRecord] = []
       for soup in uses.soups {
-        let records = SoupRecords(soupName: soup.soupName, idField: soup.names.id)
+        let records = SyncSoup(soupName: soup.soupName, idField: soup.names.id)
         guard try await soupExists(forName: soup.soupName),
           try await records.indexedPaths(in: self).contains(soup.names.id)
         else { continue }
@@ -49,7 +49,7 @@ final class DoubleSearch: Sendable {
 
   /// Unites what is to be united in a soup.
   func unite(_ union: EntryUnion, in store: SmartStore) async throws {
-    let records = SoupRecords(soupName: union.soupName, idField: union.names.idField)
+    let records = SyncSoup(soupName: union.soupName, idField: union.names.id)
     let newest = try await store.read { reader in try records.newestEntryId(in: reader) }
     let known = searched.withLock { $0[union.soupName] }
     if known == newest { return }
@@ -66,7 +66,7 @@ final class DoubleSearch: Sendable {
   }
 }
 
-extension SoupRecords {
+extension SyncSoup {
   /// The ids that several entries have, and those that may stand for the record of another entry: the forms of 15
   /// characters.
   func doubledIds(in reader: borrowing some StoreReading & ~Copyable) throws -> [String] {

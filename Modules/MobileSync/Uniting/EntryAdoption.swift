@@ -46,7 +46,7 @@ struct EntryAdoption: Sendable {
   func adopt(
     _ found: [Found], accepted: Set<Int64> = [], in transaction: borrowing StoreTransaction
   ) throws -> EntryUnion.United {
-    let (soupName, idField) = (union.soupName, union.names.idField)
+    let (soupName, idField) = (union.soupName, union.names.id)
     let byEntry = Dictionary(
       found.map { ($0.entryId, $0) }, uniquingKeysWith: { first, _ in first })
     let views = try views(of: found, in: transaction)
@@ -57,18 +57,18 @@ struct EntryAdoption: Sendable {
     var lostIds: [String: String] = [:]
     var adopted: [String] = []
     var replaced: [String] = []
-    for (entryId, row) in try transaction.entries(byEntry.keys.sorted(), of: soupName) {
-      var flags = RecordFlags(of: row)
-      let old = row[idField]?.string
+    for (entryId, entry) in try transaction.entries(byEntry.keys.sorted(), of: soupName) {
+      var flags = RecordFlags(of: entry)
+      let old = entry[idField]?.string
       guard let found = byEntry[entryId],
         flags.created || old.map(SyncKeys.isLocalId) ?? true || found.recreates(old)
       else { continue }
       flags.created = false
       // An entry without edits, whose record was to be created again with others of its tree, stays one.
       flags.updated = flags.local && !flags.deleted
-      written.append(try row.setting(flags.members + [(idField, .string(found.id))]))
+      written.append(try entry.setting(flags.members + [(idField, .string(found.id))]))
       var origin = origin(of: found, old, views)
-      for (name, value) in unsent(row, found) where origin[name] == nil { origin[name] = value }
+      for (name, value) in unsent(entry, found) where origin[name] == nil { origin[name] = value }
       origins[entryId] = origin
       ids[found.id] = origin
       adopted.append("\(soupName)/\(entryId)")
@@ -92,9 +92,9 @@ struct EntryAdoption: Sendable {
 
   /// The members of an entry that are never sent. Of an entry whose record was gone they are that record's, and the
   /// server decides what the new one has.
-  private func unsent(_ row: JSONSlice, _ found: Found) -> [(key: String, value: JSONValue)] {
+  private func unsent(_ entry: JSONSlice, _ found: Found) -> [(key: String, value: JSONValue)] {
     let sent = Set(found.fields.map { String($0.prefix { $0 != "." }) })
-    return row.members.filter { union.names.isData($0.key) && !sent.contains($0.key) }
+    return entry.members.filter { union.names.isData($0.key) && !sent.contains($0.key) }
       .map { (key: $0.key, value: $0.value.value) }
   }
 
@@ -118,16 +118,16 @@ struct EntryAdoption: Sendable {
     let sent = found.filter { if case .sent = $0.origin { true } else { false } }
     if sent.isEmpty { return [:] }
     var ids = Set(sent.map(\.id))
-    for (_, row) in try transaction.entries(sent.map(\.entryId), of: soupName) {
-      if let old = row[union.names.idField]?.string { ids.insert(old) }
+    for (_, entry) in try transaction.entries(sent.map(\.entryId), of: soupName) {
+      if let old = entry[union.names.id]?.string { ids.insert(old) }
     }
     var views = try BaseVersionStore(soupName: soupName).bases(of: ids, in: transaction)
-    let records = SoupRecords(soupName: soupName, idField: union.names.idField)
+    let records = SyncSoup(soupName: soupName, idField: union.names.id)
     let others = try records.entries(
       withIds: ids.filter { views[$0] == nil }.sorted(), in: transaction)
-    for (_, row) in try transaction.entries(others.map(\.entryId), of: soupName)
-    where !RecordFlags(of: row).local {
-      if let id = row[union.names.idField]?.string { views[id] = row.value.object }
+    for (_, entry) in try transaction.entries(others.map(\.entryId), of: soupName)
+    where !RecordFlags(of: entry).local {
+      if let id = entry[union.names.id]?.string { views[id] = entry.value.object }
     }
     return views
   }
@@ -162,17 +162,17 @@ extension EntryAdoption {
   func replace(
     _ found: [Replacement], in transaction: borrowing StoreTransaction
   ) throws -> EntryUnion.United {
-    let (soupName, idField) = (union.soupName, union.names.idField)
+    let (soupName, idField) = (union.soupName, union.names.id)
     let byEntry = Dictionary(
       found.map { ($0.entryId, $0) }, uniquingKeysWith: { first, _ in first })
     var written: [JSONSlice] = []
     var replaced: [Replacement] = []
-    for (entryId, row) in try transaction.entries(byEntry.keys.sorted(), of: soupName) {
-      guard let found = byEntry[entryId], !RecordFlags(of: row).local,
-        row[idField]?.string == found.old
+    for (entryId, entry) in try transaction.entries(byEntry.keys.sorted(), of: soupName) {
+      guard let found = byEntry[entryId], !RecordFlags(of: entry).local,
+        entry[idField]?.string == found.old
       else { continue }
       let values = found.values.map { (key: $0.key, value: $0.value) }
-      written.append(try row.setting(values + [(idField, .string(found.id))]))
+      written.append(try entry.setting(values + [(idField, .string(found.id))]))
       replaced.append(found)
       for link in union.uses.childLinks(of: soupName) {
         try link.rewrite(from: found.old, to: found.id, in: transaction)

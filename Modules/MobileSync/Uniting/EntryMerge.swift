@@ -9,16 +9,16 @@ struct EntryMerge: Sendable {
   /// One of the entries.
   struct Version: Sendable {
     let entryId: Int64
-    let row: JSONSlice
+    let entry: JSONSlice
     /// What the entry was edited from, where that is not the record's base version: what an unacknowledged create
     /// has sent, or nothing at all for an entry that was created locally.
     var origin: JSONObject?
     /// Whether the server has just accepted the entry.
     var isAccepted = false
 
-    var flags: RecordFlags { RecordFlags(of: row) }
+    var flags: RecordFlags { RecordFlags(of: entry) }
     var isEdited: Bool { flags.local || isAccepted }
-    var lastModified: Int64 { row[SyncKeys.soupLastModified]?.int64 ?? -1 }
+    var lastModified: Int64 { entry[SyncKeys.soupLastModified]?.int64 ?? -1 }
   }
 
   /// A value that an entry has and the base version, or what the entry was edited from, has not.
@@ -32,7 +32,7 @@ struct EntryMerge: Sendable {
   /// The others.
   let others: [Version]
   /// The entry as it is to be stored.
-  let row: JSONSlice
+  let entry: JSONSlice
   /// What both sides agree on from now on, for soups that keep it.
   let base: JSONObject
   /// The fields that several entries have edited differently.
@@ -47,7 +47,7 @@ struct EntryMerge: Sendable {
   ///   - id: The record's id.
   ///   - common: The record's base version; nil if it is not known. Then every value of an edited entry counts as
   ///     edited, unless a downloaded entry has it too.
-  init(_ versions: [Version], id: String, names: RecordNames, common: JSONObject?) throws {
+  init(_ versions: [Version], id: String, names: SyncFieldNames, common: JSONObject?) throws {
     let byAge = versions.sorted { $0.entryId < $1.entryId }
     let byTime = versions.sorted {
       ($0.lastModified, $0.entryId) < ($1.lastModified, $1.entryId)
@@ -57,15 +57,15 @@ struct EntryMerge: Sendable {
     // The values of a downloaded entry are newer than those that a create has sent.
     let sent = edited.filter { $0.origin != nil }
     let known = edited.filter { $0.origin == nil }
-    var values = Self.overlaid((sent + known + clean).map(\.row), names.isShared)
-    let downloaded = Self.overlaid(clean.map(\.row), names.isData)
+    var values = Self.overlaid((sent + known + clean).map(\.entry), names.isShared)
+    let downloaded = Self.overlaid(clean.map(\.entry), names.isData)
     let server = Self.overlaid(
-      (clean + edited.filter { !$0.flags.local }).map(\.row), names.isData)
+      (clean + edited.filter { !$0.flags.local }).map(\.entry), names.isData)
     // An edit of this very record is based on its own date, whatever another entry has seen since.
     let dates = edited.filter { $0.origin == nil && !$0.isAccepted }
-      .compactMap { $0.row[names.dateField] }
+      .compactMap { $0.entry[names.modificationDate] }
     if let date = dates.min(by: { Self.date($0) < Self.date($1) }) {
-      values[names.dateField] = date.value
+      values[names.modificationDate] = date.value
     }
     var base = common ?? downloaded
     var collisions: [SyncConflict.Field] = []
@@ -78,12 +78,12 @@ struct EntryMerge: Sendable {
       values[key] = latest.value
       let origin = latest.version.origin
       if let origin { base[key] = origin[key] ?? .null }
-      if let other = edits.last(where: { !FieldEquality.same($0.value, latest.value) }) {
+      if let other = edits.last(where: { !ServerEquality.same($0.value, latest.value) }) {
         collisions.append(
           SyncConflict.Field(
             name: key, base: (origin ?? common)?[key], mine: latest.value, theirs: other.value))
       }
-      isPending = isPending || !FieldEquality.same(latest.value, server[key])
+      isPending = isPending || !ServerEquality.same(latest.value, server[key])
     }
     let isDeleted = edited.contains(where: \.flags.deleted)
     let isKept = edited.contains { !$0.flags.deleted }
@@ -101,32 +101,32 @@ struct EntryMerge: Sendable {
       flags = RecordFlags(
         local: true, created: isNew, updated: isKept && !isNew, deleted: isDeleted && !isKept)
     }
-    let error = isClean ? nil : edited.last { $0.row[SyncKeys.lastError] != nil }
+    let error = isClean ? nil : edited.last { $0.entry[SyncKeys.lastError] != nil }
     self.survivor = byAge[0]
     self.others = Array(byAge.dropFirst())
     self.base = base
     self.collisions = collisions
-    let kept = survivor.row
+    let kept = survivor.entry
     var members = values.filter { $0.value != kept[$0.key]?.value } + flags.members
-    members.append((key: names.idField, value: .string(id)))
-    if let text = error?.row[SyncKeys.lastError]?.value {
+    members.append((key: names.id, value: .string(id)))
+    if let text = error?.entry[SyncKeys.lastError]?.value {
       members.append((key: SyncKeys.lastError, value: text))
     }
-    row = try kept.setting(members, removing: [SyncKeys.lastError])
+    entry = try kept.setting(members, removing: [SyncKeys.lastError])
   }
 
   /// What the entries have edited, field by field, the latest edit last.
   private static func edits(
-    _ edited: [Version], _ common: JSONObject?, _ downloaded: JSONObject, _ names: RecordNames
+    _ edited: [Version], _ common: JSONObject?, _ downloaded: JSONObject, _ names: SyncFieldNames
   ) -> [(key: String, edits: [Edit])] {
     var edits: [String: [Edit]] = [:]
     var order: [String] = []
     for version in edited where !version.flags.deleted {
-      for (key, slice) in version.row.members where names.isData(key) {
+      for (key, slice) in version.entry.members where names.isData(key) {
         let value = slice.value
         let before = version.origin ?? common ?? downloaded
         if before[key] != nil || version.origin != nil || common != nil,
-          FieldEquality.same(value, before[key])
+          ServerEquality.same(value, before[key])
         {
           continue
         }
@@ -137,13 +137,13 @@ struct EntryMerge: Sendable {
     return order.map { ($0, edits[$0] ?? []) }
   }
 
-  /// The members of several rows, those of a later one in the places of an earlier one's.
+  /// The members of several entries, those of a later one in the places of an earlier one's.
   private static func overlaid(
-    _ rows: [JSONSlice], _ isWanted: (String) -> Bool
+    _ entries: [JSONSlice], _ isWanted: (String) -> Bool
   ) -> JSONObject {
     var members = JSONObject()
-    for row in rows {
-      for (key, value) in row.members where isWanted(key) { members[key] = value.value }
+    for entry in entries {
+      for (key, value) in entry.members where isWanted(key) { members[key] = value.value }
     }
     return members
   }
@@ -151,7 +151,7 @@ struct EntryMerge: Sendable {
   private static func date(_ value: JSONSlice) -> Int64 { ServerDate.milliseconds(of: value) ?? -1 }
 }
 
-extension RecordNames {
+extension SyncFieldNames {
   /// Whether entries of one record have the member in common.
   fileprivate func isShared(_ key: String) -> Bool {
     isData(key) || isServers(key) || key == SyncKeys.attributes || key == SyncKeys.syncId

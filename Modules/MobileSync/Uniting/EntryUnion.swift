@@ -19,7 +19,7 @@ struct EntryUnion: Sendable {
   }
 
   let soupName: String
-  let names: RecordNames
+  let names: SyncFieldNames
   let uses: any Uses
   let syncId: Int64
   let time: Int64
@@ -42,7 +42,7 @@ struct EntryUnion: Sendable {
     }
   }
 
-  private var records: SoupRecords { SoupRecords(soupName: soupName, idField: names.idField) }
+  private var records: SyncSoup { SyncSoup(soupName: soupName, idField: names.id) }
 
   /// Unites the entries of each of the records with `ids`, where there are several.
   ///
@@ -59,12 +59,12 @@ struct EntryUnion: Sendable {
   ) throws -> United {
     var united = United()
     for entries in try groups(of: ids, in: transaction) {
-      let versions = try transaction.entries(entries, of: soupName).map { entryId, row in
+      let versions = try transaction.entries(entries, of: soupName).map { entryId, entry in
         EntryMerge.Version(
-          entryId: entryId, row: row, origin: origins[entryId],
+          entryId: entryId, entry: entry, origin: origins[entryId],
           isAccepted: accepted.contains(entryId))
       }
-      let ids = versions.compactMap { $0.row[names.idField]?.string }
+      let ids = versions.compactMap { $0.entry[names.id]?.string }
       guard versions.count > 1, let id = ids.max(by: { $0.utf8.count < $1.utf8.count }) else {
         continue
       }
@@ -85,7 +85,7 @@ struct EntryUnion: Sendable {
     let survivor = merge.survivor.entryId
     let removed = merge.others.map(\.entryId)
     try transaction.remove(entryIds: removed, forSoupNamed: soupName)
-    try transaction.upsert(slices: [merge.row], soup: soupName)
+    try transaction.upsert(slices: [merge.entry], soup: soupName)
     if keepsBases {
       try bases.remove(ids.subtracting([id]), in: transaction)
       try bases.save([id: merge.base], in: transaction)
@@ -129,8 +129,8 @@ struct EntryUnion: Sendable {
     in transaction: borrowing StoreTransaction
   ) throws {
     let owners = ContributingSyncs(soupName: soupName, syncId: syncId)
-    let named = merge.row[SyncKeys.syncId]?.int64
-    var others = Set(versions.compactMap { $0.row[SyncKeys.syncId]?.int64 })
+    let named = merge.entry[SyncKeys.syncId]?.int64
+    var others = Set(versions.compactMap { $0.entry[SyncKeys.syncId]?.int64 })
     if ids.count > 1 {
       others.formUnion(
         try owners.others(of: ids.subtracting([id]), in: transaction).values.flatMap(\.self))
@@ -171,7 +171,7 @@ struct EntryUnion: Sendable {
   }
 }
 
-extension SoupRecords {
+extension SyncSoup {
   /// The entries that have one of `ids`, by ascending entry id.
   func entries(
     withIds ids: [String], in reader: borrowing some StoreReading & ~Copyable

@@ -10,12 +10,12 @@ struct LocalEdits {
   init(_ conflict: SyncConflict) { self.conflict = conflict }
 
   /// The entry with the values of `choice`.
-  func resolved(_ row: JSONSlice, _ choice: SyncResolution.Choice) throws -> JSONSlice {
-    var flags = RecordFlags(of: row)
+  func resolved(_ entry: JSONSlice, _ choice: SyncResolution.Choice) throws -> JSONSlice {
+    var flags = RecordFlags(of: entry)
     var members = conflict.fields.compactMap { field -> (key: String, value: JSONValue)? in
       if field.name == SyncKeys.locallyDeleted { return nil }
       // An entry that a download has replaced since gets back what stood in it.
-      let mine = flags.local ? row[field.name]?.value : field.mine
+      let mine = flags.local ? entry[field.name]?.value : field.mine
       let value =
         switch choice {
         case .mine, .record, .create, .detach, .recreateParent: mine
@@ -27,7 +27,7 @@ struct LocalEdits {
     if case .values(let values) = choice {
       let given = values.filter { key, _ in
         !members.contains { $0.key == key } && !SyncKeys.neverSent.contains(key)
-          && key != conflict.names.idField
+          && key != conflict.names.id
       }
       members += given.map { (key: $0.key, value: $0.value) }
     }
@@ -40,6 +40,6 @@ struct LocalEdits {
     }
     flags.local = true
     flags.updated = !flags.deleted && !flags.created
-    return try row.setting(members + flags.members, removing: [SyncKeys.lastError])
+    return try entry.setting(members + flags.members, removing: [SyncKeys.lastError])
   }
 }

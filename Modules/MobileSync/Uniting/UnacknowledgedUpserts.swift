@@ -46,10 +46,10 @@ extension SyncUpRun {
     guard let field = plan.fields.externalIdField, plan.hasIdIndex else { return }
     var created: [(entryId: Int64, value: String, isDeleted: Bool)] = []
     var ids: [String: Set<String>] = [:]
-    try await plan.records.forEachDirty(in: context.store) { entryId, row in
-      guard let value = plan.fields.externalId(of: row)?.value else { return }
-      let flags = RecordFlags(of: row)
-      let id = row[plan.fields.idField]?.string
+    try await plan.records.forEachDirty(in: context.store) { entryId, entry in
+      guard let value = plan.fields.externalId(of: entry)?.value else { return }
+      let flags = RecordFlags(of: entry)
+      let id = entry[plan.fields.idField]?.string
       if flags.created || id.map(SyncKeys.isLocalId) ?? true {
         created.append((entryId, value, flags.deleted))
       } else if let id {

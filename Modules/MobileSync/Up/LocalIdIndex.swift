@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 public import SmartStore
 
-/// The ids of records that the server does not have, wherever rows refer to them: the local ids of records that were
+/// The ids of records that the server does not have, wherever entries refer to them: the local ids of records that were
 /// created locally, and the former ids of lost records, which the server has deleted and which are to be created again.
 ///
 /// Fields that refer to records are recognized by their names, as the platform gives them: they end in `Id`, or
@@ -29,15 +29,15 @@ enum LocalIdIndex {
     }
   }
 
-  /// The ids that stand in a row as whole texts, at any depth, the id field left out.
+  /// The ids that stand in an entry as whole texts, at any depth, the id field left out.
   ///
-  /// Costs one look at the bytes for a row without any, as long as no record is lost.
+  /// Costs one look at the bytes for an entry without any, as long as no record is lost.
   static func references(
-    in row: JSONSlice, idField: String, _ wanted: Wanted = .unsent()
+    in entry: JSONSlice, idField: String, _ wanted: Wanted = .unsent()
   ) -> Set<String> {
-    guard !wanted.isOnlyLocal || mayRefer(row) else { return [] }
+    guard !wanted.isOnlyLocal || mayRefer(entry) else { return [] }
     var found: Set<String> = []
-    for (key, value) in row.members where key != idField { collect(key, value, wanted, &found) }
+    for (key, value) in entry.members where key != idField { collect(key, value, wanted, &found) }
     return found
   }
 
@@ -73,34 +73,34 @@ enum LocalIdIndex {
     key.hasSuffix("Id") || key.hasSuffix("__c")
   }
 
-  private static func mayRefer(_ row: JSONSlice) -> Bool {
-    row.withUTF8 { bytes in
+  private static func mayRefer(_ entry: JSONSlice) -> Bool {
+    entry.withUTF8 { bytes in
       guard bytes.count >= mark.count else { return false }
       var found = 0
       for start in 0...(bytes.count - mark.count) where bytes[start] == mark[0] {
         if (1..<mark.count).allSatisfy({ bytes[start + $0] == mark[$0] }) { found += 1 }
       }
-      // The row's own id may be one of them; a second look tells.
+      // The entry's own id may be one of them; a second look tells.
       return found > 0
     }
   }
 
-  /// The row with other ids in the places of those that the server does not have; nil if it refers to none of them.
+  /// The entry with other ids in the places of those that the server does not have; nil if it refers to none of them.
   ///
   /// - Parameter base: What both sides agreed on. A member that is as it was there stays: what the server has made of
   ///   a reference to a record that it has deleted comes with the next download.
   static func rewritten(
-    _ row: JSONSlice, idField: String, with ids: [String: String], except base: JSONObject? = nil
+    _ entry: JSONSlice, idField: String, with ids: [String: String], except base: JSONObject? = nil
   ) throws -> JSONSlice? {
-    guard mayRefer(row) || !ids.keys.allSatisfy(SyncKeys.isLocalId) else { return nil }
+    guard mayRefer(entry) || !ids.keys.allSatisfy(SyncKeys.isLocalId) else { return nil }
     var members: [(key: String, value: JSONValue)] = []
-    for (key, value) in row.members where key != idField {
+    for (key, value) in entry.members where key != idField {
       if let base, base[key] == value.value { continue }
       var isChanged = false
       let changed = replaced(key, value.value, ids, &isChanged)
       if isChanged { members.append((key, changed)) }
     }
-    return members.isEmpty ? nil : try row.setting(members)
+    return members.isEmpty ? nil : try entry.setting(members)
   }
 
   private static func replaced(
@@ -135,27 +135,27 @@ enum LocalIdIndex {
       guard
         try transaction.indices(forSoupNamed: soup).contains(where: { $0.path == SyncKeys.local })
       else { continue }
-      let records = SoupRecords(soupName: soup, idField: SyncKeys.soupEntryId)
-      let rows = try transaction.entries(
+      let records = SyncSoup(soupName: soup, idField: SyncKeys.soupEntryId)
+      let entries = try transaction.entries(
         try records.dirty(in: transaction).map(\.entryId), of: soup)
       let idField = soup == soupName ? idField : SyncKeys.defaultIdField
-      try rewrite(rows.map(\.record), of: soup, idField: idField, with: ids, in: transaction)
+      try rewrite(entries.map(\.record), of: soup, idField: idField, with: ids, in: transaction)
     }
   }
 
   /// Puts the server's ids in the places of others, in entries of a soup.
   static func rewrite(
-    _ rows: [JSONSlice], of soupName: String, idField: String, with ids: [String: String],
+    _ entries: [JSONSlice], of soupName: String, idField: String, with ids: [String: String],
     in transaction: borrowing StoreTransaction
   ) throws {
     let bases =
       ids.keys.allSatisfy(SyncKeys.isLocalId)
       ? [:]
       : try BaseVersionStore(soupName: soupName).bases(
-        of: rows.compactMap { $0[idField]?.string }, in: transaction)
-    let changed = try rows.compactMap { row in
+        of: entries.compactMap { $0[idField]?.string }, in: transaction)
+    let changed = try entries.compactMap { entry in
       try rewritten(
-        row, idField: idField, with: ids, except: row[idField]?.string.flatMap { bases[$0] })
+        entry, idField: idField, with: ids, except: entry[idField]?.string.flatMap { bases[$0] })
     }
     if !changed.isEmpty { try transaction.upsert(slices: changed, soup: soupName) }
   }
@@ -201,7 +201,7 @@ extension SmartStore {
   /// The id that the server gave to a record that was created locally under `localId`; nil if it was not
   /// uploaded yet.
   ///
-  /// Rows that refer to it by its local id are rewritten by sync: dirty ones at once, others never.
+  /// Entries that refer to it by its local id are rewritten by sync: dirty ones at once, others never.
   /// Soups of an app's own can look here.
   ///
   /// - Throws: ``SyncError`` `store`.

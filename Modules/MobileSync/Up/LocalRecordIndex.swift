@@ -1,39 +1,39 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// The records of a store that the server does not have, and the rows that refer to them, in all its soups.
+/// The records of a store that the server does not have, and the entries that refer to them, in all its soups.
 ///
 /// Soups without an index on `__local__` cannot be synced up and are not looked at.
 struct LocalRecordIndex: Sendable {
   /// The soups with the names of their id fields.
-  private let soups: [SoupRecords]
+  private let soups: [SyncSoup]
 
   /// Looks at which soups there are.
   init(_ store: SmartStore, _ uses: SoupSyncIndex) async throws {
-    var soups: [SoupRecords] = []
+    var soups: [SyncSoup] = []
     for name in try await store.allSoupNames() where !MetadataSoup.isOwn(name) {
       let idField = uses.idField(of: name)
-      let records = SoupRecords(soupName: name, idField: idField)
+      let records = SyncSoup(soupName: name, idField: idField)
       let indexed = try await records.indexedPaths(in: store)
       if indexed.contains(SyncKeys.local), indexed.contains(idField) { soups.append(records) }
     }
     self.soups = soups
   }
 
-  /// A row of one of the soups.
+  /// An entry of one of the soups.
   struct Place: Sendable, Hashable {
     let soupName: String
     let entryId: Int64
   }
 
-  /// The dirty rows that refer to records by ids which the server does not have, by id.
+  /// The dirty entries that refer to records by ids which the server does not have, by id.
   func references(
     in store: SmartStore, _ wanted: LocalIdIndex.Wanted
   ) async throws -> [String: [Place]] {
     var references: [String: [Place]] = [:]
     for soup in soups {
-      try await soup.forEachDirty(in: store) { entryId, row in
-        for id in LocalIdIndex.references(in: row, idField: soup.idField, wanted) {
+      try await soup.forEachDirty(in: store) { entryId, entry in
+        for id in LocalIdIndex.references(in: entry, idField: soup.idField, wanted) {
           references[id, default: []].append(Place(soupName: soup.soupName, entryId: entryId))
         }
       }
@@ -59,7 +59,7 @@ struct LocalRecordIndex: Sendable {
     }
   }
 
-  /// Puts the server's ids in the places of those that it does not have, in the given rows as they are now.
+  /// Puts the server's ids in the places of those that it does not have, in the given entries as they are now.
   ///
   /// A reference to a lost record that was not set here stays.
   func rewrite(
@@ -68,9 +68,9 @@ struct LocalRecordIndex: Sendable {
   ) throws {
     for (soupName, group) in Dictionary(grouping: Set(places), by: \.soupName) {
       guard let soup = soups.first(where: { $0.soupName == soupName }) else { continue }
-      let rows = try transaction.entries(group.map(\.entryId), of: soupName).map(\.record)
+      let entries = try transaction.entries(group.map(\.entryId), of: soupName).map(\.record)
       try LocalIdIndex.rewrite(
-        rows, of: soupName, idField: soup.idField, with: ids, in: transaction)
+        entries, of: soupName, idField: soup.idField, with: ids, in: transaction)
     }
   }
 
@@ -80,8 +80,8 @@ struct LocalRecordIndex: Sendable {
   ) async throws -> Set<String> {
     guard let soup = soups.first(where: { $0.soupName == soupName }) else { return [] }
     var ids: Set<String> = []
-    try await soup.forEachDirty(in: store) { _, row in
-      ids.formUnion(LocalIdIndex.references(in: row, idField: soup.idField))
+    try await soup.forEachDirty(in: store) { _, entry in
+      ids.formUnion(LocalIdIndex.references(in: entry, idField: soup.idField))
     }
     return Set(try await unsent(ids, in: store).values).subtracting([soupName])
   }

@@ -19,21 +19,21 @@ public struct SyncRecordOutcome: Sendable, Equatable {
       self.rawValue = rawValue
     }
 
-    /// The server did what was requested and the row says so.
+    /// The server did what was requested and the entry says so.
     public static let succeeded = Kind(rawValue: "succeeded")
     /// Not sent, since the server's record is newer or gone: the entry has a ``SyncConflict``, or another
     /// record of its tree has one, and then ``SyncRecordOutcome/error`` says so. The entry is as it was.
     public static let conflict = Kind(rawValue: "conflict")
-    /// Refused; the row stays dirty and holds the server's words.
+    /// Refused; the entry stays dirty and holds the server's words.
     public static let rejected = Kind(rawValue: "rejected")
     /// A create, or an update that others' changes could be taken for, is on its way. Found after a
     /// crash, it means the same as ``unanswered``.
     public static let inFlight = Kind(rawValue: "inFlight")
-    /// Sent without a response: the server may have done it or not. The row stays dirty; the next run
+    /// Sent without a response: the server may have done it or not. The entry stays dirty; the next run
     /// queries the server before it creates a record again or takes an edit of its own for a remote one.
     /// A record that may have been created is not sent again; its entry has a ``SyncConflict`` in doubt.
     public static let unanswered = Kind(rawValue: "unanswered")
-    /// Not sent, since the server did not say what it has of the record. The row is as it was, and the next
+    /// Not sent, since the server did not say what it has of the record. The entry is as it was, and the next
     /// run asks again.
     public static let undecided = Kind(rawValue: "undecided")
     /// Not sent, since it refers to a record that was created locally and was not uploaded. It is uploaded

@@ -1,18 +1,18 @@
 import SalesforceSDKCommon
 
-/// What happens to a row after the server spoke about its record.
+/// What happens to an entry after the server spoke about its record.
 enum SyncUpEffect: Sendable, Equatable {
-  /// The record is gone on both sides: remove the row.
-  case removeRow
+  /// The record is gone on both sides: remove the entry.
+  case removeEntry
   /// The record equals the server's: clear its flags and set the id, if there is a new one.
   case clean(newId: String?)
   /// The server lost the record: create it again, once.
   case recreate
   /// The server lost the record, and the app decides what becomes of the edit.
   case deletedThere
-  /// The row stays dirty and keeps what the server said.
+  /// The entry stays dirty and keeps what the server said.
   case keepError(JSONValue)
-  /// The server's record is newer: the row stays as it is.
+  /// The server's record is newer: the entry stays as it is.
   case conflict
   /// It is unknown whether it happened.
   case unanswered
@@ -20,7 +20,7 @@ enum SyncUpEffect: Sendable, Equatable {
   /// Whether the server has what the entry says.
   var isAccepted: Bool {
     switch self {
-    case .removeRow, .clean: true
+    case .removeEntry, .clean: true
     default: false
     }
   }
@@ -35,9 +35,9 @@ enum SyncUpEffect: Sendable, Equatable {
   ) {
     switch (outcome, record.action) {
     case (.succeeded, .delete), (.gone, .delete):
-      self = .removeRow
+      self = .removeEntry
     case (.succeeded(nil), _) where record.makesRecord && !record.hasServersId:
-      // A clean row under an id of our own would never meet its record again.
+      // A clean entry under an id of our own would never meet its record again.
       self = .unanswered
     case (.succeeded(let id), _):
       self = .clean(newId: record.action == .update ? nil : id)
@@ -55,10 +55,10 @@ enum SyncUpEffect: Sendable, Equatable {
   }
 }
 
-/// What becomes of a row whose record the server has taken or deleted.
+/// What becomes of an entry whose record the server has accepted or deleted.
 ///
-/// A row that was edited since it was read keeps the edit and stays dirty.
-enum RowChange: Sendable, Equatable {
+/// An entry that was edited since it was read keeps the edit and stays dirty.
+enum EntryChange: Sendable, Equatable {
   /// Write it back with these flags, this id (nil leaves it), and without the last error.
   case write(RecordFlags, id: String?)
   /// Remove it.
@@ -68,14 +68,14 @@ enum RowChange: Sendable, Equatable {
 
   /// The server has made or changed the record.
   ///
-  /// An edited row takes the server's id, if there is a new one, and nothing else; one that was
+  /// An edited entry takes the server's id, if there is a new one, and nothing else; one that was
   /// created locally becomes one that was edited locally, so that the next run sends the edit to that
   /// record.
   ///
   /// - Parameter isPartial: Whether something of the record was not sent, by which it stays unsynced.
   static func accepted(
     sent: JSONSlice, now: JSONSlice, newId: String?, isPartial: Bool = false
-  ) -> RowChange {
+  ) -> EntryChange {
     if isSame(sent, now), !isPartial { return .write(.clean, id: newId) }
     guard let newId else { return .leave }
     var flags = RecordFlags(of: now)
@@ -88,9 +88,9 @@ enum RowChange: Sendable, Equatable {
 
   /// The server has deleted the record.
   ///
-  /// A row that is wanted again, because the deletion was taken back since, is created again by the
+  /// An entry that is wanted again, because the deletion was taken back since, is created again by the
   /// next run.
-  static func deleted(sent: JSONSlice, now: JSONSlice) -> RowChange {
+  static func deleted(sent: JSONSlice, now: JSONSlice) -> EntryChange {
     var flags = RecordFlags(of: now)
     if isSame(sent, now) || flags.deleted { return .remove }
     flags.local = true

@@ -85,7 +85,7 @@ public struct SyncUpRecord: Sendable {
   }
 
   /// The record as the server knows it, under its new id if it was created on the server.
-  func taken(as newId: String?) -> SyncUpRecord {
+  func accepted(as newId: String?) -> SyncUpRecord {
     var record = self
     record.id = newId ?? id
     return record
@@ -120,9 +120,9 @@ public struct SyncUpRecord: Sendable {
   var makesRecord: Bool { action == .create || action == .upsert }
 
   /// The id by which the server knew a record that it has deleted, and that is to be created again; nil if it is none.
-  static func lostId(of row: JSONSlice, idField: String) -> String? {
-    guard let id = row[idField]?.string, !id.isEmpty, !SyncKeys.isLocalId(id) else { return nil }
-    let flags = RecordFlags(of: row)
+  static func lostId(of entry: JSONSlice, idField: String) -> String? {
+    guard let id = entry[idField]?.string, !id.isEmpty, !SyncKeys.isLocalId(id) else { return nil }
+    let flags = RecordFlags(of: entry)
     return flags.created && !flags.deleted ? id : nil
   }
 
@@ -134,25 +134,27 @@ public struct SyncUpRecord: Sendable {
 struct SyncUpFieldChoice: Sendable {
   let create: [String]
   let update: [String]
-  let idField: String
-  let dateField: String
+  let names: SyncFieldNames
   let externalIdField: String?
   /// Whether a record without a value for that field gets one before it is sent.
   let fillsExternalId: Bool
 
   /// The fields of both lists.
   var all: [String] { create + update }
+  /// The field that holds a record's id.
+  var idField: String { names.id }
+  /// The field that holds a record's modification date.
+  var dateField: String { names.modificationDate }
 
   /// Takes lists and names as they are.
   init(
-    create: [String], update: [String], idField: String, dateField: String,
-    externalIdField: String?, fillsExternalId: Bool = false
+    create: [String], update: [String], names: SyncFieldNames, externalIdField: String?,
+    fillsExternalId: Bool = false
   ) {
     self.fillsExternalId = fillsExternalId
     self.create = create
     self.update = update
-    self.idField = idField
-    self.dateField = dateField
+    self.names = names
     self.externalIdField = externalIdField
   }
 
@@ -169,8 +171,8 @@ struct SyncUpFieldChoice: Sendable {
     }
     self.create = create
     self.update = update
-    idField = target.idFieldName
-    dateField = target.modificationDateFieldName
+    names = SyncFieldNames(
+      id: target.idFieldName, modificationDate: target.modificationDateFieldName)
     externalIdField = fields.externalIdFieldName
     fillsExternalId = fields.fillsExternalId
   }
@@ -201,9 +203,9 @@ extension SyncUpRecord.ExternalId {
 enum SyncUpDecision: Sendable {
   /// Send it.
   case send(SyncUpRecord)
-  /// Remove the row: the server never had the record.
-  case removeRow(id: String?)
-  /// Leave the row: none of its flags says what to do.
+  /// Remove the entry: the server never had the record.
+  case removeEntry(id: String?)
+  /// Leave the entry: none of its flags says what to do.
   case nothing
   /// Refuse it without asking the server.
   case refuse(id: String?, JSONValue)
@@ -218,7 +220,7 @@ enum SyncUpDecision: Sendable {
     let action: SyncUpAction
     if flags.deleted {
       if isUnknownToServer {
-        self = .removeRow(id: id)
+        self = .removeEntry(id: id)
         return
       }
       action = .delete

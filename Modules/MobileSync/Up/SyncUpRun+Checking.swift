@@ -14,14 +14,14 @@ extension SyncUpRun {
     _ target: some SyncUpTarget, _ plan: Plan, among ids: [Int64]
   ) async throws -> Held {
     var held = Held()
-    let check = RecordCheck(
+    let check = ConflictCheck(
       soupName: context.soupName,
-      names: RecordNames(idField: plan.fields.idField, dateField: plan.fields.dateField),
+      names: plan.fields.names,
       syncId: context.syncId, time: now())
     try await forEachGroup(of: ids, plan) { group in
       let group = group.filter { plan.unclear[$0.entryId] == nil }
       if group.isEmpty { return }
-      var found: [RecordCheck.Pair] = []
+      var found: [ConflictCheck.Pair] = []
       var unseen = group
       if let fetcher = target as? any RemoteRecordFetching {
         (found, unseen) = try await values(of: group, fetcher, plan)
@@ -31,8 +31,8 @@ extension SyncUpRun {
         for (index, record) in unseen.enumerated() {
           switch index < dates.count ? dates[index] : .unknown {
           case .modified(let date):
-            found.append(RecordCheck.Pair(record: record, theirs: .date(date)))
-          case .gone: found.append(RecordCheck.Pair(record: record, theirs: .gone))
+            found.append(ConflictCheck.Pair(record: record, remote: .date(date)))
+          case .gone: found.append(ConflictCheck.Pair(record: record, remote: .gone))
           case .unknown: held.undecided.insert(record.entryId)
           }
         }
@@ -49,7 +49,7 @@ extension SyncUpRun {
   /// What the server has of records, and those of which it did not say.
   private func values(
     of group: [SyncUpRecord], _ target: some RemoteRecordFetching, _ plan: Plan
-  ) async throws -> (found: [RecordCheck.Pair], unseen: [SyncUpRecord]) {
+  ) async throws -> (found: [ConflictCheck.Pair], unseen: [SyncUpRecord]) {
     let dateField = plan.fields.dateField
     var fields = [dateField]
     for name in plan.fields.update
@@ -58,14 +58,14 @@ extension SyncUpRun {
       if group.contains(where: { $0.record[name] != nil }) { fields.append(name) }
     }
     let results = try await target.remoteRecords(of: group, fields: fields, in: context)
-    var found: [RecordCheck.Pair] = []
+    var found: [ConflictCheck.Pair] = []
     var unseen: [SyncUpRecord] = []
     for (index, record) in group.enumerated() {
       switch index < results.count ? results[index] : .unknown {
       case .record(let remote) where ServerDate.milliseconds(of: remote[dateField]) != nil:
         found.append(
-          RecordCheck.Pair(record: record, theirs: .record(remote.value.object ?? [:])))
-      case .gone: found.append(RecordCheck.Pair(record: record, theirs: .gone))
+          ConflictCheck.Pair(record: record, remote: .record(remote.value.object ?? [:])))
+      case .gone: found.append(ConflictCheck.Pair(record: record, remote: .gone))
       case .record, .unknown: unseen.append(record)
       }
     }

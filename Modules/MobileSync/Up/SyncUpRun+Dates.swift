@@ -40,15 +40,15 @@ extension SyncUpRun {
       if known.isEmpty { continue }
       try await context.store.inTransaction(durability: .normal) { transaction in
         var written: [JSONSlice] = []
-        for (entryId, row) in try transaction.entries(known.keys.sorted(), of: context.soupName) {
+        for (entryId, entry) in try transaction.entries(known.keys.sorted(), of: context.soupName) {
           guard let (record, date, values) = known[entryId],
-            row[plan.fields.idField]?.string == record.id
+            entry[plan.fields.idField]?.string == record.id
           else { continue }
           let members = values.filter { name, _ in
-            FieldEquality.same(row[name]?.value, record.record[name]?.value)
+            ServerEquality.same(entry[name]?.value, record.record[name]?.value)
           }
           written.append(
-            try row.setting(members.map { ($0.key, $0.value) } + [(plan.fields.dateField, date)]))
+            try entry.setting(members.map { ($0.key, $0.value) } + [(plan.fields.dateField, date)]))
         }
         try write(written, in: transaction)
         try keep(known.values.map { ($0.record, $0.values) }, plan, in: transaction)
@@ -61,9 +61,9 @@ extension SyncUpRun {
   private func stored(
     _ group: [SyncUpRecord], _ target: some RemoteRecordFetching, _ plan: Plan
   ) async throws -> [RemoteRecord] {
-    let names = RecordNames(idField: plan.fields.idField, dateField: plan.fields.dateField)
-    var sent = [names.dateField]
-    var fields = [names.dateField]
+    let names = plan.fields.names
+    var sent = [names.modificationDate]
+    var fields = [names.modificationDate]
     for record in group {
       for (name, _) in record.values where !name.contains(".") && !sent.contains(name) {
         sent.append(name)
@@ -90,13 +90,15 @@ extension SyncUpRun {
   private static func ownValues(
     of record: SyncUpRecord, _ remote: JSONSlice, _ plan: Plan
   ) -> JSONObject? {
-    let names = RecordNames(idField: plan.fields.idField, dateField: plan.fields.dateField)
+    let names = plan.fields.names
     let sent = Set(record.values.map(\.name))
     var forms: JSONObject = [:]
     for (name, value) in remote.members where names.isData(name) {
       guard let own = record.record[name] else { continue }
-      if FieldEquality.same(own.value, value.value) { continue }
-      guard sent.contains(name), FieldAgreement.isOtherForm(own, value) else { return nil }
+      if ServerEquality.same(own.value, value.value) { continue }
+      guard sent.contains(name), ServerEquality.mayBeStored(own.value, as: value.value) else {
+        return nil
+      }
       forms[name] = value.value
     }
     return forms
@@ -113,7 +115,7 @@ extension SyncUpRun {
     let bases = try store.bases(of: changed.compactMap(\.record.id), in: transaction)
     var merged: [String: JSONObject] = [:]
     for (record, values) in changed {
-      if let id = record.id { merged[id] = RowMerge.overlaid(bases[id], with: values) }
+      if let id = record.id { merged[id] = ConflictMerge.overlaid(bases[id], with: values) }
     }
     try store.save(merged, in: transaction)
   }

@@ -1,51 +1,52 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Records that the server spoke about, and what that means for their rows.
+/// Records that the server spoke about, and what that means for their entries.
 typealias AcknowledgedRecords = [(record: SyncUpRecord, effect: SyncUpEffect)]
 
-/// What became of the rows of acknowledged records.
-struct WrittenRows {
-  /// The rows that were removed with their records.
+/// What became of the entries of acknowledged records.
+struct WrittenEntries {
+  /// The entries that were removed with their records.
   let removed: [JSONSlice]
-  /// The rows that became one with others.
+  /// The entries that became one with others.
   let united: EntryUnion.United
 }
 
-/// Brings what the server said into rows, for records that are sent one by one and for trees.
+/// Brings what the server said into entries, for records that are sent one by one and for trees.
 extension SyncUpRun {
-  /// Writes or removes the rows of acknowledged records, with their base versions.
+  /// Writes or removes the entries of acknowledged records, with their base versions.
   ///
-  /// A row that was edited since it was read keeps the edit and stays dirty. One that got the id of a record which
+  /// An entry that was edited since it was read keeps the edit and stays dirty. One that got the id of a record which
   /// has another entry becomes one with that.
-  func writeRows(
+  func writeEntries(
     of acknowledged: AcknowledgedRecords, _ plan: Plan, in transaction: borrowing StoreTransaction
-  ) throws -> WrittenRows {
-    let rows = Dictionary(
+  ) throws -> WrittenEntries {
+    let entries = Dictionary(
       try transaction.entries(acknowledged.map(\.record.entryId), of: context.soupName)
         .map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
     var written: [JSONSlice] = []
     var removed: [Int64] = []
-    var gone: [RowMerge.Pair] = []
+    var gone: [ConflictMerge.Pair] = []
     var learned: [Int64: String] = [:]
     for (record, effect) in acknowledged {
-      guard let row = rows[record.entryId] else { continue }
-      let change: RowChange
+      guard let entry = entries[record.entryId] else { continue }
+      let change: EntryChange
       switch effect {
       case .clean(let newId):
         change = .accepted(
-          sent: record.record, now: row, newId: newId,
+          sent: record.record, now: entry, newId: newId,
           isPartial: record.isPartial || record.hasOtherEdits)
-      case .removeRow: change = .deleted(sent: record.record, now: row)
+      case .removeEntry: change = .deleted(sent: record.record, now: entry)
       case .keepError(let error):
-        written.append(try Self.refused(row, record, error))
+        written.append(try Self.refused(entry, record, error))
         continue
       case .unanswered:
-        written.append(try Self.refused(row, record, Self.noResponse))
+        written.append(try Self.refused(entry, record, Self.noResponse))
         continue
       case .deletedThere:
         guard let id = record.id else { continue }
-        gone.append(RowMerge.Pair(entryId: record.entryId, id: id, row: row, theirs: .gone))
+        gone.append(
+          ConflictMerge.Pair(entryId: record.entryId, id: id, entry: entry, remote: .gone))
         continue
       case .conflict, .recreate: continue
       }
@@ -56,7 +57,7 @@ extension SyncUpRun {
           members.append((plan.fields.idField, .string(id)))
           learned[record.entryId] = id
         }
-        written.append(try row.setting(members, removing: [SyncKeys.lastError]))
+        written.append(try entry.setting(members, removing: [SyncKeys.lastError]))
       case .remove: removed.append(record.entryId)
       case .leave: break
       }
@@ -69,18 +70,18 @@ extension SyncUpRun {
         plan.overruled.intersection(ended), of: context.soupName, in: transaction)
     }
     try transaction.remove(entryIds: removed, forSoupNamed: context.soupName)
-    let removedRows = removed.compactMap { rows[$0] }
+    let removedEntries = removed.compactMap { entries[$0] }
     try BaseVersionStore(soupName: context.soupName).remove(
-      removedRows.compactMap { $0[plan.fields.idField]?.string }, in: transaction)
+      removedEntries.compactMap { $0[plan.fields.idField]?.string }, in: transaction)
     let united =
       plan.hasIdIndex
       ? try union(plan).unite(learned.values, accepted: Set(learned.keys), in: transaction)
       : EntryUnion.United()
-    return WrittenRows(removed: removedRows, united: united)
+    return WrittenEntries(removed: removedEntries, united: united)
   }
 
-  /// The records that the server has taken, with the ids that it gave.
-  static func taken(of acknowledged: AcknowledgedRecords) -> [(
+  /// The records that the server has accepted, with the ids that it gave.
+  static func accepted(of acknowledged: AcknowledgedRecords) -> [(
     record: SyncUpRecord, newId: String?
   )] {
     acknowledged.compactMap { record, effect in
@@ -88,20 +89,20 @@ extension SyncUpRun {
     }
   }
 
-  /// What a row keeps whose record the response does not name.
+  /// What an entry keeps whose record the response does not name.
   private static let noResponse = SyncUpDecision.clientError(
     "NO_ANSWER", "The server's response says nothing about this record. It will be sent again.")
 
-  /// A row that keeps why its record was refused. One that was sent although nothing had been edited
+  /// An entry that keeps why its record was refused. One that was sent although nothing had been edited
   /// becomes dirty, since the server does not have what it says.
   private static func refused(
-    _ row: JSONSlice, _ record: SyncUpRecord, _ error: JSONValue
+    _ entry: JSONSlice, _ record: SyncUpRecord, _ error: JSONValue
   ) throws -> JSONSlice {
     var members = [(SyncKeys.lastError, JSONValue.string(error.text))]
-    if !RecordFlags(of: record.record).local, !RecordFlags(of: row).local {
+    if !RecordFlags(of: record.record).local, !RecordFlags(of: entry).local {
       members += RecordFlags(toSend: record).members
     }
-    return try row.setting(members)
+    return try entry.setting(members)
   }
 
   /// The outcome to report of an acknowledged record.
@@ -111,7 +112,7 @@ extension SyncUpRun {
     switch effect {
     case .clean(let newId):
       outcome(of: record, .succeeded, id: newId ?? record.id, time)
-    case .removeRow:
+    case .removeEntry:
       outcome(of: record, .succeeded, id: record.id, time)
     case .keepError(let error):
       outcome(of: record, .rejected, id: record.id, time, error: error)

@@ -17,9 +17,10 @@ extension SyncUpRun {
       let finder = target as? any ExternalIdFinding
     else { return }
     var created: [String: [SyncUpRecord]] = [:]
-    try await plan.records.forEachDirty(in: context.store) { entryId, row in
+    try await plan.records.forEachDirty(in: context.store) { entryId, entry in
       guard !filled.contains(entryId),
-        case .send(let record) = SyncUpDecision(entryId: entryId, record: row, fields: plan.fields),
+        case .send(let record) = SyncUpDecision(
+          entryId: entryId, record: entry, fields: plan.fields),
         record.action == .upsert
       else { return }
       created[record.objectType, default: []].append(record)

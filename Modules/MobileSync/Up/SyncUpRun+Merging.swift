@@ -3,7 +3,7 @@ import SmartStore
 
 extension SyncUpRun {
   /// Fetches the server's versions of the records that are to be changed or deleted, and merges them
-  /// into their rows.
+  /// into their entries.
   ///
   /// The values are compared, not the dates: two changes within the second of a date differ too.
   ///
@@ -37,7 +37,7 @@ extension SyncUpRun {
   /// What the server has of a record.
   private struct Remote: Sendable {
     let id: String
-    let side: RowMerge.Theirs
+    let side: RemoteVersion
     /// When it was modified last, as the server puts it.
     var date: JSONValue?
   }
@@ -58,7 +58,7 @@ extension SyncUpRun {
       guard let id = record.id else { continue }
       switch index < results.count ? results[index] : .unknown {
       case .record(let remote):
-        // The rows keep their dates: of the server's record this shows some fields only.
+        // The entries keep their dates: of the server's record this shows some fields only.
         var fields = remote.value.object ?? [:]
         let date = fields.removeValue(forKey: plan.fields.dateField)
         found[record.entryId] = Remote(id: id, side: .record(fields), date: date)
@@ -93,29 +93,29 @@ extension SyncUpRun {
     return (found, held)
   }
 
-  /// Merges what the server has into the rows as they are now.
+  /// Merges what the server has into the entries as they are now.
   ///
-  /// - Returns: The entry ids of the rows that are in conflict.
+  /// - Returns: The entry ids of the entries that are in conflict.
   private func apply(
-    _ theirs: [Int64: Remote], _ merge: RowMerge, _ plan: Plan,
+    _ theirs: [Int64: Remote], _ merge: ConflictMerge, _ plan: Plan,
     in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
-    let rows = try transaction.entries(theirs.keys.sorted(), of: context.soupName)
+    let entries = try transaction.entries(theirs.keys.sorted(), of: context.soupName)
     let bases = try BaseVersionStore(soupName: context.soupName).bases(
       of: theirs.values.map(\.id), in: transaction)
-    var pairs: [RowMerge.Pair] = []
-    for (entryId, row) in rows {
-      let flags = RecordFlags(of: row)
+    var pairs: [ConflictMerge.Pair] = []
+    for (entryId, entry) in entries {
+      let flags = RecordFlags(of: entry)
       guard let remote = theirs[entryId], flags.local, !flags.created,
-        row[plan.fields.idField]?.string == remote.id
+        entry[plan.fields.idField]?.string == remote.id
       else { continue }
       // Whatever was changed there, also in a field that is never sent, the deletion would take with it.
       let isChanged =
         flags.deleted
-        && RowMerge.isDateOther(remote.date, than: bases[remote.id]?[plan.fields.dateField])
+        && ConflictMerge.isDateOther(remote.date, than: bases[remote.id]?[plan.fields.dateField])
       pairs.append(
-        RowMerge.Pair(
-          entryId: entryId, id: remote.id, row: row, theirs: remote.side,
+        ConflictMerge.Pair(
+          entryId: entryId, id: remote.id, entry: entry, remote: remote.side,
           isChangedThere: isChanged, changedChildren: plan.changedChildren[remote.id]))
     }
     return try merge.apply(pairs, in: transaction)
@@ -132,33 +132,33 @@ extension SyncUpRun {
     }
   }
 
-  /// Keeps what is known of records that the server has accepted, outside their rows: the base versions, the
+  /// Keeps what is known of records that the server has accepted, outside their entries: the base versions, the
   /// new ids of those that it has created, and that those were created locally.
   func remember(
-    _ taken: [(record: SyncUpRecord, newId: String?)], _ plan: Plan,
+    _ accepted: [(record: SyncUpRecord, newId: String?)], _ plan: Plan,
     in transaction: borrowing StoreTransaction
   ) throws {
-    try keepBases(of: taken, plan, in: transaction)
-    try rewriteReferences(to: taken, plan, in: transaction)
+    try keepBases(of: accepted, plan, in: transaction)
+    try rewriteReferences(to: accepted, plan, in: transaction)
     try ContributingSyncs(soupName: context.soupName, syncId: ContributingSyncs.createdLocally).add(
-      taken.compactMap { record, newId in
+      accepted.compactMap { record, newId in
         record.makesRecord ? newId.map { (id: $0, syncId: ContributingSyncs.createdLocally) } : nil
       }, in: transaction)
   }
 
-  /// Keeps what the server has taken as what both sides agree on.
+  /// Keeps what the server has accepted as what both sides agree on.
   ///
   /// The date goes: the server has set another, which is unknown here.
   private func keepBases(
-    of taken: [(record: SyncUpRecord, newId: String?)], _ plan: Plan,
+    of accepted: [(record: SyncUpRecord, newId: String?)], _ plan: Plan,
     in transaction: borrowing StoreTransaction
   ) throws {
     guard try uses.keepsBases(context.soupName, in: transaction) else { return }
     let store = BaseVersionStore(soupName: context.soupName)
     let known = try store.bases(
-      of: taken.compactMap(\.record.id) + taken.compactMap(\.newId), in: transaction)
+      of: accepted.compactMap(\.record.id) + accepted.compactMap(\.newId), in: transaction)
     var bases: [String: JSONObject] = [:]
-    for (record, newId) in taken {
+    for (record, newId) in accepted {
       guard let id = newId ?? record.id else { continue }
       // A record that was downloaded before this entry got its id has a base version of its own.
       var base = known[id] ?? record.id.flatMap { known[$0] } ?? [:]
@@ -178,15 +178,15 @@ extension SyncUpRun {
 
 extension SyncUpRecord {
   /// The record with those fields alone that differ from what both sides agreed on.
-  func changed(from base: JSONObject, _ names: RecordNames) -> SyncUpRecord {
+  func changed(from base: JSONObject, _ names: SyncFieldNames) -> SyncUpRecord {
     var changed = sending(
-      values.filter { !FieldEquality.same($0.value.value, base.value(at: $0.name)) }.map(\.name))
+      values.filter { !ServerEquality.same($0.value.value, base.value(at: $0.name)) }.map(\.name))
     changed.hasOtherEdits = base.contains { name, value in
       // What a related record shows is never uploaded.
       guard names.isData(name), value.object == nil, !fieldNames.contains(name),
         let mine = record[name]?.value
       else { return false }
-      return !FieldEquality.same(mine, value)
+      return !ServerEquality.same(mine, value)
     }
     return changed
   }

@@ -5,7 +5,7 @@ extension SyncUpRun {
   /// Which record refers to which by ids that the server does not have, as it was when the run began.
   struct References: Sendable {
     let records: LocalRecordIndex
-    /// The rows of all soups that refer to such an id.
+    /// The entries of all soups that refer to such an id.
     var places: [String: [LocalRecordIndex.Place]]
     /// The ids of records that were not uploaded.
     var unsent: [String: String]
@@ -25,8 +25,8 @@ extension SyncUpRun {
 
     /// Follows records to the ids that they have on the server: what has been created again is not lost any more, also
     /// where an upsert has found it under the id that it had.
-    mutating func note(_ taken: [SyncUpRecord]) {
-      if !lost.isEmpty { lost.subtract(taken.compactMap(\.id)) }
+    mutating func note(_ accepted: [SyncUpRecord]) {
+      if !lost.isEmpty { lost.subtract(accepted.compactMap(\.id)) }
     }
   }
 
@@ -66,19 +66,19 @@ extension SyncUpRun {
     for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
       let slice = Array(ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)])
       let found = try await entries(slice)
-      for (entryId, row) in found {
-        let lost = SyncUpRecord.lostId(of: row, idField: plan.fields.idField)
+      for (entryId, entry) in found {
+        let lost = SyncUpRecord.lostId(of: entry, idField: plan.fields.idField)
         let id =
           lost
-          ?? row[plan.fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
-        let references = LocalIdIndex.references(in: row, idField: plan.fields.idField, wanted)
+          ?? entry[plan.fields.idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
+        let references = LocalIdIndex.references(in: entry, idField: plan.fields.idField, wanted)
         nodes.hasReferences = nodes.hasReferences || !references.isEmpty
         nodes.hasUnsent = nodes.hasUnsent || id != nil
         if let lost { nodes.lost.insert(lost) }
         nodes.nodes.append(
           RunOrder.Node(number: entryId, name: id, references: references.sorted()))
       }
-      // Rows that are gone by now are counted all the same.
+      // Entries that are gone by now are counted all the same.
       nodes.nodes += Set(slice).subtracting(found.map(\.id)).sorted()
         .map { RunOrder.Node(number: $0, name: nil, references: []) }
     }
@@ -102,7 +102,7 @@ extension SyncUpRun {
   /// lookup it is refused; without it, because it refers to a lost record or the fields of creates lack it, it would
   /// exist twice. Such records are looked up first.
   ///
-  /// Reads the dirty rows of all soups once in a run.
+  /// Reads the dirty entries of all soups once in a run.
   func recreatable(
     _ recreated: [SyncUpRecord], _ target: some SyncUpTarget, _ plan: inout Plan
   ) async throws -> Recreatable {
@@ -180,8 +180,8 @@ extension SyncUpRun {
     _ entries: [(id: Int64, record: JSONSlice)], _ plan: Plan
   ) async throws -> [(id: Int64, record: JSONSlice)] {
     var waiting: [Int64: Set<String>] = [:]
-    for (entryId, row) in entries {
-      let ids = LocalIdIndex.references(in: row, idField: plan.fields.idField)
+    for (entryId, entry) in entries {
+      let ids = LocalIdIndex.references(in: entry, idField: plan.fields.idField)
       if !ids.isEmpty { waiting[entryId] = ids }
     }
     if waiting.isEmpty { return entries }
@@ -191,9 +191,9 @@ extension SyncUpRun {
     return try await context.store.inTransaction { transaction in
       let known = try LocalIdIndex.serverIds(of: asked, in: transaction)
       if known.isEmpty { return entries }
-      let rows = try transaction.entries(referring, of: context.soupName)
+      let changed = try transaction.entries(referring, of: context.soupName)
         .compactMap { try LocalIdIndex.rewritten($0.record, idField: idField, with: known) }
-      try write(rows, in: transaction)
+      try write(changed, in: transaction)
       return try transaction.entries(entries.map(\.id), of: context.soupName)
     }
   }
@@ -221,7 +221,7 @@ extension SyncUpRun {
     return fields.isEmpty ? record : record.leavingOut(fields)
   }
 
-  /// Remembers the ids of records that the server has made, and puts them wherever rows refer to
+  /// Remembers the ids of records that the server has made, and puts them wherever entries refer to
   /// those records.
   func rewriteReferences(
     to made: [(record: SyncUpRecord, newId: String?)], _ plan: Plan,

@@ -4,8 +4,8 @@ import SmartStore
 extension SyncUpRun {
   /// What became of records that were to be sent.
   struct Sent {
-    /// Records that the server has taken, under the ids that they have there.
-    var taken: [SyncUpRecord] = []
+    /// Records that the server has accepted, under the ids that they have there.
+    var accepted: [SyncUpRecord] = []
     /// Records that the server lost and that are to be created again.
     var recreated: [SyncUpRecord] = []
     /// What the server said of those, by entry id.
@@ -94,7 +94,7 @@ extension SyncUpRun {
       records.map { .rejected(reasons[$0.entryId] ?? .null) }, plan, mayRecreate: false, &sent)
   }
 
-  /// Keeps that records were not sent. Their rows stay as they are.
+  /// Keeps that records were not sent. Their entries stay as they are.
   private func keepUnsent(_ records: [SyncUpRecord]) async throws {
     if records.isEmpty { return }
     let time = now()
@@ -169,7 +169,7 @@ extension SyncUpRun {
     outcomes.forEach(reportOutcome)
   }
 
-  /// Writes the results of a group into the soup: rows and outcomes in one transaction.
+  /// Writes the results of a group into the soup: entries and outcomes in one transaction.
   private func applyResults(
     _ group: [SyncUpRecord], _ results: [SyncUpOutcome], _ plan: Plan, mayRecreate: Bool,
     _ sent: inout Sent
@@ -186,21 +186,21 @@ extension SyncUpRun {
       } else {
         acknowledged.append((record, effect))
       }
-      if case .clean(let newId) = effect { sent.taken.append(record.taken(as: newId)) }
+      if case .clean(let newId) = effect { sent.accepted.append(record.accepted(as: newId)) }
       if effect == .conflict { sent.outdated.append(record.entryId) }
     }
     let outcomes = acknowledged.map { outcome(of: $0.record, $0.effect, time) }
     let changes = acknowledged
     let (united, known) = try await context.store.inTransaction { transaction in
-      let united = try writeRows(of: changes, plan, in: transaction).united
-      try remember(Self.taken(of: changes), plan, in: transaction)
+      let united = try writeEntries(of: changes, plan, in: transaction).united
+      try remember(Self.accepted(of: changes), plan, in: transaction)
       let known = outcomes.map { $0.moved(to: united.survivors[$0.entryId]) }
       try save(
         zip(changes, known).map { (record: $0.0.record, outcome: $0.1) }, in: transaction)
       return (united, known)
     }
     sent.united.formUnion(united)
-    sent.taken = sent.taken.map { $0.moved(to: united.survivors[$0.entryId]) }
+    sent.accepted = sent.accepted.map { $0.moved(to: united.survivors[$0.entryId]) }
     known.forEach(reportOutcome)
   }
 }

@@ -18,8 +18,8 @@ extension SyncUpRun {
     let marks = try await OutcomeStore(store: context.store).lost(.create, in: context.soupName)
     if marks.isEmpty { return [:] }
     var lost: [Lost] = []
-    for (entryId, row) in try await entries(marks.keys.sorted()) {
-      guard let mark = marks[entryId], let record = try asSent(row, mark, plan) else { continue }
+    for (entryId, entry) in try await entries(marks.keys.sorted()) {
+      guard let mark = marks[entryId], let record = try asSent(entry, mark, plan) else { continue }
       lost.append(Lost(record: record, mark: mark))
     }
     if lost.isEmpty { return [:] }
@@ -59,40 +59,40 @@ extension SyncUpRun {
   ) throws -> Set<Int64> {
     let ids = found.flatMap { ($0.candidates ?? []).map(\.id) }
     let known = try plan.records.entryIds(of: ids, in: transaction)
-    var taken = try LocalIdIndex.createdLocally(among: ids, in: transaction)
+    var claimed = try LocalIdIndex.createdLocally(among: ids, in: transaction)
     var edited: Set<String> = []
-    for (_, row) in try transaction.entries(Array(known.values), of: context.soupName) {
-      guard let id = row[plan.fields.idField]?.string else { continue }
-      if row[SyncKeys.syncId]?.int64 == nil { taken.insert(id) }
-      if RecordFlags(of: row).local { edited.insert(id) }
+    for (_, entry) in try transaction.entries(Array(known.values), of: context.soupName) {
+      guard let id = entry[plan.fields.idField]?.string else { continue }
+      if entry[SyncKeys.syncId]?.int64 == nil { claimed.insert(id) }
+      if RecordFlags(of: entry).local { edited.insert(id) }
     }
     let lost = Dictionary(
       found.map { ($0.record.entryId, $0) }, uniquingKeysWith: { first, _ in first })
     func isFree(_ candidate: UnacknowledgedCreateCandidate, _ found: Lost) -> Bool {
-      !taken.contains(candidate.id)
+      !claimed.contains(candidate.id)
         && known[candidate.id].map { $0 > found.mark.newestEntryId } ?? true
     }
     var adopted: [JSONSlice] = []
     var origins: [Int64: JSONObject] = [:]
     var made: [(record: SyncUpRecord, newId: String?)] = []
-    let rows = try transaction.entries(Array(lost.keys), of: context.soupName)
-    for (entryId, row) in rows {
+    let entries = try transaction.entries(Array(lost.keys), of: context.soupName)
+    for (entryId, entry) in entries {
       guard let found = lost[entryId],
         let id = found.candidates?.first(where: {
           $0.agrees && !edited.contains($0.id) && isFree($0, found)
         })?.id
       else { continue }
-      taken.insert(id)
+      claimed.insert(id)
       made.append((found.record, id))
       origins[entryId] = found.mark.values
-      var flags = RecordFlags(of: row)
+      var flags = RecordFlags(of: entry)
       flags.created = false
       // An entry without edits, whose record was to be created again with others of its tree, stays one.
       flags.updated = flags.updated || (flags.local && !flags.deleted)
-      if let children, let old = row[plan.fields.idField]?.string {
+      if let children, let old = entry[plan.fields.idField]?.string {
         try children.rewrite(from: old, to: id, in: transaction)
       }
-      adopted.append(try row.setting(flags.members + [(plan.fields.idField, .string(id))]))
+      adopted.append(try entry.setting(flags.members + [(plan.fields.idField, .string(id))]))
     }
     try write(adopted, in: transaction)
     try remember(made, plan, in: transaction)
@@ -109,33 +109,33 @@ extension SyncUpRun {
       try ConflictStore.remove(acknowledged, of: context.soupName, in: transaction)
     }
     return try holdDoubtful(
-      rows.filter { !acknowledged.contains($0.id) }.compactMap { entryId, row in
+      entries.filter { !acknowledged.contains($0.id) }.compactMap { entryId, entry in
         lost[entryId].map { found in
-          (found, row, found.candidates?.filter { isFree($0, found) })
+          (found, entry, found.candidates?.filter { isFree($0, found) })
         }
       }, plan, in: transaction)
   }
 
   /// Keeps a conflict for each record that the server may have, and ends those of the others.
   private func holdDoubtful(
-    _ left: [(lost: Lost, row: JSONSlice, candidates: [UnacknowledgedCreateCandidate]?)],
+    _ left: [(lost: Lost, entry: JSONSlice, candidates: [UnacknowledgedCreateCandidate]?)],
     _ plan: Plan,
     in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
     let stored = try ConflictStore.conflicts(
       of: left.map(\.lost.record.entryId), in: context.soupName, transaction)
     var open: [SyncConflict] = []
-    for (lost, row, candidates) in left where candidates?.isEmpty != true {
+    for (lost, entry, candidates) in left where candidates?.isEmpty != true {
       let best = candidates?.first
       let fields = lost.record.values.map { name, sent in
         SyncConflict.Field(
-          name: name, base: sent.value, mine: row[name]?.value, theirs: best?.values[name])
+          name: name, base: sent.value, mine: entry[name]?.value, theirs: best?.values[name])
       }
       let conflict = SyncConflict(
         soupName: context.soupName, entryId: lost.record.entryId, recordId: lost.record.id ?? "",
         kind: .inDoubt, fields: fields, syncId: context.syncId, mergeMode: context.mergeMode,
         time: now(),
-        names: RecordNames(idField: plan.fields.idField, dateField: plan.fields.dateField),
+        names: plan.fields.names,
         theirs: best?.values,
         candidates: (candidates ?? []).map {
           SyncConflict.Candidate(id: $0.id, values: $0.values)
@@ -181,13 +181,13 @@ extension SyncUpRun {
     of entryIds: [Int64], _ field: String, _ plan: Plan, in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
     var written: [Int64: JSONSlice] = [:]
-    for (entryId, row) in try transaction.entries(entryIds, of: context.soupName) {
+    for (entryId, entry) in try transaction.entries(entryIds, of: context.soupName) {
       guard
         case .send(let record) = SyncUpDecision(
-          entryId: entryId, record: row, fields: plan.fields),
+          entryId: entryId, record: entry, fields: plan.fields),
         record.action == .create
       else { continue }
-      written[entryId] = try row.setting([(field, .string(UUID().uuidString.lowercased()))])
+      written[entryId] = try entry.setting([(field, .string(UUID().uuidString.lowercased()))])
     }
     try write(Array(written.values), in: transaction)
     return Set(written.keys)

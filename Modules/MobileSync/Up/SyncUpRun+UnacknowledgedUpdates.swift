@@ -6,7 +6,7 @@ extension SyncUpRun {
   ///
   /// An update that arrived makes the record newer on the server than it is here, and the server may have put its
   /// values into another form, so that a run that compares would take its own edit for a change by another user.
-  /// Where the server has in every field what was sent, or another form of it (``FieldAgreement/isOtherForm(_:_:)``),
+  /// Where the server has in every field what was sent, or another form of it (``ServerEquality/mayBeStored(_:as:)``),
   /// the edit was ours: the entry takes such a value unless it was edited again since; in mode
   /// ``SyncMergeMode/leaveIfChanged`` it also takes the server's date and is clean unless it was edited again.
   /// Where the server has anything else, the conflict is real or the update never arrived, and the comparison tells
@@ -18,15 +18,15 @@ extension SyncUpRun {
   ) async throws -> [Int64: SyncRecordOutcome] {
     let marks = try await OutcomeStore(store: context.store).lost(.update, in: context.soupName)
     if marks.isEmpty { return [:] }
-    let rows = try await entries(marks.keys.sorted())
-    let dirty = Set(rows.filter { RecordFlags(of: $0.record).local }.map(\.id))
+    let entries = try await entries(marks.keys.sorted())
+    let dirty = Set(entries.filter { RecordFlags(of: $0.record).local }.map(\.id))
     try await OutcomeStore(store: context.store).forget(
       marks.filter { !dirty.contains($0.key) }.map(\.value.outcome))
     guard context.mergeMode != .overwrite, let fetcher = target as? any RemoteRecordFetching
     else { return [:] }
     var waiting: [String: [SyncUpRecord]] = [:]
-    for (entryId, row) in rows where dirty.contains(entryId) {
-      guard let mark = marks[entryId], let record = try asSent(row, mark, plan) else { continue }
+    for (entryId, entry) in entries where dirty.contains(entryId) {
+      guard let mark = marks[entryId], let record = try asSent(entry, mark, plan) else { continue }
       waiting[record.objectType, default: []].append(record)
     }
     var unclear: [Int64: SyncRecordOutcome] = [:]
@@ -38,7 +38,7 @@ extension SyncUpRun {
     return unclear
   }
 
-  /// Compares what was sent with what the server has, and lets those rows agree that do.
+  /// Compares what was sent with what the server has, and lets those entries agree that do.
   ///
   /// - Returns: The entry ids of records of which the server said nothing.
   private func adopt(
@@ -65,7 +65,7 @@ extension SyncUpRun {
           // What was there before may be another form of the edit, too: then it did not arrive.
           guard let forms = FieldAgreement.forms(of: record.values, remote),
             forms.allSatisfy({ name, value in
-              base[name].map { !FieldEquality.same($0, value) } ?? false
+              base[name].map { !ServerEquality.same($0, value) } ?? false
             }), let date = remote[plan.fields.dateField]?.value
           else { continue }
           arrived[record.entryId] = Arrival(record: record, date: date, forms: forms)
@@ -93,15 +93,15 @@ extension SyncUpRun {
     _ arrived: [Int64: Arrival], _ plan: Plan, in transaction: borrowing StoreTransaction
   ) throws {
     var written: [JSONSlice] = []
-    var taken: [(record: SyncUpRecord, newId: String?)] = []
-    for (entryId, row) in try transaction.entries(arrived.keys.sorted(), of: context.soupName) {
-      guard let arrival = arrived[entryId], RecordFlags(of: row).local,
-        row[plan.fields.idField]?.string == arrival.record.id
+    var accepted: [(record: SyncUpRecord, newId: String?)] = []
+    for (entryId, entry) in try transaction.entries(arrived.keys.sorted(), of: context.soupName) {
+      guard let arrival = arrived[entryId], RecordFlags(of: entry).local,
+        entry[plan.fields.idField]?.string == arrival.record.id
       else { continue }
       let sent = arrival.record
-      taken.append((sent, nil))
+      accepted.append((sent, nil))
       var members = arrival.forms.filter {
-        FieldEquality.same(row[$0.key]?.value, sent.record[$0.key]?.value)
+        ServerEquality.same(entry[$0.key]?.value, sent.record[$0.key]?.value)
       }
       .map { (key: $0.key, value: $0.value) }
       // Where fields are merged the entry keeps its date: of the server's record some fields were seen.
@@ -109,31 +109,32 @@ extension SyncUpRun {
         members.append((plan.fields.dateField, arrival.date))
       }
       if context.mergeMode == .leaveIfChanged,
-        case .send(let now) = SyncUpDecision(entryId: entryId, record: row, fields: plan.fields),
+        case .send(let now) = SyncUpDecision(entryId: entryId, record: entry, fields: plan.fields),
         now.action == .update, now.hasValues(of: sent)
       {
         members += RecordFlags.clean.members
       }
-      written.append(try row.setting(members, removing: [SyncKeys.lastError]))
+      written.append(try entry.setting(members, removing: [SyncKeys.lastError]))
     }
     try write(written, in: transaction)
-    try remember(taken, plan, in: transaction)
+    try remember(accepted, plan, in: transaction)
     try keep(arrived.values.map { ($0.record, $0.forms) }, plan, in: transaction)
   }
 
-  /// A row as a record that was sent, with the values of then; nil if the row stands for another record
+  /// An entry as a record that was sent, with the values of then; nil if the entry stands for another record
   /// by now.
   ///
   /// A deletion since then waits until it is known whom it concerns.
-  func asSent(_ row: JSONSlice, _ mark: UnacknowledgedMark, _ plan: Plan) throws -> SyncUpRecord? {
+  func asSent(_ entry: JSONSlice, _ mark: UnacknowledgedMark, _ plan: Plan) throws -> SyncUpRecord?
+  {
     let isCreate = mark.outcome.action == .create
-    // The row of a record that was to be created again says that it was edited.
+    // The entry of a record that was to be created again says that it was edited.
     let flags = RecordFlags(local: true, created: isCreate, updated: !isCreate, deleted: false)
-    let asSent = try row.setting(mark.sent + flags.members)
+    let asSent = try entry.setting(mark.sent + flags.members)
     guard
       case .send(let record) = SyncUpDecision(
         entryId: mark.outcome.entryId, record: asSent, fields: plan.fields),
-      // A row under this entry id may be another record by now.
+      // An entry under this entry id may be another record by now.
       record.action == mark.outcome.action, record.id == mark.outcome.recordId
     else { return nil }
     // What was left out of the request, to be sent later, is not to be found on the server.

@@ -17,9 +17,8 @@ struct SyncUpRun: Sendable {
 
   /// What a run knows from its beginning.
   struct Plan: Sendable {
-    let records: SoupRecords
+    let records: SyncSoup
     let fields: SyncUpFieldChoice
-    var names: RecordNames { RecordNames(idField: fields.idField, dateField: fields.dateField) }
     let mayRecreate: Bool
     /// Whether entries can be found by their ids; without that there is no sync down of the soup, either.
     var hasIdIndex = true
@@ -34,7 +33,7 @@ struct SyncUpRun: Sendable {
     /// when the server has accepted them.
     var overruled: Set<Int64> = []
     /// What merges records with the server's before they are sent; nil in the other merge modes.
-    var merge: RowMerge?
+    var merge: ConflictMerge?
     /// Of parents that are deleted here: their children on the server that were created or changed there, as
     /// ``SyncKeys/treeChildren`` has them.
     var changedChildren: [String: JSONObject] = [:]
@@ -109,7 +108,7 @@ struct SyncUpRun: Sendable {
         try await completeLocally(batch, plan)
         var first = try await send(batch.toSend, target, plan, mayRecreate: plan.mayRecreate)
         let united = try await uniteLost(
-          first.recreated, accepted: Set(first.taken.map(\.entryId)), plan)
+          first.recreated, accepted: Set(first.accepted.map(\.entryId)), plan)
         first.recreated.removeAll { united.entries[$0.entryId] != nil }
         plan.held.formUnion(united.inConflict)
         rest += united.entries.values.sorted()
@@ -122,10 +121,12 @@ struct SyncUpRun: Sendable {
         if !first.outdated.isEmpty {
           _ = try await completingBatch.check(target, plan, among: first.outdated)
         }
-        let taken = first.taken + second.taken
-        plan.references?.note(taken)
-        incomplete += taken.filter(\.isPartial).map(\.entryId)
-        if sync.options.fetchesModificationDates { try await fetchDates(of: taken, target, plan) }
+        let accepted = first.accepted + second.accepted
+        plan.references?.note(accepted)
+        incomplete += accepted.filter(\.isPartial).map(\.entryId)
+        if sync.options.fetchesModificationDates {
+          try await fetchDates(of: accepted, target, plan)
+        }
         try await advance(&sync, &progress, by: batch.count - united.entries.count)
       }
       if levels.isEmpty, !incomplete.isEmpty, plan.references?.isLastLevel == false {
@@ -147,13 +148,13 @@ struct SyncUpRun: Sendable {
   /// What a run in `mode` knows of one soup at first.
   func plan(of soupName: String, _ fields: SyncUpFieldChoice, _ mode: SyncMergeMode) -> Plan {
     Plan(
-      records: SoupRecords(soupName: soupName, idField: fields.idField), fields: fields,
+      records: SyncSoup(soupName: soupName, idField: fields.idField), fields: fields,
       mayRecreate: mode == .overwrite,
       merge: mode != .mergeFields
         ? nil
-        : RowMerge(
+        : ConflictMerge(
           soupName: soupName,
-          names: RecordNames(idField: fields.idField, dateField: fields.dateField),
+          names: fields.names,
           syncId: context.syncId, time: now()))
   }
 
@@ -161,7 +162,8 @@ struct SyncUpRun: Sendable {
   func union(_ plan: Plan) -> EntryUnion {
     EntryUnion(
       soupName: context.soupName,
-      names: plan.names, uses: uses, syncId: context.syncId, time: now())
+      names: plan.fields.names,
+      uses: uses, syncId: context.syncId, time: now())
   }
 
   /// Stores how far the run has come, then reports each of the batch's records.
@@ -210,14 +212,14 @@ struct SyncUpRun: Sendable {
   /// Records that go through the run together.
   struct Batch: Sendable {
     var toSend: [SyncUpRecord] = []
-    /// Rows to remove without asking the server, and their ids.
+    /// Entries to remove without asking the server, and their ids.
     var toRemove: [(entryId: Int64, id: String?)] = []
     var refused: [(entryId: Int64, id: String?, error: JSONValue)] = []
     var held: [Int64] = []
     var withoutWork: [Int64] = []
     /// Records that go after others.
     var waiting: [(entryId: Int64, id: String?)] = []
-    /// Rows whose edits came to nothing, as they were read: they become clean.
+    /// Entries whose edits came to nothing, as they were read: they become clean.
     var unchanged: [SyncUpRecord] = []
     /// How many of the run's records are in it.
     var count = 0
@@ -231,11 +233,11 @@ struct SyncUpRun: Sendable {
     var batch = Batch()
     let most = max(maxSize, SyncLimits.idsPerPage)
     while batch.toSend.count < maxSize, !rest.isEmpty, batch.count < most {
-      let taken = rest.prefix(min(maxSize - batch.toSend.count, SyncLimits.recordsPerRead))
-      rest = rest.dropFirst(taken.count)
-      batch.count += taken.count
-      batch.held += taken.filter(plan.held.contains)
-      let wanted = taken.filter { !plan.held.contains($0) }
+      let next = rest.prefix(min(maxSize - batch.toSend.count, SyncLimits.recordsPerRead))
+      rest = rest.dropFirst(next.count)
+      batch.count += next.count
+      batch.held += next.filter(plan.held.contains)
+      let wanted = next.filter { !plan.held.contains($0) }
       let found = try await resolved(try await entries(wanted), plan)
       batch.withoutWork += Set(wanted).subtracting(found.map(\.id)).sorted()
       let bases = try await knownBases(of: found, plan)
@@ -251,7 +253,7 @@ struct SyncUpRun: Sendable {
           if plan.merge != nil, record.action == .update,
             let base = record.id.flatMap({ bases[$0] })
           {
-            changed = record.changed(from: base, plan.names)
+            changed = record.changed(from: base, plan.fields.names)
             if changed.fieldNames.isEmpty {
               if changed.hasOtherEdits {
                 batch.withoutWork.append(entryId)
@@ -266,7 +268,7 @@ struct SyncUpRun: Sendable {
           } else {
             batch.waiting.append((entryId, record.id))
           }
-        case .removeRow(let id): batch.toRemove.append((entryId, id))
+        case .removeEntry(let id): batch.toRemove.append((entryId, id))
         case .refuse(let id, let error): batch.refused.append((entryId, id, error))
         case .nothing: batch.withoutWork.append(entryId)
         }
@@ -287,15 +289,15 @@ struct SyncUpRun: Sendable {
     }
     let held = try await entries(batch.held.filter { plan.unclear[$0] == nil })
     let outcomes =
-      held.map { entryId, row in
+      held.map { entryId, entry in
         let kind: SyncRecordOutcome.Kind =
           plan.undecided.contains(entryId) ? .undecided : .conflict
         if case .send(let record) = SyncUpDecision(
-          entryId: entryId, record: row, fields: plan.fields)
+          entryId: entryId, record: entry, fields: plan.fields)
         {
           return self.outcome(of: record, kind, id: record.id, time)
         }
-        return outcome(entryId, row[plan.fields.idField]?.string, kind)
+        return outcome(entryId, entry[plan.fields.idField]?.string, kind)
       }
       + Set(batch.held).subtracting(plan.unclear.keys).subtracting(held.map(\.id)).sorted()
       .map { outcome($0, nil, .nothingToDo) }
@@ -311,7 +313,7 @@ struct SyncUpRun: Sendable {
       let removed = try transaction.entries(batch.toRemove.map(\.entryId), of: context.soupName)
         .filter { entryId, record in
           let decision = SyncUpDecision(entryId: entryId, record: record, fields: plan.fields)
-          if case .removeRow = decision { return true }
+          if case .removeEntry = decision { return true }
           return false
         }
       try transaction.remove(entryIds: removed.map(\.id), forSoupNamed: context.soupName)

@@ -19,7 +19,7 @@ struct UnacknowledgedMark: Sendable {
   let sent: [(key: String, value: JSONValue)]
   /// Before this time of the server's, in milliseconds since 1970, it was not sent.
   let sentAfter: Int64
-  /// The newest row of the soup then: what the server made of the record can only stand in a newer one.
+  /// The newest entry of the soup then: what the server made of the record can only stand in a newer one.
   let newestEntryId: Int64
 
   /// The fields that were left out, to be sent later.
@@ -47,11 +47,10 @@ struct UnacknowledgedMark: Sendable {
     JSONObject(
       sent.filter { name, value in
         guard let made = record[name] else { return false }
-        if FieldEquality.same(value, made) { return true }
-        if let before = base?[name], FieldEquality.same(value, before) { return true }
-        if let number = value.double, number == made.double { return true }
-        return FieldAgreement.isOtherForm(value, made)
-          && !(base?[name].map { FieldEquality.same($0, made) } ?? false)
+        if ServerEquality.isStored(value, as: made) { return true }
+        if let before = base?[name], ServerEquality.same(value, before) { return true }
+        return ServerEquality.mayBeStored(value, as: made)
+          && !(base?[name].map { ServerEquality.same($0, made) } ?? false)
       })
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// What does the three-way merge make of a field?
 @Suite struct FieldMergeTests {
-  private let names = RecordNames(idField: "Id", dateField: "LastModifiedDate")
+  private let names = SyncFieldNames(id: "Id", modificationDate: "LastModifiedDate")
 
   private func merge(
     base: JSONObject?, mine: JSONObject, theirs: JSONObject
@@ -29,8 +29,8 @@ import Testing
             base: base.map { ["F": $0] } ?? [:], mine: mine.map { ["F": $0] } ?? [:],
             theirs: their.map { ["F": $0] } ?? [:])
           let now = value(result, mine)
-          let mineChanged = mine != nil && !FieldEquality.same(mine, base)
-          let theirsChanged = their != nil && !FieldEquality.same(their, base)
+          let mineChanged = mine != nil && !ServerEquality.same(mine, base)
+          let theirsChanged = their != nil && !ServerEquality.same(their, base)
           let note: Comment = "\(base as Any) \(mine as Any) \(their as Any)"
           let isOpen = !result.conflicts.isEmpty
           switch (mineChanged, theirsChanged) {
@@ -38,11 +38,11 @@ import Testing
           case (false, true):
             // An empty field with an unknown former value may have been emptied locally.
             let mayBeEmptied = base == nil && mine != nil
-            #expect(mayBeEmptied ? isOpen : FieldEquality.same(now, their), note)
+            #expect(mayBeEmptied ? isOpen : ServerEquality.same(now, their), note)
           case (true, true):
-            #expect(isOpen == !FieldEquality.same(mine, their), note)
-            #expect(now == mine || FieldEquality.same(mine, their), note)
-          case (false, false): #expect(FieldEquality.same(now, mine ?? their), note)
+            #expect(isOpen == !ServerEquality.same(mine, their), note)
+            #expect(now == mine || ServerEquality.same(mine, their), note)
+          case (false, false): #expect(ServerEquality.same(now, mine ?? their), note)
           }
           // With a base that is not known, a difference cannot be decided.
           if isOpen { #expect(mineChanged && theirsChanged || base == nil, note) }
@@ -87,15 +87,15 @@ import Testing
     ("a", "A", false), ("", "a", false),
   ])
   func `texts are compared as the server keeps them`(left: String, right: String, same: Bool) {
-    #expect(FieldEquality.same(.string(left), .string(right)) == same)
+    #expect(ServerEquality.same(.string(left), .string(right)) == same)
   }
 
   @Test func `numbers are compared by value, related records without their address`() {
-    #expect(FieldEquality.same(1, 1.0))
-    #expect(FieldEquality.same(nil, ""))
-    #expect(!FieldEquality.same(0, nil))
+    #expect(ServerEquality.same(1, 1.0))
+    #expect(ServerEquality.same(nil, ""))
+    #expect(!ServerEquality.same(0, nil))
     #expect(
-      FieldEquality.same(
+      ServerEquality.same(
         ["attributes": ["type": "User", "url": "x"], "Name": "n"], ["Name": "n"]))
   }
 }

@@ -155,7 +155,7 @@ import TestSupport
         let plan = try #require(reader.lastExplainQueryPlan).details
         #expect(plan.allSatisfy { $0.contains("INDEX") }, "\(condition): \(plan)")
       }
-      #expect(try await SoupRecords.dirtyCounts(in: reader) == [:])
+      #expect(try await SyncSoup.dirtyCounts(in: reader) == [:])
       try await reader.close()
       checked.withLock { $0 += 1 }
     }

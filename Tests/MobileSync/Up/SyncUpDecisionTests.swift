@@ -36,7 +36,7 @@ import TestSupport
   private func action(_ members: String, _ fields: SyncUpFields = SyncUpFields()) throws -> String {
     switch try decide(members, fields) {
     case .send(let record): record.action.rawValue
-    case .removeRow: "removeRow"
+    case .removeEntry: "removeEntry"
     case .nothing: "nothing"
     case .refuse: "refuse"
     }
@@ -48,8 +48,8 @@ import TestSupport
       (#""Id":"001","__locally_updated__":true"#, "update"),
       (#""Id":"local_1","__locally_created__":true,"__locally_updated__":true"#, "create"),
       (#""Id":"001","__locally_deleted__":true,"__locally_updated__":true"#, "delete"),
-      (#""Id":"001","__locally_deleted__":true,"__locally_created__":true"#, "removeRow"),
-      (#""Id":"local_1","__locally_deleted__":true"#, "removeRow"),
+      (#""Id":"001","__locally_deleted__":true,"__locally_created__":true"#, "removeEntry"),
+      (#""Id":"local_1","__locally_deleted__":true"#, "removeEntry"),
       (#""__locally_created__":true"#, "create"),
       (#""Id":"local_2","__locally_updated__":true"#, "create"),
       (#""Id":"001""#, "nothing"),
@@ -145,7 +145,7 @@ import TestSupport
     local: Int64?, isDeleted: Bool, remote: RemoteDate, expected: Bool
   ) {
     #expect(
-      ConflictRule.isNewer(localDate: local, isDeleted: isDeleted, than: remote) == expected)
+      DateRule.isNewer(localDate: local, isDeleted: isDeleted, than: remote) == expected)
   }
 
   private func record(_ action: SyncUpAction, id: String?) throws -> SyncUpRecord {
@@ -169,9 +169,9 @@ import TestSupport
       entryId: 1, record: row, action: .update, objectType: "Account", id: "001",
       fieldNames: ["Name", "ParentId"], externalId: nil, unsentFields: []
     ).leavingOut(["ParentId"])
-    let anew = record.recreated(with: try choice(options: ["Name", "ParentId"]))
-    #expect(anew.action == .create && anew.values.map(\.name) == ["Name"] && anew.isPartial)
-    #expect(anew.taken(as: "002").id == "002" && anew.taken(as: "002").isPartial)
+    let again = record.recreated(with: try choice(options: ["Name", "ParentId"]))
+    #expect(again.action == .create && again.values.map(\.name) == ["Name"] && again.isPartial)
+    #expect(again.accepted(as: "002").id == "002" && again.accepted(as: "002").isPartial)
   }
 
   @Test(.covers("MS-219"))
@@ -181,8 +181,8 @@ import TestSupport
       func settled(_ outcome: SyncUpOutcome, _ action: SyncUpAction) throws -> SyncUpEffect {
         try SyncUpEffect(outcome, of: record(action, id: "local_1"), mayRecreate: mayRecreate)
       }
-      #expect(try settled(.succeeded(id: nil), .delete) == .removeRow)
-      #expect(try settled(.gone(error), .delete) == .removeRow)
+      #expect(try settled(.succeeded(id: nil), .delete) == .removeEntry)
+      #expect(try settled(.gone(error), .delete) == .removeEntry)
       #expect(try settled(.succeeded(id: "7"), .create) == .clean(newId: "7"))
       #expect(try settled(.succeeded(id: "7"), .upsert) == .clean(newId: "7"))
       #expect(try settled(.succeeded(id: "7"), .update) == .clean(newId: nil))
@@ -203,23 +203,24 @@ import TestSupport
     }
     let created = #""__locally_created__":true"#
     let sent = try row("a", created)
-    #expect(RowChange.accepted(sent: sent, now: sent, newId: "1") == .write(.clean, id: "1"))
+    #expect(EntryChange.accepted(sent: sent, now: sent, newId: "1") == .write(.clean, id: "1"))
     #expect(
-      RowChange.accepted(sent: sent, now: try row("b", created), newId: "1")
+      EntryChange.accepted(sent: sent, now: try row("b", created), newId: "1")
         == .write(RecordFlags(local: true, created: false, updated: true, deleted: false), id: "1"))
     #expect(
-      RowChange.accepted(
+      EntryChange.accepted(
         sent: sent, now: try row("a", created + #","__locally_deleted__":true"#), newId: "1")
         == .write(RecordFlags(local: true, created: false, updated: false, deleted: true), id: "1"))
     let updated = try row("a", #""__locally_updated__":true"#)
-    #expect(RowChange.accepted(sent: updated, now: updated, newId: nil) == .write(.clean, id: nil))
     #expect(
-      RowChange.accepted(
+      EntryChange.accepted(sent: updated, now: updated, newId: nil) == .write(.clean, id: nil))
+    #expect(
+      EntryChange.accepted(
         sent: updated, now: try row("b", #""__locally_updated__":true"#), newId: nil) == .leave)
     let deleted = try row("a", #""__locally_deleted__":true"#)
-    #expect(RowChange.deleted(sent: deleted, now: deleted) == .remove)
+    #expect(EntryChange.deleted(sent: deleted, now: deleted) == .remove)
     #expect(
-      RowChange.deleted(sent: deleted, now: try row("b", #""__locally_updated__":true"#))
+      EntryChange.deleted(sent: deleted, now: try row("b", #""__locally_updated__":true"#))
         == .write(RecordFlags(local: true, created: true, updated: true, deleted: false), id: nil))
   }
 

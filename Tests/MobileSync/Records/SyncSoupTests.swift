@@ -7,13 +7,13 @@ import Testing
 import TestSupport
 
 /// How are records found by their flags?
-@Suite struct SoupRecordsTests {
+@Suite struct SyncSoupTests {
   @Test(.covers("MS-78"), arguments: [SoupIndexType.string, .integer, .json1])
   func `the edits of a page are looked up by its ids, not by reading all edits`(
     flagIndex: SoupIndexType
   ) async throws {
     let device = try await Device.open(InMemoryOrg(), flagIndex: flagIndex)
-    let records = SoupRecords(soupName: Device.soup, idField: "Id")
+    let records = SyncSoup(soupName: Device.soup, idField: "Id")
     let page = ["001A", "001B", "001C"]
     var found = try await device.store.read { reader in
       try records.dirty(with: records.idField, among: page, in: reader).compactMap(\.id)
@@ -44,7 +44,7 @@ import TestSupport
     flagIndex: SoupIndexType
   ) async throws {
     let device = try await Device.open(InMemoryOrg(), flagIndex: flagIndex)
-    let records = SoupRecords(soupName: Device.soup, idField: "Id")
+    let records = SyncSoup(soupName: Device.soup, idField: "Id")
     // More than a page, and an id that several entries on both sides of its end share.
     let clean = (0..<1_998).map { JSONValue.object(["Id": .string("a\($0)"), "__local__": false]) }
     let shared: [JSONValue] = [
@@ -68,7 +68,7 @@ import TestSupport
   @Test(.covers("MS-97"))
   func `clean records of a sync are those that name it`() async throws {
     let device = try await Device.open(InMemoryOrg())
-    let records = SoupRecords(soupName: Device.soup, idField: "Id")
+    let records = SyncSoup(soupName: Device.soup, idField: "Id")
     try await device.store.upsert(
       entries: (0..<4_100).map { number in
         [
@@ -86,7 +86,7 @@ import TestSupport
     async throws
   {
     let device = try await Device.open(InMemoryOrg())
-    let records = SoupRecords(soupName: Device.soup, idField: "Id")
+    let records = SyncSoup(soupName: Device.soup, idField: "Id")
     try await device.store.upsert(
       entries: (0..<10).map { ["Id": .string("a\($0)"), "__local__": false] },
       forSoupNamed: Device.soup)

@@ -1,5 +1,5 @@
 /// Whether a record may be sent without overwriting a change on the server.
-enum ConflictRule {
+enum DateRule {
   /// Whether the local record is newer than the server's, by what the server says about its age.
   ///
   /// Dates are compared as instants.

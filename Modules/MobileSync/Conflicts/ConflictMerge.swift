@@ -1,27 +1,21 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Merges what the server has into dirty rows: rows, bases and conflicts in one transaction.
-struct RowMerge: Sendable {
+/// Merges what the server has into dirty entries: entries, bases and conflicts in one transaction.
+struct ConflictMerge: Sendable {
   let soupName: String
-  let names: RecordNames
+  let names: SyncFieldNames
   let syncId: Int64
   let time: Int64
   /// The merge mode that its conflicts name.
   var mergeMode = SyncMergeMode.mergeFields
 
-  /// The server's side of a record.
-  enum Theirs: Sendable {
-    case record(JSONObject)
-    case gone
-  }
-
-  /// A row that was edited, and the server's side of its record.
+  /// An entry that was edited, and the server's version of its record.
   struct Pair: Sendable {
     let entryId: Int64
     let id: String
-    let row: JSONSlice
-    let theirs: Theirs
+    let entry: JSONSlice
+    let remote: RemoteVersion
     /// Whether the record was changed on the server for certain, also if nothing of it shows here.
     var isChangedThere = false
     /// Of a parent that is deleted here: the children on the server that were created or changed there, as
@@ -32,19 +26,19 @@ struct RowMerge: Sendable {
   /// Whether a modification date differs from the one that is known; false if either is not known.
   static func isDateOther(_ date: JSONValue?, than known: JSONValue?) -> Bool {
     guard let date, let known else { return false }
-    return !FieldEquality.same(date, known)
+    return !ServerEquality.same(date, known)
   }
 
-  /// What is written for one row.
-  private enum Verdict {
-    case row(JSONSlice, base: JSONObject)
+  /// What is to be written for one entry.
+  private enum Decision {
+    case entry(JSONSlice, base: JSONObject)
     case conflict(JSONSlice?, base: JSONObject?, SyncConflict)
     case remove
   }
 
-  /// Merges rows as `transaction` has them. Rows that were created locally are left alone.
+  /// Merges entries as `transaction` has them. Entries that were created locally are left alone.
   ///
-  /// - Returns: The entry ids of the rows that are in conflict.
+  /// - Returns: The entry ids of the entries that are in conflict.
   @discardableResult
   func apply(
     _ pairs: [Pair], in transaction: borrowing StoreTransaction
@@ -60,12 +54,12 @@ struct RowMerge: Sendable {
     var removed: [(entryId: Int64, id: String)] = []
     var conflicts: [SyncConflict] = []
     for pair in pairs {
-      switch try verdict(pair, base: bases[pair.id], known: known[pair.entryId]) {
-      case .row(let row, let base):
-        written.append(row)
+      switch try decision(pair, base: bases[pair.id], known: known[pair.entryId]) {
+      case .entry(let entry, let base):
+        written.append(entry)
         newBases[pair.id] = base
-      case .conflict(let row, let base, let conflict):
-        if let row { written.append(row) }
+      case .conflict(let entry, let base, let conflict):
+        if let entry { written.append(entry) }
         if let base { newBases[pair.id] = base }
         conflicts.append(conflict)
       case .remove: removed.append((pair.entryId, pair.id))
@@ -83,51 +77,64 @@ struct RowMerge: Sendable {
     return open.union(undecided)
   }
 
-  private func verdict(
+  private func decision(
     _ pair: Pair, base: JSONObject?, known: SyncConflict?
-  ) throws -> Verdict {
-    let isDeleted = RecordFlags(of: pair.row).deleted
-    switch pair.theirs {
+  ) throws -> Decision {
+    let isDeleted = RecordFlags(of: pair.entry).deleted
+    switch pair.remote {
     case .gone where isDeleted: return .remove
     case .gone:
-      let fields = FieldMerge.changesHere(base: base ?? [:], mine: pair.row, names: names)
+      let fields = FieldMerge.changesHere(base: base ?? [:], mine: pair.entry, names: names)
       return .conflict(nil, base: nil, conflict(pair, .deletedThere, fields, theirs: nil))
-    case .record(let theirs) where isDeleted:
-      var fields = FieldMerge.changesThere(
-        base: base, mine: pair.row, theirs: theirs, names: names)
-      if let children = pair.changedChildren {
-        fields.append(SyncConflict.Field(changedChildren: children))
-      }
-      guard fields.isEmpty, !pair.isChangedThere else {
-        return .conflict(nil, base: nil, conflict(pair, .deletedHere, fields, theirs: theirs))
-      }
-      return .row(pair.row, base: Self.overlaid(base, with: theirs))
-    case .record(let theirs):
-      let merge = FieldMerge(base: base, mine: pair.row, theirs: theirs, names: names)
-      var members = merge.taken.map { (key: $0.key, value: $0.value) }
-      if !merge.hasLocalChanges {
-        members += RecordFlags.clean.members
-        let row = try pair.row.setting(members, removing: [SyncKeys.lastError])
-        return .row(row, base: merge.base)
-      }
-      let row = try pair.row.setting(members)
-      let fields = merge.conflicts + unseenFields(of: known, pair.row, theirs)
-      if fields.isEmpty { return .row(row, base: merge.base) }
-      return .conflict(
-        row, base: merge.base,
-        conflict(pair, .fields, fields, theirs: Self.overlaid(known?.theirs, with: theirs)))
+    case .record(let theirs) where isDeleted: return decision(deleted: pair, base, theirs)
+    case .date where isDeleted: return decision(deleted: pair, base, [:])
+    case .record(let theirs): return try merged(pair, base, theirs, known)
+    case .date: return try merged(pair, base, [:], known)
     }
+  }
+
+  /// Decides for an entry that is deleted here and exists on the server.
+  private func decision(
+    deleted pair: Pair, _ base: JSONObject?, _ theirs: JSONObject
+  ) -> Decision {
+    var fields = FieldMerge.changesThere(
+      base: base, mine: pair.entry, theirs: theirs, names: names)
+    if let children = pair.changedChildren {
+      fields.append(SyncConflict.Field(changedChildren: children))
+    }
+    guard fields.isEmpty, !pair.isChangedThere else {
+      return .conflict(nil, base: nil, conflict(pair, .deletedHere, fields, theirs: theirs))
+    }
+    return .entry(pair.entry, base: Self.overlaid(base, with: theirs))
+  }
+
+  private func merged(
+    _ pair: Pair, _ base: JSONObject?, _ theirs: JSONObject, _ known: SyncConflict?
+  ) throws -> Decision {
+    let merge = FieldMerge(base: base, mine: pair.entry, theirs: theirs, names: names)
+    var members = merge.taken.map { (key: $0.key, value: $0.value) }
+    if !merge.hasLocalChanges {
+      members += RecordFlags.clean.members
+      let entry = try pair.entry.setting(members, removing: [SyncKeys.lastError])
+      return .entry(entry, base: merge.base)
+    }
+    let entry = try pair.entry.setting(members)
+    let fields = merge.conflicts + unseenFields(of: known, pair.entry, theirs)
+    if fields.isEmpty { return .entry(entry, base: merge.base) }
+    return .conflict(
+      entry, base: merge.base,
+      conflict(pair, .fields, fields, theirs: Self.overlaid(known?.theirs, with: theirs)))
   }
 
   /// The fields of an open conflict that stay in it: those of which the server's record says nothing this
   /// time, because another sync with other fields has fetched it, and whose edit was not undone.
   private func unseenFields(
-    of known: SyncConflict?, _ row: JSONSlice, _ theirs: JSONObject
+    of known: SyncConflict?, _ entry: JSONSlice, _ theirs: JSONObject
   ) -> [SyncConflict.Field] {
     guard let known, known.kind == .fields, known.mergeMode == .mergeFields else { return [] }
     return known.fields.compactMap { field in
-      guard theirs[field.name] == nil, let mine = row[field.name]?.value,
-        !FieldEquality.same(mine, field.base), !FieldEquality.same(mine, field.theirs)
+      guard theirs[field.name] == nil, let mine = entry[field.name]?.value,
+        !ServerEquality.same(mine, field.base), !ServerEquality.same(mine, field.theirs)
       else { return nil }
       return SyncConflict.Field(
         name: field.name, base: field.base, mine: mine, theirs: field.theirs)

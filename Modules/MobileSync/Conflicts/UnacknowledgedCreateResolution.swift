@@ -3,11 +3,11 @@ import SalesforceSDKCommon
 import SmartStore
 
 /// Brings a decision about a create whose response was lost into the store.
-struct DoubtResolution {
+struct UnacknowledgedCreateResolution {
   let conflict: SyncConflict
-  let row: JSONSlice
+  let entry: JSONSlice
 
-  private var names: RecordNames { conflict.names }
+  private var names: SyncFieldNames { conflict.names }
 
   /// The server does not have the record: no search is needed any more.
   func create(in transaction: borrowing StoreTransaction) throws {
@@ -31,7 +31,7 @@ struct DoubtResolution {
       [
         EntryAdoption.Found(
           entryId: conflict.entryId, id: id, origin: .values(sent),
-          fields: row.members.map(\.key).filter(names.isData))
+          fields: entry.members.map(\.key).filter(names.isData))
       ], in: transaction)
     if !united.concerns(conflict.entryId) {
       try takeCandidate(id, over: known, in: transaction)
@@ -53,17 +53,17 @@ struct DoubtResolution {
       return
     }
     let edited = Set(
-      conflict.fields.filter { !FieldEquality.same(row[$0.name]?.value, $0.base) }.map(\.name))
+      conflict.fields.filter { !ServerEquality.same(entry[$0.name]?.value, $0.base) }.map(\.name))
     var members = theirs.filter { names.isData($0.key) && !edited.contains($0.key) }
       .map { (key: $0.key, value: $0.value) }
-    var flags = RecordFlags(of: row)
+    var flags = RecordFlags(of: entry)
     flags.created = false
     flags.updated = !edited.isEmpty && !flags.deleted
     flags.local = flags.updated || flags.deleted
-    members.append((names.idField, .string(id)))
+    members.append((names.id, .string(id)))
     try store.save([id: theirs], in: transaction)
     try transaction.upsert(
-      slices: [try row.setting(members + flags.members, removing: [SyncKeys.lastError])],
+      slices: [try entry.setting(members + flags.members, removing: [SyncKeys.lastError])],
       soup: conflict.soupName)
   }
 
@@ -81,12 +81,12 @@ struct DoubtResolution {
   /// Puts the server's id wherever unsynced entries refer to the record by the id that it had here.
   private func follow(_ id: String, in transaction: borrowing StoreTransaction) throws {
     let isLocal = SyncKeys.isLocalId(conflict.recordId)
-    guard isLocal || RecordFlags(of: row).created, !conflict.recordId.isEmpty,
+    guard isLocal || RecordFlags(of: entry).created, !conflict.recordId.isEmpty,
       conflict.recordId != id
     else { return }
     let ids = [conflict.recordId: id]
     if isLocal { try LocalIdIndex.save(ids, in: transaction) }
     try LocalIdIndex.follow(
-      ids, ofSoup: conflict.soupName, idField: names.idField, in: transaction)
+      ids, ofSoup: conflict.soupName, idField: names.id, in: transaction)
   }
 }

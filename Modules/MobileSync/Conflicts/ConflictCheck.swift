@@ -6,29 +6,20 @@ import SmartStore
 ///
 /// A modification date has whole seconds, so an equal one proves nothing: where the values are known, they are
 /// compared with the base version.
-struct RecordCheck: Sendable {
+struct ConflictCheck: Sendable {
   let soupName: String
-  let names: RecordNames
+  let names: SyncFieldNames
   let syncId: Int64
   let time: Int64
 
-  /// The server's side of a record.
-  enum Theirs: Sendable {
-    /// Fields of the record, the modification date among them.
-    case record(JSONObject)
-    /// The modification date alone, in milliseconds since 1970.
-    case date(Int64)
-    case gone
-  }
-
-  /// An edited record as it would be sent, and the server's side of it.
+  /// An edited record as it would be sent, and the server's version of it.
   struct Pair: Sendable {
     let record: SyncUpRecord
-    let theirs: Theirs
+    let remote: RemoteVersion
   }
 
   /// What is written for one entry.
-  private enum Verdict {
+  private enum Decision {
     /// Nothing was changed on the server; the date that the entry takes, if it has an older one.
     case unchanged(date: JSONValue?)
     /// The entry is clean with these members, which both sides agree on.
@@ -52,10 +43,10 @@ struct RecordCheck: Sendable {
     var agreed: [String: JSONObject] = [:]
     var open: [SyncConflict] = []
     var ended: Set<Int64> = []
-    for (entryId, row) in try transaction.entries(byEntry.keys.sorted(), of: soupName) {
-      let flags = RecordFlags(of: row)
+    for (entryId, entry) in try transaction.entries(byEntry.keys.sorted(), of: soupName) {
+      let flags = RecordFlags(of: entry)
       guard let pair = byEntry[entryId], let id = pair.record.id, flags.local, !flags.created,
-        row[names.idField]?.string == id
+        entry[names.id]?.string == id
       else { continue }
       let known = stored[entryId]
       // Between two local edits no comparison with the server decides.
@@ -63,18 +54,18 @@ struct RecordCheck: Sendable {
         open.append(known)
         continue
       }
-      let base = bases[id].flatMap { isOlder($0, than: row) ? nil : $0 }
-      switch verdict(pair, row, flags, base: base) {
+      let base = bases[id].flatMap { isOlder($0, than: entry) ? nil : $0 }
+      switch decision(pair, entry, flags, base: base) {
       case .unchanged(let date):
-        if let date { written.append(try row.setting([(names.dateField, date)])) }
+        if let date { written.append(try entry.setting([(names.modificationDate, date)])) }
         if known?.mergeMode == .leaveIfChanged, known?.kind != .parentMissing {
           ended.insert(entryId)
         }
       case .agreed(let members):
         let values = members.map { (key: $0.key, value: $0.value) }
         written.append(
-          try row.setting(values + RecordFlags.clean.members, removing: [SyncKeys.lastError]))
-        bases[id] = RowMerge.overlaid(bases[id], with: members)
+          try entry.setting(values + RecordFlags.clean.members, removing: [SyncKeys.lastError]))
+        bases[id] = ConflictMerge.overlaid(bases[id], with: members)
         agreed[id] = bases[id]
         ended.insert(entryId)
       case .conflict(let conflict):
@@ -88,68 +79,72 @@ struct RecordCheck: Sendable {
     return Set(open.map(\.entryId))
   }
 
-  private func verdict(
-    _ pair: Pair, _ row: JSONSlice, _ flags: RecordFlags, base: JSONObject?
-  ) -> Verdict {
-    switch pair.theirs {
+  private func decision(
+    _ pair: Pair, _ entry: JSONSlice, _ flags: RecordFlags, base: JSONObject?
+  ) -> Decision {
+    switch pair.remote {
     case .gone where flags.deleted: return .unchanged(date: nil)
     case .gone:
-      let fields = FieldMerge.changesHere(base: base ?? [:], mine: row, names: names)
+      let fields = FieldMerge.changesHere(base: base ?? [:], mine: entry, names: names)
       return .conflict(conflict(pair, .deletedThere, fields, theirs: nil))
     case .date(let date):
       let text = JSONValue.string(SalesforceDate(milliseconds: date).text)
-      guard isNewer(text, row, base) else { return .unchanged(date: dateToTake(row, base)) }
+      guard isNewer(text, entry, base) else { return .unchanged(date: dateToTake(entry, base)) }
       if flags.deleted {
-        return .conflict(conflict(pair, .deletedHere, [], theirs: [names.dateField: text]))
+        return .conflict(conflict(pair, .deletedHere, [], theirs: [names.modificationDate: text]))
       }
-      let fields = FieldMerge.changesHere(base: base ?? [:], mine: row, names: names)
-      return .conflict(conflict(pair, .changedThere, fields, theirs: [names.dateField: text]))
+      let fields = FieldMerge.changesHere(base: base ?? [:], mine: entry, names: names)
+      return .conflict(
+        conflict(pair, .changedThere, fields, theirs: [names.modificationDate: text]))
     case .record(let theirs):
       let isChanged =
-        isNewer(theirs[names.dateField], row, base)
+        isNewer(theirs[names.modificationDate], entry, base)
         || base.map {
-          FieldMerge.isChangedThere(base: $0, mine: row, theirs: theirs, names: names)
+          FieldMerge.isChangedThere(base: $0, mine: entry, theirs: theirs, names: names)
         } ?? false
-      guard isChanged else { return .unchanged(date: dateToTake(row, base)) }
+      guard isChanged else { return .unchanged(date: dateToTake(entry, base)) }
       if flags.deleted {
-        let fields = FieldMerge.changesThere(base: base, mine: row, theirs: theirs, names: names)
+        let fields = FieldMerge.changesThere(base: base, mine: entry, theirs: theirs, names: names)
         return .conflict(conflict(pair, .deletedHere, fields, theirs: theirs))
       }
-      if agrees(pair.record, row, theirs) || base.map({ isUndone(pair.record, row, $0) }) ?? false {
+      if agrees(pair.record, entry, theirs)
+        || base.map({ isUndone(pair.record, entry, $0) }) ?? false
+      {
         // The date is not taken: of the server's record only some fields were seen.
         return .agreed(
-          JSONObject(theirs.filter { names.isData($0.key) && row[$0.key] != nil }))
+          JSONObject(theirs.filter { names.isData($0.key) && entry[$0.key] != nil }))
       }
-      let fields = FieldMerge.differences(base: base, mine: row, theirs: theirs, names: names)
+      let fields = FieldMerge.differences(base: base, mine: entry, theirs: theirs, names: names)
       return .conflict(conflict(pair, .fields, fields, theirs: theirs))
     }
   }
 
   /// Whether the app has brought a newer version of the record by itself, so that the base version says nothing.
-  private func isOlder(_ base: JSONObject, than row: JSONSlice) -> Bool {
-    guard let date = baseDate(base), let own = ServerDate.milliseconds(of: row[names.dateField])
+  private func isOlder(_ base: JSONObject, than entry: JSONSlice) -> Bool {
+    guard let date = baseDate(base),
+      let own = ServerDate.milliseconds(of: entry[names.modificationDate])
     else { return false }
     return own > date
   }
 
   /// Whether the server's date is later than the one that the entry is based on; false if either is not known.
-  private func isNewer(_ date: JSONValue?, _ row: JSONSlice, _ base: JSONObject?) -> Bool {
+  private func isNewer(_ date: JSONValue?, _ entry: JSONSlice, _ base: JSONObject?) -> Bool {
     guard let date = Self.milliseconds(date) else { return false }
-    let known = [ServerDate.milliseconds(of: row[names.dateField]), baseDate(base)]
+    let known = [ServerDate.milliseconds(of: entry[names.modificationDate]), baseDate(base)]
       .compactMap(\.self).max()
     return known.map { date > $0 } ?? false
   }
 
   /// The base version's date, if it is later than the entry's: a download, or a decision, has seen that nothing
   /// stands against the entry up to then.
-  private func dateToTake(_ row: JSONSlice, _ base: JSONObject?) -> JSONValue? {
+  private func dateToTake(_ entry: JSONSlice, _ base: JSONObject?) -> JSONValue? {
     guard let date = baseDate(base) else { return nil }
-    let own = ServerDate.milliseconds(of: row[names.dateField])
-    return own.map { $0 < date } ?? true ? base?[names.dateField] : nil
+    let own = ServerDate.milliseconds(of: entry[names.modificationDate])
+    return own.map { $0 < date } ?? true ? base?[names.modificationDate] : nil
   }
 
   private func baseDate(_ base: JSONObject?) -> Int64? {
-    Self.milliseconds(base?[names.dateField])
+    Self.milliseconds(base?[names.modificationDate])
   }
 
   private static func milliseconds(_ value: JSONValue?) -> Int64? {
@@ -157,20 +152,20 @@ struct RecordCheck: Sendable {
   }
 
   /// Whether the server has every value that would be sent.
-  private func agrees(_ record: SyncUpRecord, _ row: JSONSlice, _ theirs: JSONObject) -> Bool {
+  private func agrees(_ record: SyncUpRecord, _ entry: JSONSlice, _ theirs: JSONObject) -> Bool {
     let names = record.values.map(\.name)
     return !names.isEmpty
       && names.allSatisfy { name in
-        theirs[name].map { FieldEquality.same(row[name]?.value, $0) } ?? false
+        theirs[name].map { ServerEquality.same(entry[name]?.value, $0) } ?? false
       }
   }
 
   /// Whether no value that would be sent differs from the base version.
-  private func isUndone(_ record: SyncUpRecord, _ row: JSONSlice, _ base: JSONObject) -> Bool {
+  private func isUndone(_ record: SyncUpRecord, _ entry: JSONSlice, _ base: JSONObject) -> Bool {
     let names = record.values.map(\.name)
     return !names.isEmpty
       && names.allSatisfy { name in
-        base[name].map { FieldEquality.same(row[name]?.value, $0) } ?? false
+        base[name].map { ServerEquality.same(entry[name]?.value, $0) } ?? false
       }
   }
 

@@ -1,13 +1,18 @@
 import SalesforceSDKCommon
 import SmartStore
 
-/// Finds the records of one soup by their flags, as a sync needs them.
-///
-/// Flags are compared in every form that an index may hold: SQLite's column of a string index has
-/// '1', of an integer index 1, a json1 expression 1, and applications have written "true" too.
-struct SoupRecords: Sendable {
-  let soupName: String
-  let idField: String
+// Finds the entries of a soup by their flags, as a sync needs them.
+//
+// Flags are compared in every form that an index may hold: SQLite's column of a string index has
+// '1', of an integer index 1, a json1 expression 1, and applications have written "true" too.
+extension SyncSoup {
+  /// A soup of which only the id field matters.
+  init(soupName: String, idField: String) {
+    self.init(soupName: soupName, names: SyncFieldNames(id: idField))
+  }
+
+  /// The field that holds a record's id.
+  var idField: String { names.id }
 
   /// A dirty record, without its text.
   struct Dirty: Sendable {
@@ -143,7 +148,7 @@ struct SoupRecords: Sendable {
   static func dirtyCounts(in store: SmartStore) async throws -> [String: Int] {
     var counts: [String: Int] = [:]
     for soup in try await store.allSoupNames() {
-      let records = SoupRecords(soupName: soup, idField: SyncKeys.defaultIdField)
+      let records = SyncSoup(soupName: soup, idField: SyncKeys.defaultIdField)
       guard try await records.indexedPaths(in: store).contains(SyncKeys.local) else { continue }
       let count = try await records.dirtyCount(in: store)
       if count > 0 { counts[soup] = count }
@@ -151,7 +156,7 @@ struct SoupRecords: Sendable {
     return counts
   }
 
-  /// The entry id of the newest row; 0 if there is none.
+  /// The entry id of the newest entry; 0 if there is none.
   func newestEntryId(in reader: borrowing some StoreReading & ~Copyable) throws -> Int64 {
     let rows = try reader.rows(
       "SELECT \(column(SyncKeys.soupEntryId)) FROM \(source) "

@@ -1,0 +1,61 @@
+import SalesforceSDKCommon
+
+/// Whether a record of the server is the one that was sent.
+///
+/// Fields of related records (names with dots) and values that are arrays or objects are not compared.
+enum FieldAgreement {
+  /// Whether every value that was sent is the server's too, as the server keeps values. False if
+  /// nothing but empty values was sent, since those say nothing.
+  static func holds(_ sent: [(name: String, value: JSONSlice)], _ made: JSONSlice) -> Bool {
+    var evidence = false
+    for (name, value) in sent where !name.contains(".") {
+      guard agrees(value, made[name]) else { return false }
+      evidence = evidence || !isEmpty(value)
+    }
+    return evidence
+  }
+
+  /// How many of the values that were sent, and are not empty, the server has, and how many there are. Values that
+  /// the server may have put into another form count as the same.
+  static func extent(
+    _ sent: [(name: String, value: JSONSlice)], _ made: JSONSlice
+  ) -> (agreeing: Int, counted: Int) {
+    var (agreeing, counted) = (0, 0)
+    for (name, value) in sent where !name.contains(".") && !isEmpty(value) {
+      counted += 1
+      let stored = made[name]
+      if agrees(value, stored) || ServerEquality.mayBeStored(value.value, as: stored?.value) {
+        agreeing += 1
+      }
+    }
+    return (agreeing, counted)
+  }
+
+  /// The values among those of the server that are another form of what was sent; nil unless every value that was
+  /// sent is the server's too, or has such a form, and there is none that cannot be compared. nil if nothing was
+  /// sent.
+  static func forms(
+    of sent: [(name: String, value: JSONSlice)], _ made: JSONSlice
+  ) -> JSONObject? {
+    if sent.isEmpty { return nil }
+    var forms: JSONObject = [:]
+    for (name, value) in sent {
+      if name.contains(".") || value.kind == .array || value.kind == .object { return nil }
+      let (value, stored) = (value.value, made[name]?.value)
+      if ServerEquality.isStored(value, as: stored) { continue }
+      guard ServerEquality.mayBeStored(value, as: stored) else { return nil }
+      forms[name] = stored
+    }
+    return forms
+  }
+
+  private static func agrees(_ sent: JSONSlice, _ made: JSONSlice?) -> Bool {
+    if sent.kind == .array || sent.kind == .object { return made.map { !isEmpty($0) } ?? false }
+    return ServerEquality.isStored(sent.value, as: made?.value)
+  }
+
+  /// The server keeps an empty text as null.
+  private static func isEmpty(_ value: JSONSlice) -> Bool {
+    ServerEquality.same(value.value, nil)
+  }
+}

@@ -1,0 +1,53 @@
+import SalesforceSDKCommon
+
+/// Whether two values mean the same to the server.
+///
+/// The relations, each of which includes the one before it: ``same(_:_:)``, ``isStored(_:as:)``,
+/// ``mayBeStored(_:as:)``. An edit counts as one by the first, so that none is lost; whether a value that was sent has
+/// arrived is decided by the others.
+enum ServerEquality {
+  /// Compares values as the server keeps them: an empty text is null, blanks around a text go, dates
+  /// are instants, and of a related record the type and address do not count.
+  static func same(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
+    if left == right { return true }
+    switch (left ?? .null, right ?? .null) {
+    case (.string(let left), .string(let right)):
+      if left.trimmed == right.trimmed { return true }
+      guard let date = SalesforceDate.parse(left) else { return false }
+      return date == SalesforceDate.parse(right)
+    case (.null, .string(let text)), (.string(let text), .null):
+      return text.trimmed.isEmpty
+    case (.object(let left), .object(let right)):
+      let keys = Set(left.keys).union(right.keys).subtracting([SyncKeys.attributes])
+      return keys.allSatisfy { same(left[$0], right[$0]) }
+    case (let left, let right):
+      return left == right
+    }
+  }
+
+  /// Whether `stored` is what the server has of a value that was sent: the same, or the same number in the precision
+  /// of a double.
+  static func isStored(_ sent: JSONValue, as stored: JSONValue?) -> Bool {
+    if same(sent, stored) { return true }
+    guard let number = sent.double else { return false }
+    return number == stored?.double
+  }
+
+  /// Whether `stored` may be what the server makes of a value that was sent when it stores it: a text with other signs
+  /// or another case, a rounded number.
+  static func mayBeStored(_ sent: JSONValue, as stored: JSONValue?) -> Bool {
+    if let text = sent.string, let other = stored?.string {
+      let (left, right) = (text.lettersAndDigits, other.lettersAndDigits)
+      return !left.isEmpty && left == right
+    }
+    if let number = sent.double, let other = stored?.double { return abs(number - other) < 1 }
+    return false
+  }
+}
+
+extension String {
+  /// The text in lower case without anything else than letters and digits.
+  fileprivate var lettersAndDigits: String {
+    String(lowercased().filter { $0.isLetter || $0.isNumber })
+  }
+}
