@@ -147,13 +147,13 @@ import Testing
   @Test(
     .covers("HT-49", "HT-50", "HT-51"),
     arguments: [
-      (["--apptype=native"], "no kind of app"), (["--appname=my notes"], "blanks"),
+      (["--apptype=native"], "not a kind of app"), (["--appname=my notes"], "blanks"),
       (["--appname=1st"], "no package name"), (["--appname=../up"], "no package name"),
-      (["--appname=MobileSync"], "module or keyword"), (["--appname=class"], "module or keyword"),
+      (["--appname=MobileSync"], "or a keyword"), (["--appname=class"], "or a keyword"),
       (["--appname="], "is missing"), (["--packagename=Com.Acme"], "domain in reverse"),
       (["--packagename=com..acme"], "domain in reverse"), (["--organization= "], "is missing"),
       (["--platform=ios"], "forceios"), (["--platform=linux,android"], "forceios"),
-      (["--platform=windows"], "no platform"), (["--appnmae=x"], "Did you mean '--appname'?"),
+      (["--platform=windows"], "not a platform"), (["--appnmae=x"], "Did you mean '--appname'?"),
       (["stray"], "Illegal argument: stray"),
       (["--apptype=ios_swiftui", "--platform=linux"], "not for linux"),
       (["--apptype=ios_swiftui", "--appname=my-notes"], "must not contain '-'"),
@@ -287,7 +287,7 @@ import Testing
     for (name, reason) in [
       ("native_swft", "Did you mean 'native_swift'?"), ("http://x.example/a/b", "https only"),
       ("https://x.example/a", "HOST/OWNER/REPOSITORY"),
-      ("https://x.example/a/b#-upload-pack=x", "no branch"), ("", "is missing"),
+      ("https://x.example/a/b#-upload-pack=x", "not a branch"), ("", "is missing"),
     ] {
       let unknown = try await create(["createwithtemplate", "--templaterepouri=\(name)"])
       #expect(unknown.status == 2 && unknown.errors.contains(reason), "\(unknown.errors)")

@@ -145,14 +145,14 @@ import TestSupport
     let element = try await tool("store", "remove", "tools", "--id", "99999", "--global")
     #expect(element.status == 0)
     #expect(
-      element.output == "nothing was there to remove\nthere was no entry with id 99999\n")
+      element.output == "no entry to remove\nthere was no entry with id 99999\n")
     #expect(
       try await tool.json("store", "remove", "tools", "--id", "2", "--id", "99999", "--global")
         == ["removed": 1, "ids": [2], "missing": [99999]])
     let query = try await tool(
       "store", "remove", "tools", "--global", "--spec",
       #"{"queryType":"exact","indexPath":"Name","matchKey":"Nobody","pageSize":10}"#)
-    #expect(query.output == "nothing was there to remove\n")
+    #expect(query.output == "no entry to remove\n")
   }
 
   @Test(arguments: ["master.key", "keychain.db"])

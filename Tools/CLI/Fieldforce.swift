@@ -3,7 +3,7 @@ import Foundation
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// `fieldforce`: the package for people without Swift code, and the window through which tests look in.
+/// `fieldforce`: the functions of the package as commands, for users and for tests.
 ///
 /// It ends with one of ``ExitStatus``.
 @main

@@ -2,7 +2,7 @@ import ArgumentParser
 import SalesforceSDKCommon
 import SalesforceSDKCore
 
-/// `fieldforce accounts`: who is logged in.
+/// `fieldforce accounts`: lists the accounts.
 struct AccountsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accounts", abstract: "List the accounts.",

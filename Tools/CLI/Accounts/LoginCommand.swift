@@ -23,7 +23,7 @@ struct LoginCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    help: "The login server, or the tokens' instance. https; on this machine also http.")
+    help: "The login server, or the tokens' instance: an https URL; on this machine also http.")
   var url: String
 
   @Flag
@@ -62,20 +62,20 @@ struct LoginCommand: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
   @OptionGroup var output: OutputOptions
 
-  /// A login with a person in it.
+  /// A login by a user.
   enum Way: EnumerableFlag {
     case browser, paste, device
 
     static func help(for value: Way) -> ArgumentHelp? {
       switch value {
       case .browser: "Log in through the system's browser."
-      case .paste: "Log in with a browser elsewhere, and paste the address that it ends at."
+      case .paste: "Log in with a browser elsewhere, and paste the address of its last page."
       case .device: "Log in with a code that is entered in a browser elsewhere."
       }
     }
   }
 
-  /// The platform's own connected app for command lines, and the callback address that it has.
+  /// The platform's own connected app for command lines, and its callback address.
   static let defaultClientId = "PlatformCLI"
   static let defaultRedirectURI = "http://localhost:1717/OauthRedirect"
 
@@ -86,10 +86,10 @@ struct LoginCommand: AsyncParsableCommand {
         "Give one of --browser, --paste, --device, --jwt-key and --access-token.")
     }
     guard refreshToken == nil || accessToken != nil else {
-      throw ValidationError("--refresh-token goes with --access-token.")
+      throw ValidationError("--refresh-token requires --access-token.")
     }
     guard (username != nil) == (jwtKey != nil) else {
-      throw ValidationError("--jwt-key and --username go together.")
+      throw ValidationError("--jwt-key and --username require each other.")
     }
   }
 
@@ -134,14 +134,14 @@ struct LoginCommand: AsyncParsableCommand {
     case .paste:
       let lines = Mutex(0)
       let presenter = PastedLoginPresenter { page in
-        Console.say("open this address, log in, and paste the address that the browser ends at:")
+        Console.say("open this address, log in, and paste the address of the browser's last page:")
         Console.say(page.absoluteString)
       } read: {
         let line = lines.withLock { lines in
           lines += 1
           return lines
         }
-        if line > 1 { Console.say("this login does not end there; paste the whole address") }
+        if line > 1 { Console.say("not the address of this login; paste the whole address") }
         return StandardInput.line()
       }
       return try await accounts.logIn(

@@ -11,7 +11,7 @@ struct CommandTable {
   let abstract: String
   let discussion: String
   let arguments: [Argument]
-  /// Without those that the help does not show.
+  /// The subcommands, without hidden ones.
   let subcommands: [CommandTable]
 
   /// One argument, option or flag.

@@ -1,11 +1,11 @@
-/// A word of the command line that names no command or option, and what was probably meant.
+/// A word of the command line that names no command or option, with the most similar name.
 struct Misspelling {
   /// The command in which the word stands.
   let command: CommandTable
-  /// What is wrong, and what to do.
+  /// The error and its remedy.
   let message: String
 
-  /// Finds the first unknown command or option; `nil` if all are known and something else is wrong.
+  /// Finds the first unknown command or option; `nil` if the error is another one.
   init?(in arguments: [String], of program: CommandTable) {
     let (command, rest) = program.command(arguments)
     self.command = command
@@ -31,13 +31,13 @@ struct Misspelling {
         ?? "'\(command.path.joined(separator: " ")) --help' lists the options.")
   }
 
-  /// The name that differs least from `word`, if it differs little; of several the first.
+  /// The first of the names that are most similar to `word`; nil if none is similar enough.
   static func closest(to word: String, among names: [String]) -> String? {
     let most = max(1, word.count { $0 != "-" } / 3 + (word.count > 4 ? 1 : 0))
     let distances = names.map { (name: $0, distance: distance(from: word.lowercased(), to: $0)) }
     guard let best = distances.min(by: { $0.distance < $1.distance }) else { return nil }
     if best.distance <= most { return best.name }
-    // A word that was not finished.
+    // The word may be the beginning of a name.
     let begun = names.filter { word.count >= 2 && $0.hasPrefix(word.lowercased()) }
     return begun.count == 1 ? begun[0] : nil
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SalesforceSDKCommon
 
-/// A command line that cannot be run, with what was probably meant.
+/// A command line that cannot be run, with a suggestion.
 struct UsageFailure {
   private let message: String
   /// Lines that show the right usage.
@@ -10,7 +10,7 @@ struct UsageFailure {
   /// - Parameter error: What the parser threw.
   init(_ error: any Error, _ arguments: [String]) {
     let full = Fieldforce.fullMessage(for: error)
-    // Unknown words first: what the parser says of the others often follows from them.
+    // Unknown words first, because they often cause the parser's other errors.
     if let program = try? CommandTable.program(),
       let misspelling = Misspelling(in: arguments, of: program)
     {

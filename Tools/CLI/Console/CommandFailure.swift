@@ -7,7 +7,7 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 
-/// Work that failed, as a person or a program reads it.
+/// An error of a command, as text or JSON.
 ///
 /// JSON: `{"error": {"code": "unknownSoup", "number": 999, "message": "…"}}`. The code is always a name. The number
 /// is the one that the platform's libraries report, where they have one, or the status of an HTTP response.
@@ -28,7 +28,7 @@ struct CommandFailure: Error {
 
   /// The end of work that Ctrl-C cancelled.
   static let interrupted = CommandFailure(
-    "cancelled", "Interrupted. What was finished is kept, and nothing is half done.",
+    "cancelled", "Interrupted. Finished work is kept, and no change is incomplete.",
     status: .interrupted)
 
   /// A failure of the command itself that the store has a code for.
@@ -41,7 +41,7 @@ struct CommandFailure: Error {
     self.init(number: status, name: "server", message: message)
   }
 
-  /// What a library threw.
+  /// An error that a library threw.
   init(_ error: any Error) {
     switch error {
     case let error as CommandFailure:
@@ -51,7 +51,7 @@ struct CommandFailure: Error {
       self.init(
         number: error.number, name: "\(error.code)", message: error.detail ?? error.message)
     case let error as SyncError:
-      // A failed run has the reason below it, which may be the store's.
+      // The cause of a failed run is below it, and may be an error of the store.
       let reason = error.cause as? SyncError ?? error
       if let cause = reason.cause as? SmartStoreError {
         self.init(number: cause.number, name: "\(cause.code)", message: error.message)
@@ -89,7 +89,7 @@ struct CommandFailure: Error {
     case let error as JSONError:
       self.init("\(error.code)", error.message)
     case let error as MockOrgError:
-      // Foundation's own words for a file it cannot read are no help; the message names the file.
+      // Foundation's text for an unreadable file does not help; the message names the file.
       self.init(
         "mockOrg", error.cause is CocoaError ? "\(error.message) Does it exist?" : error.message)
     case is CancellationError:
@@ -110,7 +110,7 @@ struct CommandFailure: Error {
     status = .failed
   }
 
-  /// What the server says of a refused request. The libraries keep it out of their messages, which may go to
+  /// The server's message for a refused request. The libraries keep it out of their messages, which may go to
   /// a log; the user of a command needs it.
   private static func words(_ messages: [String]) -> String {
     // On lines of their own, since a caret below a query points to a column of it.

@@ -1,8 +1,8 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// The log of the libraries in a command: nothing unless it was requested, since a command says itself
-/// what went wrong, in one place.
+/// The log of the libraries in a command. It is empty unless requested, since a command reports
+/// its errors itself, in one place.
 enum ConsoleLog {
   /// To be called before anything is logged.
   ///

@@ -10,14 +10,14 @@ enum ExitStatus: Int32 {
   /// Ctrl-C ended the work early.
   case interrupted = 130
 
-  /// What each of them means, for help and manual pages.
+  /// The meaning of each status, for help and manual pages.
   static let meanings: [(ExitStatus, String)] = [
     (.success, "success"), (.failed, "the work failed"), (.usage, "wrong usage"),
     (.partial, "done in part (some records were refused, are in conflict or wait)"),
     (.interrupted, "interrupted"),
   ]
 
-  /// What the help of the program says of them.
+  /// The text about exit statuses in the program's help.
   static var help: String {
     "Exit status: " + meanings.map { "\($0.rawValue) \($1)" }.joined(separator: "; ") + "."
   }
@@ -25,7 +25,7 @@ enum ExitStatus: Int32 {
 
 /// The end of a command that did its work in part and has printed its results.
 struct PartialSuccess: Error {
-  /// What was not done, and what shows the details.
+  /// The part that was not done, and the command that shows the details.
   let message: String
 }
 

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Ctrl-C, in a command that does nothing particular about it: the first one cancels the work, which stops where
-/// its data is whole, and the second one ends the process. The status is 130 in both cases.
+/// Ctrl-C in a command that does not handle it itself: the first one cancels the work, which stops where
+/// its data is consistent, and the second one ends the process. The status is 130 in both cases.
 ///
-/// A command that makes ``TerminationSignals`` acts itself from then on.
+/// A command that creates ``TerminationSignals`` handles the signals itself from then on.
 final class Interruption: Sendable {
   private let count = Atomic(0)
   private let cancel: @Sendable () -> Void
@@ -16,11 +16,11 @@ final class Interruption: Sendable {
     TerminationSignals.otherwise { [self] in arrived() }
   }
 
-  /// Whether a signal came that this has acted on.
+  /// Whether this type has handled a signal.
   var hasArrived: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// Lends standard input to `body`, which may wait for a person. A signal ends the process in that time, since
-  /// nothing is under way.
+  /// Calls `body` with standard input, which may wait for the user. During that time a signal ends the process, since
+  /// no other work is in progress.
   static func whileReading<Value>(_ body: () throws -> Value) rethrows -> Value {
     readers.add(1, ordering: .sequentiallyConsistent)
     defer { readers.subtract(1, ordering: .sequentiallyConsistent) }

@@ -1,13 +1,13 @@
-/// Messages of the libraries in the words of the command line.
+/// Messages of the libraries in the terms of the command line.
 ///
-/// The libraries tell programmers which call helps; the person at a terminal needs the command.
+/// Messages of the libraries name Swift calls as remedies; users of the command line need commands.
 enum LibraryWords {
   /// `message` with commands and options in place of calls, parameters and objects of the libraries.
   static func replaced(in message: String) -> String {
     words.reduce(message) { $0.replacing($1.library, with: $1.command) }
   }
 
-  /// In this order: a phrase stands before the parts of it.
+  /// Order matters: a phrase comes before its parts.
   private static let words: [(library: String, command: String)] = [
     (
       "if the plaintext database is yours, call StoreMaintenance.acceptRestoredFiles(_:) and encrypt it",
@@ -53,7 +53,7 @@ enum LibraryWords {
     ("Register it before using it", "'fieldforce soup register' registers it"),
     (
       "Close it there, or open it read-only",
-      "Wait until that process ends; commands that only read work all the same"
+      "Wait until that process ends; commands that only read work at any time"
     ),
     ("Ask the store manager for", "Run the command again to use"),
     ("The sync manager was closed", "The run was ended"),

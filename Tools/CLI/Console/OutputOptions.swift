@@ -1,7 +1,7 @@
 import ArgumentParser
 import SalesforceSDKCommon
 
-/// How a command speaks: in lines for people, or in one JSON document for programs.
+/// The form of a command's output: lines of text, or one JSON document.
 struct OutputOptions: ParsableArguments {
   @Flag(help: "Print one JSON document on standard output, and nothing else there.")
   var json = false

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A secret that an option names.
+/// The secret in the value of an option.
 enum SecretArgument {
   /// Reads the first line of a file (`@FILE`), a line of standard input (`-`), or the argument itself.
   ///

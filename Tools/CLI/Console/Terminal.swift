@@ -1,8 +1,8 @@
 import Foundation
 
-/// What an output stream is connected to, and what may be written to it.
+/// The terminal or file behind an output stream.
 struct Terminal {
-  /// Whether a person sees the stream: it is a terminal.
+  /// Whether the stream is a terminal.
   let isTerminal: Bool
   /// Whether colours may be used: a terminal that can show them, and `NO_COLOR` is unset or empty.
   let hasColours: Bool

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Turns SIGINT and SIGTERM into events instead of a sudden end.
 ///
-/// A command that has made one acts on the signals itself; in others ``Interruption`` does.
+/// A command that has created one handles the signals itself; in others, ``Interruption`` handles them.
 struct TerminationSignals: Sendable {
   private let arrivals: AsyncStream<Void>
 
@@ -24,16 +24,16 @@ struct TerminationSignals: Sendable {
   // MARK: The process
 
   private struct Handlers {
-    /// Those of commands that act themselves.
+    /// The instances of commands that handle signals themselves.
     var claims: [@Sendable () -> Void] = []
     var fallback: (@Sendable () -> Void)?
   }
 
   private static let handlers = Mutex(Handlers())
 
-  /// One source for each signal: of two for the same one, only one is notified.
+  /// One source for each signal, because of two sources for one signal only one is notified.
   ///
-  /// Unsafe because Dispatch does not say that its sources may cross tasks; these are held and no more.
+  /// Unsafe because Dispatch does not declare its sources `Sendable`; these are only kept alive.
   private nonisolated(unsafe) static let sources: [any DispatchSourceSignal] =
     [SIGINT, SIGTERM].map { number in
       signal(number, SIG_IGN)
@@ -48,12 +48,12 @@ struct TerminationSignals: Sendable {
 
   private static func install() { _ = sources }
 
-  /// Calls `handler` for each signal, as long as no command acts itself.
+  /// Calls `handler` for each signal, as long as no command handles signals itself.
   static func otherwise(_ handler: @escaping @Sendable () -> Void) {
     handlers.withLock { $0.fallback = handler }
     install()
   }
 
-  /// Whether a command acts on the signals itself.
+  /// Whether a command handles the signals itself.
   static var areClaimed: Bool { handlers.withLock { !$0.claims.isEmpty } }
 }

@@ -3,7 +3,7 @@ import Foundation
 import SalesforceMockOrg
 import SalesforceSDKCommon
 
-/// `fieldforce demo`: the whole story in one run, against an embedded mock org.
+/// `fieldforce demo`: a round trip in one run, against an embedded mock org.
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo", abstract: "Run a full round trip against an embedded mock org.",
@@ -36,7 +36,7 @@ struct DemoCommand: AsyncParsableCommand {
       let report = try await story.tell()
       if output.json { Console.printRaw(report.document.text) }
       guard report.agree else {
-        throw CommandFailure("disagree", "The two sides do not agree at the end of the story.")
+        throw CommandFailure("disagree", "The store and the org differ at the end of the demo.")
       }
     }
   }

@@ -4,30 +4,30 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 
-/// One object of the story: which fields travel, and which of them can be edited.
+/// An object of the demo, with the fields that are synced and those that can be edited.
 struct DemoObject {
   let name: String
-  /// The fields that are synced, `Id` left out.
+  /// The fields that are synced, without `Id`.
   let fields: [String]
   /// The fields that a user may change.
   let writable: [String]
-  /// The field that the story edits; nil if there is none that takes a text or a number.
+  /// The field that the demo edits; nil if no field accepts a text or a number.
   let edited: EditedField?
 
-  /// A field and how the story changes it.
+  /// A field and the change that the demo makes to it.
   struct EditedField {
     let name: String
     let isText: Bool
     let maxLength: Int
 
-    /// The value changed in a way that a person recognises.
+    /// The value with a change that the reader of the output recognises.
     func changed(_ value: JSONValue?, _ note: String, by amount: Double) -> JSONValue {
       guard isText else { return .double((value?.double ?? 0) + amount) }
       return .string(String("\(value?.string ?? "") (\(note))".suffix(maxLength)))
     }
   }
 
-  /// Asks the server what the object looks like.
+  /// Requests the object's description from the server.
   ///
   /// - Parameter used: The fields that the loaded data has: those are synced.
   static func describe(_ name: String, used: Set<String>, client: RestClient) async throws

@@ -1,7 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// What the plans say about their objects: which fields have values, which records others refer to.
+/// The objects of the plans, with the fields that have values and the records that others refer to.
 struct DemoPlan {
   /// The objects in the order of the plans.
   private(set) var objects: [String] = []
@@ -12,7 +12,7 @@ struct DemoPlan {
   /// Texts of records, long enough to search files for them.
   private(set) var texts: Set<String> = []
 
-  /// The name that an object was first called by, whatever the case of its letters later.
+  /// The first spelling of an object's name, since later ones may differ in case.
   private var names: [String: String] = [:]
 
   /// Reads plans and the tree files that they name, or tree files themselves.
@@ -39,9 +39,9 @@ struct DemoPlan {
     isReferredTo = Set(references.compactMap { objectOfReference[$0] })
   }
 
-  /// Takes in the records of a tree file or of a parent in it.
+  /// Adds the records of a tree file, or of a parent in it.
   ///
-  /// - Parameter step: The object of records that do not say what they are.
+  /// - Parameter step: The object of records that do not name their type.
   private mutating func collect(
     _ tree: JSONSlice, _ step: String?, _ objectOfReference: inout [String: String],
     _ references: inout Set<String>

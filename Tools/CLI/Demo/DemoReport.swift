@@ -26,13 +26,13 @@ struct DemoCounts {
   }
 }
 
-/// How the story ended.
+/// The result of the demo.
 struct DemoReport {
   var counts: [DemoCounts]
-  /// Files of the device that show text of a record.
+  /// The device's files that contain a record's text in plaintext.
   var leaks: [String]
 
-  /// Whether both sides hold the same records and the device shows nothing.
+  /// Whether both sides have the same records and no file contains a record's text.
   var agree: Bool { leaks.isEmpty && counts.allSatisfy { $0.differences == 0 && $0.compared > 0 } }
 
   /// `{"agree", "leaks", "sobjects": [{"sobject", "loaded", …}]}`.

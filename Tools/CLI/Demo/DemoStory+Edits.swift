@@ -3,22 +3,22 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 
-/// What the story does to the records of one object; nil where it has too few of them.
+/// The records of one object that the demo changes; nil if the object has too few records.
 struct DemoEdits {
   let object: DemoObject
   let field: DemoObject.EditedField
-  /// Changed here.
+  /// Edited locally.
   var updated: JSONSlice?
-  /// Changed here and on the server.
+  /// Edited locally and changed on the server.
   var conflicting: JSONSlice?
-  /// Deleted here.
+  /// Deleted locally.
   var deleted: JSONSlice?
   /// Deleted on the server.
   var ghost: JSONSlice?
 
-  /// Gives each record at most one part in the story.
+  /// Selects a different record for each change.
   ///
-  /// - Parameter maySpare: Whether records may be deleted: no record refers to them.
+  /// - Parameter maySpare: Whether records may be deleted, because no record refers to them.
   init?(_ object: DemoObject, _ records: [JSONSlice], maySpare: Bool) {
     guard let field = object.edited else { return nil }
     self.object = object
@@ -33,7 +33,7 @@ struct DemoEdits {
   }
 }
 
-// The chapters in the middle: both sides change, and meet again.
+// The middle steps: both sides change and are synced.
 extension DemoStory {
   /// Creates, updates and deletes records as a user without a network does.
   func editOffline(
@@ -47,7 +47,7 @@ extension DemoStory {
         let edits = DemoEdits(
           object, records, maySpare: !plan.isReferredTo.contains(object.name))
       else {
-        say("Nothing to edit offline in \(object.name): no field of it takes a text or a number")
+        say("Nothing to edit offline in \(object.name): no field accepts a text or a number")
         continue
       }
       all.append(edits)
@@ -118,7 +118,7 @@ extension DemoStory {
     }
   }
 
-  /// Sends what is dirty.
+  /// Uploads the local changes.
   func syncUp(
     _ device: Device, _ mode: SyncMergeMode, _ counts: inout [DemoCounts]
   ) async throws {
@@ -145,7 +145,7 @@ extension DemoStory {
     }
   }
 
-  /// Shows the records that stay local because the server's are newer.
+  /// Shows the records that were not uploaded because the server's version is newer.
   func showConflicts(_ device: Device, _ edits: [DemoEdits]) async throws {
     for edit in edits {
       guard let id = edit.conflicting?["Id"]?.string else { continue }
@@ -154,13 +154,13 @@ extension DemoStory {
       let there = try await device.client.send(
         .retrieve(object: edit.object.name, id: id, fields: [field])
       ).json()
-      say("  conflict, \(edit.object.name) \(id): the edit is still here, still to be sent")
+      say("  conflict, \(edit.object.name) \(id): the edit is kept and not uploaded yet")
       say("    \(field) here:      \(here?[field]?.value.text ?? "nothing")")
       say("    \(field) on server: \(there[field]?.value.text ?? "nothing")")
     }
   }
 
-  /// Decides for the local edits, and fetches what the server made of everything.
+  /// Resolves the conflicts with the local edits, uploads them and downloads the result.
   func resolve(
     _ device: Device, _ edits: [DemoEdits], _ counts: inout [DemoCounts]
   ) async throws {

@@ -5,7 +5,7 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 
-/// The story of `fieldforce demo`, a step a function, each told in a line with counts and times.
+/// The steps of `fieldforce demo`. Each step is a function and prints a line with counts and times.
 struct DemoStory {
   let plans: [URL]
   let folder: URL
@@ -14,7 +14,7 @@ struct DemoStory {
   /// Runs all of it.
   func tell() async throws -> DemoReport {
     let plan = try DemoPlan(plans)
-    // Stepped by hand, so that "later" on the server needs no waiting.
+    // A manual clock, so that later times on the server need no waiting.
     let clock = MockOrgClock(frozenAt: Date())
     var options = MockOrgOptions()
     options.clock = clock
@@ -56,7 +56,7 @@ struct DemoStory {
     var objects: [DemoObject] = []
   }
 
-  /// Times a step and tells it.
+  /// Measures a step and prints its line.
   func step<Result>(
     _ title: String, _ body: () async throws -> (String, Result)
   ) async throws -> Result {
@@ -67,7 +67,7 @@ struct DemoStory {
     return result
   }
 
-  // MARK: Chapter one: everything is downloaded
+  // MARK: First step: download everything
 
   private func load(into org: MockOrg) async throws -> [DemoCounts] {
     try await step("Org loaded") {
@@ -84,7 +84,7 @@ struct DemoStory {
       guard !counts.isEmpty else {
         throw CommandFailure(
           "noRecords",
-          "There is not one record in the data. Give --data a plan whose files hold some."
+          "The data has no records. Give --data a plan whose files have records."
         )
       }
       return (counts.map { "\($0.loaded) \($0.object)" }.joined(separator: ", "), counts)
@@ -136,7 +136,7 @@ struct DemoStory {
     }
   }
 
-  // MARK: Last chapter: nothing differs, nothing shows
+  // MARK: Last step: compare both sides, and search the files
 
   private func cleanGhosts(_ device: Device, _ counts: inout [DemoCounts]) async throws {
     for object in device.objects {
@@ -181,7 +181,7 @@ struct DemoStory {
     }
   }
 
-  /// All elements of an object's soup, by their ids.
+  /// All entries of an object's soup, by their ids.
   func records(inStore object: DemoObject, _ device: Device) async throws -> [String: JSONSlice] {
     var records: [String: JSONSlice] = [:]
     let spec = try QuerySpec.buildAllQuerySpec(
@@ -200,9 +200,9 @@ struct DemoStory {
     let findings = try PlaintextScan(texts: plan.texts).search(folder)
     let result =
       findings.leaks.isEmpty
-      ? "none shows any of \(plan.texts.count) texts of the records"
+      ? "none contains any of \(plan.texts.count) texts of the records"
       : "TEXT OF RECORDS in \(findings.leaks.joined(separator: ", "))"
-    say("Looked into the device's \(findings.files) files (\(findings.bytes) bytes): \(result)")
+    say("Searched the device's \(findings.files) files (\(findings.bytes) bytes): \(result)")
     return findings.leaks
   }
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Searches all files below a folder for texts, as a finder of the device would.
+/// Searches all files below a folder for texts, as an attacker with the files would.
 struct PlaintextScan {
   /// Texts of eight bytes and more, by their first eight bytes: one pass finds all of them.
   private let needles: [UInt64: [[UInt8]]]
 
-  /// - Parameter texts: What to look for; texts of less than eight bytes are left out.
+  /// - Parameter texts: The texts to search for; texts of less than eight bytes are skipped.
   init(texts: Set<String>) {
     var needles: [UInt64: [[UInt8]]] = [:]
     for text in texts where text.utf8.count >= 8 {
@@ -15,7 +15,7 @@ struct PlaintextScan {
     self.needles = needles
   }
 
-  /// How many files and bytes were read, and the files that show one of the texts.
+  /// The numbers of files and bytes that were read, and the files that contain one of the texts.
   struct Findings {
     var files = 0
     var bytes = 0

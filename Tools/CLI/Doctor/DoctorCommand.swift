@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SalesforceSDKCommon
 
-/// `fieldforce doctor`: why does something not work, and what helps?
+/// `fieldforce doctor`: finds problems and names remedies.
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",

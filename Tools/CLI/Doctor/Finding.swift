@@ -1,10 +1,10 @@
 import SalesforceSDKCommon
 
-/// One thing that `fieldforce doctor` looked at.
+/// The result of one check of `fieldforce doctor`.
 struct Finding {
   enum Status: String {
     case fine = "ok"
-    /// Work goes on, but the user should know.
+    /// Commands work, but the user should know about it.
     case warning
     /// Commands fail because of it.
     case failed
@@ -26,11 +26,11 @@ struct Finding {
     }
   }
 
-  /// What was looked at, such as `server`.
+  /// The subject of the check, such as `server`.
   let subject: String
   let status: Status
   let message: String
-  /// What to do; `nil` if there is nothing.
+  /// The remedy; `nil` if none is needed.
   let remedy: String?
 
   init(_ subject: String, _ status: Status, _ message: String, remedy: String? = nil) {
@@ -40,7 +40,7 @@ struct Finding {
     self.remedy = remedy
   }
 
-  /// A failure, whose message ends with what to do.
+  /// A failure whose message ends with the remedy.
   init(_ subject: String, _ error: any Error, remedy: String? = nil) {
     self.init(subject, .failed, CommandFailure(error).message, remedy: remedy)
   }

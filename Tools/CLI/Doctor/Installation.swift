@@ -21,7 +21,7 @@ enum Installation {
     private static let openers = ["xdg-open"]
   #endif
 
-  /// The place of a program on the search path.
+  /// The path of a program on the search path.
   static func program(named name: String) -> String? {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     return path.split(separator: ":").map { "\($0)/\(name)" }
@@ -29,7 +29,7 @@ enum Installation {
   }
 }
 
-/// The folder of accounts, keys and stores, looked at from outside.
+/// The checks of the state folder, which open no store.
 struct StateFolder {
   private let url: URL
   private let files = FileManager.default
@@ -63,7 +63,7 @@ struct StateFolder {
       findings.append(
         Finding(
           "disk", .warning, "\(free / 1_000_000) MB are free where the state folder is.",
-          remedy: "Make room: a store that cannot write refuses changes."))
+          remedy: "Free space on the disk: a store that cannot write refuses changes."))
     }
     return findings
   }

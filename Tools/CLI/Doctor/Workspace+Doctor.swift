@@ -5,7 +5,7 @@ import SalesforceSDKCore
 import SmartStore
 
 extension Workspace {
-  /// Who is logged in.
+  /// Checks the accounts and their sessions.
   func accountFindings() async -> [Finding] {
     var findings = await accounts.unreadableAccounts.map { Finding("account", $0.error) }
     let known = await accounts.accounts
@@ -23,7 +23,7 @@ extension Workspace {
     return findings
   }
 
-  /// Which servers respond to the sessions of the accounts.
+  /// Checks whether the servers of the accounts respond.
   func serverFindings() async -> [Finding] {
     var findings: [Finding] = []
     for account in await accounts.accounts {
@@ -47,7 +47,7 @@ extension Workspace {
         findings.append(
           Finding(
             "server", error,
-            remedy: "Everything but login, rest and sync works without the server."))
+            remedy: "All commands except login, rest and sync work without the server."))
       } catch {
         findings.append(
           Finding(
@@ -57,7 +57,7 @@ extension Workspace {
     return findings
   }
 
-  /// What the stores hold, and which of them cannot be used.
+  /// Checks the stores: those that cannot be used, and their unsynced, conflicting or interrupted work.
   func storeFindings() async -> [Finding] {
     var findings: [Finding] = []
     var owners: [(name: String, owner: StoreOwner)] = [("the app", .global)]
@@ -95,7 +95,7 @@ extension Workspace {
         findings.append(
           Finding(
             subject, .warning, "Another process has it open for writing.",
-            remedy: "Commands that only read work now; the others when that process has ended."))
+            remedy: "Commands that only read work now; others work when that process has ended."))
       }
       let place = owner.isGlobal ? " --global" : ""
       let other = name == SmartStore.defaultStoreName ? place : "\(place) --store \(name)"

@@ -2,7 +2,7 @@ import MobileSync
 import SalesforceSDKCommon
 import SmartStore
 
-/// One thing that is wrong with a configuration file.
+/// An error in a configuration file.
 struct ConfigProblem {
   let file: String
   let line: Int
@@ -58,7 +58,7 @@ struct StoreConfigCheck {
         error.byteOffset ?? 0, "", "The file is not JSON: \(error.message) Correct it here.")
     }
     guard root.kind == .object else {
-      return note(root, "", "The file holds no object. Write {\"soups\": […]}.")
+      return note(root, "", "The file is not a JSON object. Write {\"soups\": […]}.")
     }
     checkKeys(of: root, "", known: ["soups"])
     guard let soups = list("soups", of: root, "") else { return }
@@ -68,13 +68,13 @@ struct StoreConfigCheck {
 
   private mutating func read(_ soup: JSONSlice, _ path: String, _ names: inout Set<String>) {
     guard soup.kind == .object else {
-      return note(soup, path, "The entry is no object. Write one with soupName and indexes.")
+      return note(soup, path, "The entry is not an object. Write one with soupName and indexes.")
     }
     checkKeys(of: soup, path, known: ["soupName", "indexes"])
     if let name = text("soupName", of: soup, path), !names.insert(name).inserted {
       note(
         soup["soupName"] ?? soup, "\(path).soupName",
-        "There is another soup '\(name)' before this one. Merge the two.")
+        "An earlier soup has the name '\(name)', too. Merge the two.")
     }
     guard let indexes = list("indexes", of: soup, path) else { return }
     if indexes.isEmpty {
@@ -89,7 +89,7 @@ struct StoreConfigCheck {
 
   private mutating func read(index: JSONSlice, _ path: String, _ paths: inout Set<String>) {
     guard index.kind == .object else {
-      return note(index, path, "The entry is no object. Write {\"path\": …, \"type\": …}.")
+      return note(index, path, "The entry is not an object. Write {\"path\": …, \"type\": …}.")
     }
     checkKeys(of: index, path, known: ["path", "type"])
     if let name = text("path", of: index, path), !paths.insert(name).inserted {
@@ -101,7 +101,7 @@ struct StoreConfigCheck {
       let meant = Misspelling.closest(to: type, among: Self.types).map { " Did you mean '\($0)'?" }
       return note(
         index["type"] ?? index, "\(path).type",
-        "'\(type)' is no type of index. Write one of \(Self.types.joined(separator: ", ")).\(meant ?? "")"
+        "'\(type)' is not an index type. Write one of \(Self.types.joined(separator: ", ")).\(meant ?? "")"
       )
     }
   }
@@ -114,7 +114,7 @@ struct StoreConfigCheck {
     for (key, value) in object.members where !known.contains(key) {
       note(
         value, path.isEmpty ? key : "\(path).\(key)",
-        "The key '\(key)' means nothing here. Known: \(known.joined(separator: ", ")).")
+        "The key '\(key)' is unknown here. Known: \(known.joined(separator: ", ")).")
     }
   }
 
@@ -124,7 +124,7 @@ struct StoreConfigCheck {
       return nil
     }
     guard let text = value.string, !text.isEmpty else {
-      note(value, "\(path).\(key)", "'\(key)' is no text, or is empty. Write a name.")
+      note(value, "\(path).\(key)", "'\(key)' is not a text, or is empty. Write a name.")
       return nil
     }
     return text
@@ -137,7 +137,7 @@ struct StoreConfigCheck {
       return nil
     }
     guard value.kind == .array else {
-      note(value, place, "'\(key)' is no list. Write one object for each of them into it.")
+      note(value, place, "'\(key)' is not a list. Write a list with one object for each of them.")
       return nil
     }
     return Array(value.elements)

@@ -29,7 +29,7 @@ struct CreateCommand: AsyncParsableCommand {
       standard: AppType.nativeSwift.rawValue
     ) { text in
       kinds.contains(text)
-        ? nil : "'\(text)' is no kind of app. Write one of \(kinds.joined(separator: ", "))"
+        ? nil : "'\(text)' is not a kind of app. Write one of \(kinds.joined(separator: ", "))"
     }
     try await ProjectCreation(source: .builtIn(kind), options: options, prompt: prompt).run()
   }
@@ -78,7 +78,7 @@ struct CreateWithTemplateCommand: AsyncParsableCommand {
   }
 }
 
-/// What both commands do once they know the template.
+/// The part that both commands share once they know the template.
 struct ProjectCreation {
   let source: TemplateSource
   let options: ProjectOptions
@@ -118,7 +118,7 @@ struct ProjectCreation {
             + "The platforms of this template: \(known)"
         }
         guard let platform = Platform(rawValue: name.lowercased()) else {
-          return "'\(name)' is no platform. The platforms of this template: \(known)"
+          return "'\(name)' is not a platform. The platforms of this template: \(known)"
         }
         guard template.platforms.contains(platform) else {
           return "The template is not for \(name). Its platforms: \(known)"
@@ -190,7 +190,7 @@ struct ProjectCreation {
     return lines.map { $0.0.padded(to: 14) + $0.1 }
   }
 
-  /// Where the project is, and how to go on.
+  /// The location of the project, and the next steps.
   private static func lines(
     _ parameters: ProjectParameters, _ nextSteps: [String], _ bootconfig: String?
   ) -> [String] {

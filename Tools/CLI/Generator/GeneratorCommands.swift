@@ -58,7 +58,7 @@ struct VersionCommand: ParsableCommand {
   }
 }
 
-/// `fieldforce checkconfig`: is a file of soups or syncs right?
+/// `fieldforce checkconfig`: checks a file of soups or syncs.
 struct CheckConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "checkconfig", abstract: "Check a configuration file of stores or syncs.",
@@ -94,7 +94,7 @@ struct CheckConfigCommand: ParsableCommand {
     }
     let name = try prompt.value("configtype", "Type (store or syncs)", given: type) { text in
       ConfigType(rawValue: text.lowercased()) == nil
-        ? "'\(text)' is no type of configuration. Write store or syncs" : nil
+        ? "'\(text)' is not a type of configuration. Write store or syncs" : nil
     }
     let content = try InputFile.read(URL(filePath: path))
     let problems: [ConfigProblem] =

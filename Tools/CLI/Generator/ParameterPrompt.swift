@@ -15,7 +15,7 @@ struct ParameterPrompt {
   /// - Parameters:
   ///   - given: The value on the command line; nil if it is missing there.
   ///   - standard: The value of an empty line; nil if one is required.
-  ///   - rule: What is wrong with a value, as the beginning of a sentence; nil for a valid one.
+  /// - rule: Returns the error of a value, as the beginning of a sentence; nil for a valid value.
   /// - Throws: `ValidationError` if the user cannot be prompted, or ends the input.
   func value(
     _ name: String, _ title: String, given: String?, standard: String? = nil,

@@ -39,7 +39,7 @@ struct ProjectMaker {
         "file", "Cannot make \(output.path): \(error.localizedDescription) Nothing was made.")
     }
     try Task.checkCancellation()
-    // Fails unless the output does not exist or is an empty folder, also if that has changed since it was checked.
+    // Fails if the output exists and is not an empty folder, also if that has changed since the check.
     guard rename(staging.path, output.path) == 0 else {
       let reason = errno
       throw reason == ENOTEMPTY || reason == EEXIST || reason == ENOTDIR
@@ -71,7 +71,7 @@ struct ProjectMaker {
       case .typeRegular?: try files.copyItem(at: from, to: to)
       default:
         // A link may lead out of the template, and a pipe has no content.
-        throw TemplateDescriptor.failure("'\(path)' is no file and no folder.")
+        throw TemplateDescriptor.failure("'\(path)' is neither a file nor a folder.")
       }
     }
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a project is made with, checked.
+/// The validated parameters of a project.
 struct ProjectParameters {
   let appName: String
   let packageName: String
@@ -35,7 +35,7 @@ enum ParameterRule {
     }
     if text.count > 100 { return "It is longer than 100 characters" }
     if type.isSwift, reserved.contains(moduleName(text)) {
-      return "There is a module or keyword of that name, which the project could not be built with"
+      return "It is the name of a module or a keyword, so the project could not be built"
     }
     return nil
   }
@@ -64,7 +64,7 @@ enum ParameterRule {
     let files = FileManager.default
     var isFolder: ObjCBool = false
     guard files.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-      // A link that leads nowhere exists, too.
+      // A symbolic link without a target exists, too.
       return (try? files.destinationOfSymbolicLink(atPath: url.path)) == nil
         ? nil : "\(url.path) exists already"
     }

@@ -1,11 +1,11 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// The texts of a template and what takes their place in a project.
+/// The placeholders of a template and the texts that replace them in a project.
 struct ProjectTexts {
-  /// Longer texts stand first: one may be part of another.
+  /// Longer texts come first, because one may be a part of another.
   private let pairs: [(placeholder: String, value: String)]
-  /// What is inserted as it is, since it is source text.
+  /// The texts that are inserted without escaping, because they are source text.
   private let verbatim: Set<String>
 
   static let consumerKey = "__INSERT_CONSUMER_KEY_HERE__"
@@ -47,7 +47,7 @@ struct ProjectTexts {
     replaced(in: path) { _, value in value.replacing("/", with: "_") }
   }
 
-  /// Goes over the text once, so that a value that looks like a placeholder stays.
+  /// Processes the text once, so that a value that looks like a placeholder stays.
   private func replaced(in text: String, _ value: (String, String) -> String) -> String {
     var result = ""
     var rest = text[...]

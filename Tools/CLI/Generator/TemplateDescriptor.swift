@@ -1,7 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// What `template.json` at the root of a template says: data, never a program.
+/// The content of `template.json` at the root of a template: data, never a program.
 ///
 /// ```json
 /// { "appType": "native_swift", "platforms": ["linux", "apple"], "description": "A program with an offline store",
@@ -15,7 +15,7 @@ struct TemplateDescriptor {
   let appType: AppType
   let platforms: Set<Platform>
   let description: String
-  /// The texts that stand for a project's own ones in the template's files; nil if there are none.
+  /// The placeholders in the template's files that a project's own texts replace; nil if there are none.
   let appName: String?
   let packageName: String?
   let organization: String?
@@ -42,7 +42,7 @@ struct TemplateDescriptor {
         isOriginal
           ? "The template has a template.js, a program for the Mobile SDK's own tools, and no \(Self.fileName). Use "
             + "it with forceios, forcedroid or forcehybrid."
-          : "There is no \(Self.fileName) in \(folder.path), so it is no template. "
+          : "There is no \(Self.fileName) in \(folder.path), so it is not a template. "
             + "'fieldforce listtemplates' lists templates.")
     }
     let json = try InputFile.json(file)
@@ -69,7 +69,7 @@ struct TemplateDescriptor {
     move = try (json["move"]?.value.array ?? []).map { pair in
       guard let pair = pair.array, pair.count == 2, let from = pair[0].string,
         let to = pair[1].string
-      else { throw Self.failure("'move' is no list of pairs of paths.") }
+      else { throw Self.failure("'move' is not a list of pairs of paths.") }
       return (from, to)
     }
     remove = try Self.texts("remove", json) ?? []
@@ -93,7 +93,7 @@ struct TemplateDescriptor {
   private static func texts(_ key: String, _ json: JSONSlice) throws -> [String]? {
     guard let value = json[key] else { return nil }
     guard let list = value.value.array, list.allSatisfy({ $0.string != nil }) else {
-      throw failure("'\(key)' is no list of texts.")
+      throw failure("'\(key)' is not a list of texts.")
     }
     return list.compactMap(\.string)
   }

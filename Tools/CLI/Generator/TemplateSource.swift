@@ -1,9 +1,9 @@
 import Foundation
 import Subprocess
 
-/// Where a template comes from.
+/// The source of a template.
 enum TemplateSource: Equatable {
-  /// One that the program brings along, which needs no network.
+  /// A template that is installed with the program and needs no network.
   case builtIn(String)
   case folder(URL)
   /// A repository, a folder in it, and a branch or tag; nil: the repository's own default.
@@ -24,7 +24,7 @@ enum TemplateSource: Equatable {
       let sides = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
       let reference = sides.count == 2 ? String(sides[1]) : nil
       if let reference, reference.isEmpty || reference.hasPrefix("-") {
-        throw TemplateSourceError("'\(reference)' is no branch or tag")
+        throw TemplateSourceError("'\(reference)' is not a branch or tag")
       }
       let parts = sides[0].split(separator: "/", omittingEmptySubsequences: false).map(String.init)
       let count =
@@ -35,7 +35,7 @@ enum TemplateSource: Equatable {
         TemplateDescriptor.staysInside(path)
       else {
         throw TemplateSourceError(
-          "It is no repository: write https://HOST/OWNER/REPOSITORY, with a folder behind it if need be"
+          "It is not a repository: write https://HOST/OWNER/REPOSITORY, followed by a folder if needed"
         )
       }
       self = .repository(
@@ -62,7 +62,7 @@ enum TemplateSource: Equatable {
     self = .folder(folder)
   }
 
-  /// Lends the template's folder; one from a repository is removed afterwards.
+  /// Calls a closure with the template's folder; the copy of a repository is removed afterwards.
   func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
     switch self {
     case .builtIn(let name): return try await body(try BuiltInTemplates.folder(name))
@@ -73,7 +73,7 @@ enum TemplateSource: Equatable {
       defer { try? FileManager.default.removeItem(at: place) }
       try await Self.clone(url, reference, to: place)
       let folder = path.isEmpty ? place : place.appending(path: path)
-      // A link in the repository may lead anywhere.
+      // A symbolic link in the repository may lead out of it.
       guard folder.resolvingSymlinksInPath().path.hasPrefix(place.resolvingSymlinksInPath().path)
       else { throw TemplateDescriptor.failure("'\(path)' leads out of the repository.") }
       guard FileManager.default.fileExists(atPath: folder.path) else {
@@ -86,7 +86,7 @@ enum TemplateSource: Equatable {
   private static func clone(_ url: String, _ reference: String?, to place: URL) async throws {
     guard Installation.program(named: "git") != nil else {
       throw CommandFailure(
-        "missingTool", "There is no git to read \(url) with. Install git, or name a folder.")
+        "missingTool", "Cannot read \(url): git is not installed. Install git, or name a folder.")
     }
     let branch = reference.map { ["--branch", $0] } ?? []
     let ended = try await Subprocess.run(
@@ -95,7 +95,7 @@ enum TemplateSource: Equatable {
         ["clone", "--quiet", "--depth", "1", "--no-recurse-submodules"] + branch + [
           "--", url, place.path,
         ]),
-      // No question for a password, and no program that a configuration names.
+      // Git must not prompt for a password or run a program that a configuration names.
       environment: .inherit.updating([
         "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "GIT_ALLOW_PROTOCOL": "https:file",
       ]),
@@ -116,7 +116,7 @@ struct TemplateSourceError: Error {
   init(_ reason: String) { self.reason = reason }
 }
 
-/// The templates that the program brings along.
+/// The templates that are installed with the program.
 enum BuiltInTemplates {
   static var root: URL { Bundle.module.bundleURL.appending(path: "Templates") }
 

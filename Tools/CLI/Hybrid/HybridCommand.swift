@@ -20,7 +20,7 @@ struct HybridServeCommand: AsyncParsableCommand {
     abstract: "Serve the pages of an app, and the bridge to its stores and syncs.",
     discussion: """
       The first line of output is one JSON object: "url" is the address of the pages, "startUrl" that of the
-      start page, and "socket" that of the WebSocket for programs. Each holds a token: keep them to yourself.
+      start page, and "socket" that of the WebSocket for programs. Each contains a token: keep them secret.
       Pages act for the current user of --state. A page may log in: the login page opens in the system's
       browser. SIGINT or SIGTERM ends the server.
 
@@ -67,7 +67,7 @@ struct HybridOpenCommand: AsyncParsableCommand {
   }
 }
 
-/// What both commands serve.
+/// The options of both commands.
 struct HybridOptions: ParsableArguments {
   @OptionGroup var state: StateOptions
 
@@ -88,13 +88,13 @@ struct HybridOptions: ParsableArguments {
     help: ArgumentHelp(
       "Serve a window, as fieldforce-window starts it, on this Unix socket.",
       discussion:
-        "Frames of the window come on standard input, those for it go to standard output, one a line."
+        "Frames from the window are read from standard input, frames to it are written to standard output, one per line."
     ),
     completion: .file())
   var window: String?
 
   func validate() throws {
-    guard (0...65535).contains(port) else { throw ValidationError("\(port) is no port.") }
+    guard (0...65535).contains(port) else { throw ValidationError("\(port) is not a port.") }
   }
 
   /// Serves until a signal comes.
@@ -138,7 +138,7 @@ struct HybridOptions: ParsableArguments {
         await server.stop()
         throw error
       }
-      // A page waits for it, and the server for the page.
+      // A page waits for this, and the server waits for the page.
       await workspace.accounts.cancelLogin()
       await server.stop()
     }

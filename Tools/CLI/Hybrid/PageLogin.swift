@@ -43,7 +43,7 @@ struct PageLogin: Sendable {
 }
 
 extension PageLogin {
-  /// The scopes of a boot configuration, with the one that an account cannot be without: apps name only `web` and
+  /// The scopes of a boot configuration, and the scope that every account needs: apps name only `web` and
   /// `api`.
   private static func scopes(_ named: Set<String>) -> Set<String> {
     named.isEmpty || named.contains("full") ? named : named.union(["id"])
@@ -59,7 +59,7 @@ extension URL {
 }
 
 extension LoopbackLoginPresenter {
-  /// Opens the system's browser and shows the address for the case that none opens.
+  /// Opens the system's browser and prints the address, in case no browser opens.
   static var console: LoopbackLoginPresenter {
     LoopbackLoginPresenter { page in
       Console.say("waiting for the login in the browser; if none opens, open this address:")
@@ -67,7 +67,7 @@ extension LoopbackLoginPresenter {
       do {
         try await SystemBrowser.open(page)
       } catch let error as OAuthError {
-        // A browser that is opened by hand does as well.
+        // The user can also open the address by hand.
         Console.say(error.message)
       }
     }

@@ -52,7 +52,7 @@ struct PageWindow {
       do {
         try await session.receive(Array(line.utf8))
       } catch {
-        Console.say("the window sent what is no call: \(error)")
+        Console.say("the window sent an invalid call: \(error)")
       }
     }
     session.end()

@@ -7,15 +7,15 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 
-/// `fieldforce inspect`: a page in the browser over the stores of a state folder, until a signal ends it.
+/// `fieldforce inspect`: serves a page that shows the stores of a state folder, until a signal ends it.
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect", abstract: "Look into stores, syncs and conflicts in a browser.",
     discussion: """
-      Prints the address of a page, which holds a token: keep it to yourself. The page listens on this machine \
-      alone. It ends with SIGINT or SIGTERM, or after 15 minutes without a request.
+      Prints the address of a page. The address contains a token: keep it secret. The server listens only on this \
+      machine. It ends with SIGINT or SIGTERM, or after 15 minutes without a request.
 
-      Stores are opened for reading, also while another process writes them, and for writing only while the page \
+      Stores are opened read-only, even while another process writes to them, and for writing only while the page \
       changes something.
 
       Examples:
@@ -30,7 +30,7 @@ struct InspectCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard (0...65535).contains(port) else { throw ValidationError("\(port) is no port.") }
+    guard (0...65535).contains(port) else { throw ValidationError("\(port) is not a port.") }
   }
 
   func run() async throws {
@@ -74,7 +74,7 @@ struct InspectCommand: AsyncParsableCommand {
     fflush(nil)
     try await withThrowingTaskGroup { group in
       group.addTask {
-        // The address is in the arguments of no program.
+        // The address must not be in the arguments of a program.
         if open { try await SystemBrowser.open(url) }
         try await Task.sleep(for: .seconds(1 << 31))
       }
@@ -97,7 +97,7 @@ extension Workspace {
     }
     app.recorder = recorder
     app.closesStores = true
-    // Who runs the command asks for it.
+    // Running the command is the request for developer support.
     app.isDeveloperSupportEnabled = true
     return app
   }

@@ -4,7 +4,7 @@ import Foundation
 struct LoadingProgress {
   let title: String
 
-  /// Runs `load`, which calls its argument with how many records of how many are there, and returns what
+  /// Runs `load`, which calls its argument with the number of loaded records and of all, and returns what
   /// to say in the end.
   func follow(_ load: (@escaping @Sendable (Int, Int) -> Void) async throws -> String) async throws
   {

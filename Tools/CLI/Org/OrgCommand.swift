@@ -75,9 +75,9 @@ struct OrgServeCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard MockOrgServer.canListen(on: host) else {
-      throw ValidationError("The mock org listens on loopback addresses alone, not on \(host).")
+      throw ValidationError("The mock org listens only on loopback addresses, not on \(host).")
     }
-    guard (0...65535).contains(port) else { throw ValidationError("\(port) is no port.") }
+    guard (0...65535).contains(port) else { throw ValidationError("\(port) is not a port.") }
   }
 
   private static func instanceURL(_ text: String) throws -> URL {
@@ -146,7 +146,7 @@ struct OrgContents: ParsableArguments {
 
   @Option(help: "The seed of generated records.") var seed: UInt64 = 1
 
-  /// Makes the org and fills it; says on standard error how far it is and what came of it.
+  /// Creates the org and loads its data; prints progress and result on standard error.
   func makeOrg(_ options: MockOrgOptions = MockOrgOptions()) async throws -> MockOrg {
     var options = options
     let setup = try setup.map { try MockOrgSetup(file: URL(filePath: $0)) }
@@ -169,7 +169,7 @@ struct OrgContents: ParsableArguments {
         return "\(records.count.formatted()) made up"
       }
     }
-    // Only now are all objects known that it may name.
+    // Only now are all objects known that the setup may name.
     if let setup { try await org.apply(setup) }
     return org
   }

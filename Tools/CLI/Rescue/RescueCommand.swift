@@ -5,7 +5,7 @@ import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
 
-/// `fieldforce rescue`: what is not synced, in one encrypted file.
+/// `fieldforce rescue`: saves unsynced records in one encrypted file.
 struct RescueCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rescue",
@@ -87,7 +87,7 @@ struct RescueExportCommand: AsyncParsableCommand {
     let partial = url.appendingPathExtension("partial-\(UUID().uuidString)")
     guard !FileManager.default.fileExists(atPath: url.path) else {
       throw CommandFailure(
-        "fileExists", "\(url.path) exists. Name another file, or move this one away.")
+        "fileExists", "\(url.path) exists. Name another file, or move this file.")
     }
     guard
       FileManager.default.createFile(
@@ -99,7 +99,7 @@ struct RescueExportCommand: AsyncParsableCommand {
       try FileManager.default.moveItem(at: partial, to: url)
     } catch {
       try? FileManager.default.removeItem(at: partial)
-      throw CommandFailure("unwritable", "Cannot write \(url.path). Does it exist by now?")
+      throw CommandFailure("unwritable", "Cannot write \(url.path). Check whether it exists now.")
     }
   }
 }

@@ -46,13 +46,13 @@ struct RestCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard ["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"].contains(method.uppercased()) else {
-      throw ValidationError("\(method) is no method of the REST API.")
+      throw ValidationError("\(method) is not a method of the REST API.")
     }
     guard body == nil || form.isEmpty else {
-      throw ValidationError("A request has a --body or a --form, not both.")
+      throw ValidationError("Give either --body or --form, not both.")
     }
     guard contentType == nil || body != nil else {
-      throw ValidationError("--content-type says what the --body is, and there is none.")
+      throw ValidationError("--content-type is only for a request with --body.")
     }
     guard body == nil && form.isEmpty || !["GET", "HEAD"].contains(method.uppercased()) else {
       throw ValidationError("\(method.uppercased()) sends no body.")

@@ -1,11 +1,11 @@
 import Foundation
 import SalesforceSDKCore
 
-/// Shows on standard error how far a transfer is, if a person is watching.
+/// Shows the progress of a transfer on standard error, if that is a terminal.
 enum TransferLine {
   /// Runs `work` and shows its progress until it ends.
   ///
-  /// - Parameter title: What is shown before the amounts; `nil` shows nothing.
+  /// - Parameter title: The text before the amounts; `nil` shows no line.
   static func following<Result: Sendable>(
     _ title: String?, _ work: @escaping @Sendable (TransferProgress) async throws -> Result
   ) async throws -> Result {

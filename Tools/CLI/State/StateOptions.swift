@@ -27,7 +27,7 @@ struct StateOptions: ParsableArguments {
     return URL.homeDirectory.appending(path: ".local/state/fieldforce")
   }
 
-  /// Opens the folder and lends what is in it; everything is closed afterwards.
+  /// Opens the folder, calls a closure with its content, and closes everything afterwards.
   func withWorkspace<Result>(
     recorder: InspectorRecorder? = nil, _ body: (Workspace) async throws -> Result
   ) async throws -> Result {
@@ -56,28 +56,28 @@ struct StoreOptions: ParsableArguments {
 }
 
 extension StoreOptions {
-  /// Opens the store and lends it to be read.
+  /// Opens the store read-only and calls a closure with it.
   func withStoreToRead(_ body: (SmartStore) async throws -> Void) async throws {
     try await state.withWorkspace { workspace in
       try await body(try await workspace.storeToRead(self))
     }
   }
 
-  /// Opens the store and lends it.
+  /// Opens the store and calls a closure with it.
   func withStore(_ body: (SmartStore) async throws -> Void) async throws {
     try await state.withWorkspace { workspace in
       try await body(try await workspace.store(self))
     }
   }
 
-  /// Opens the store and lends the manager of its syncs, whose requests are the current user's.
+  /// Opens the store and calls a closure with its sync manager, which sends requests as the current user.
   func withSyncManager(_ body: (SyncManager) async throws -> Void) async throws {
     try await state.withWorkspace { workspace in
       try await body(try await workspace.syncManager(self))
     }
   }
 
-  /// Opens the store and lends it to look at its syncs, also while another process runs them.
+  /// Opens the store for reading its syncs, also while another process runs them.
   func withSyncsToRead(
     _ body: (SmartStore, SyncTargetRegistry) async throws -> Void
   ) async throws {

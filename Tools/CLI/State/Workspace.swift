@@ -10,7 +10,7 @@ import StandardSyncTargets
 struct Workspace {
   let accounts: UserAccountManager
   let stores: SmartStoreManager
-  /// The same stores, only read: a store that another process writes, too.
+  /// The same stores, opened read-only, even while another process writes to them.
   private let readers: SmartStoreManager
   let managers: SyncManagerRegistry
   /// The targets that syncs may name.
@@ -18,7 +18,7 @@ struct Workspace {
   /// How the files of the stores are kept.
   let encryption: StoreEncryption
   let transport: any HTTPTransport
-  /// What requests say of this program; it holds the name of the installation (CO-11).
+  /// The user agent of requests, with the id of the installation (CO-11).
   let userAgent: UserAgent
 
   /// Opens a folder, and makes it if it does not exist.
@@ -93,7 +93,7 @@ struct Workspace {
     return account
   }
 
-  /// A client that acts as the current user.
+  /// A REST client with the session of the current user.
   func client() async throws -> RestClient {
     RestClient(
       account: try await currentAccount(), accounts: accounts, transport: transport,
@@ -158,7 +158,7 @@ struct Workspace {
     try await managers.sharedInstance(store: try await store(options), sender: try await client())
   }
 
-  /// The store that the options name, to look at its syncs.
+  /// The store that the options name, for reading its syncs.
   ///
   /// A sync that is stored as running may be that of a process that died: then no process holds the store for
   /// writing, and a manager stops it.
@@ -184,7 +184,7 @@ struct Workspace {
     return store
   }
 
-  /// A store, to be read alone; `nil` if its user has no session.
+  /// A store, opened read-only; `nil` if its user has no session.
   func storeToRead(named name: String, _ owner: StoreOwner) async throws -> SmartStore? {
     if try stores.storeExists(withName: name, forUserAccount: owner) {
       do {

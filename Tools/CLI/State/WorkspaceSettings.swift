@@ -1,11 +1,11 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// How the stores of a state folder are kept.
+/// Whether the stores of a state folder are encrypted.
 ///
-/// File `settings.json` says it for people: `{"version": 1, "encryption": "encrypted" | "plaintext"}`. A
-/// program that can write files can write this one, so what counts is the secret store: once it says that the stores are
-/// encrypted, nothing in a file makes one plaintext.
+/// The file `settings.json` says it in readable form: `{"version": 1, "encryption": "encrypted" | "plaintext"}`.
+/// Every program that can write files can change it, so only the secret store decides: once it has recorded that
+/// the stores are encrypted, no file makes a store plaintext.
 struct WorkspaceSettings {
   let isPlaintext: Bool
 
@@ -21,7 +21,7 @@ struct WorkspaceSettings {
     in folder: URL, secrets: some SecretStore, wantsPlaintext: Bool
   ) throws -> WorkspaceSettings {
     let known = Result { () throws(SecretStoreError) in try secrets.read(secret) != nil }
-    // One that cannot be read may say so; the store says why it does not open.
+    // A secret store that cannot be read may have the record; opening the store reports the reason.
     let isEncrypted = (try? known.get()) ?? true
     guard let noted = try note(in: folder) else {
       if wantsPlaintext, !isEncrypted {
@@ -29,7 +29,7 @@ struct WorkspaceSettings {
         try write(isPlaintext: true, in: folder)
         return WorkspaceSettings(isPlaintext: true)
       }
-      // First what counts: a folder that has it needs no file.
+      // The secret store comes first: a folder with its record needs no file.
       try remember(in: secrets)
       try write(isPlaintext: false, in: folder)
       return try encrypted(in: folder, wantsPlaintext)
@@ -59,13 +59,13 @@ struct WorkspaceSettings {
     }
   }
 
-  /// Notes for good that the stores of a plaintext folder are encrypted from now on.
+  /// Records permanently that the stores of a plaintext folder are encrypted from now on.
   static func didEncrypt(_ folder: URL, secrets: some SecretStore) throws {
     try write(isPlaintext: false, in: folder)
     try remember(in: secrets)
   }
 
-  /// Refuses to encrypt what is in a folder of encrypted stores: a plaintext store there is none of its own.
+  /// Refuses to encrypt files in a folder of encrypted stores: a plaintext store there is a foreign one.
   static func checkPlaintext(_ folder: URL, secrets: some SecretStore) throws {
     guard try secrets.read(secret) == nil, try note(in: folder) == .plaintext else {
       throw CommandFailure(
@@ -89,7 +89,7 @@ struct WorkspaceSettings {
 
   private enum Note { case encrypted, plaintext }
 
-  /// What the file says; nil if there is none.
+  /// The content of the file; nil if there is none.
   private static func note(in folder: URL) throws -> Note? {
     let file = folder.appending(path: fileName)
     guard DurableFile(file).exists else { return nil }

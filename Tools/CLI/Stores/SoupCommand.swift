@@ -154,7 +154,7 @@ struct SoupCommand: AsyncParsableCommand {
   }
 }
 
-/// `Name:string`: a path and a type. The store judges the type, so that its error is the one seen.
+/// `Name:string`: a path and a type. The store validates the type, so the user sees the store's error.
 struct IndexArgument: ExpressibleByArgument {
   let index: SoupIndex
 

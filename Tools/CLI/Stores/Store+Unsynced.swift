@@ -3,7 +3,7 @@ import SalesforceSDKCommon
 import SmartStore
 
 extension SmartStore {
-  /// The names of the soups that the user's data is in: without those in which sync keeps its own records.
+  /// The names of the soups with the user's data, without the metadata soups of sync.
   func dataSoups() async throws -> [String] {
     try await allSoupNames().filter { !SyncManager.ownsSoup(named: $0) }
   }

@@ -2,7 +2,7 @@ import ArgumentParser
 import SalesforceSDKCommon
 import SmartStore
 
-/// `fieldforce store`: the entries of a store, and which stores there are.
+/// `fieldforce store`: commands for stores and their entries.
 struct StoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Query and change a store; list stores.",

@@ -42,7 +42,7 @@ struct StoreReencryptCommand: AsyncParsableCommand {
   }
 }
 
-/// `fieldforce store accept-restored`: files of a backup in the place of newer ones.
+/// `fieldforce store accept-restored`: accepts files that were restored from a backup.
 struct StoreAcceptRestoredCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept-restored",
@@ -61,7 +61,7 @@ struct StoreAcceptRestoredCommand: AsyncParsableCommand {
     try await store.state.withWorkspace { try await $0.acceptRestoredFiles(store) }
     let name = store.store ?? SmartStore.defaultStoreName
     output.print(["accepted": .string(name)]) {
-      ["the files of store \(name) count as the right ones when it is opened next"]
+      ["the files of store \(name) are accepted when it is opened next"]
     }
   }
 }

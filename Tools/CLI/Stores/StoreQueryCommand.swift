@@ -38,7 +38,7 @@ struct StoreQueryCommand: AsyncParsableCommand {
     let query = try querySpec()
     let values: [JSONValue]? = arguments.isEmpty ? nil : arguments.map(Self.value)
     try await store.withStoreToRead { store in
-      // Of one instant.
+      // Both from one snapshot.
       let (rows, total) = try await store.read { [page] reader in
         let rows = try reader.query(
           using: query, startingFromPageIndex: page, whereArgs: values)
@@ -74,16 +74,16 @@ struct StoreQueryCommand: AsyncParsableCommand {
     return Table(SelectList.names(of: smartSQL, spec: spec, count: width), cells)
   }
 
-  /// What to say of the rows that are on other pages; nil if there are none.
+  /// The note about rows on other pages; nil if there are none.
   private func cutNote(rows: Int, total: Int64, pageSize: Int) -> String? {
     guard Int64(rows) < total else { return nil }
     let shown = rows == 0 ? "no row" : "rows \(page * pageSize + 1) to \(page * pageSize + rows)"
     return "Showed \(shown) of \(total). --page and --page-size show others."
   }
 
-  /// What an argument says: any number that JSON can write, so that `007` is text.
+  /// The value of an argument: a number only if it is valid JSON, so `007` is text.
   static func value(_ argument: String) -> JSONValue {
-    // JSON would pass over blanks around a value.
+    // A JSON parser would ignore blanks around a value.
     guard let slice = try? JSONSlice(parsing: argument), slice.utf8.count == argument.utf8.count,
       slice.kind != .array, slice.kind != .object
     else { return .string(argument) }
@@ -99,7 +99,7 @@ struct StoreQueryCommand: AsyncParsableCommand {
 }
 
 extension QuerySpec {
-  /// Reads a spec as JSON text; `pageSize` stands before the one in the text.
+  /// Reads a spec from JSON text; `pageSize` overrides the one in the text.
   init(text: String, soupName: String?, pageSize: Int? = nil) throws {
     var json: JSONValue
     do {

@@ -3,7 +3,7 @@ import MobileSync
 import SalesforceSDKCommon
 import SmartStore
 
-/// `fieldforce store verify`: is every page, index and full-text row what it should be?
+/// `fieldforce store verify`: checks every page, index and full-text row.
 struct StoreVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
@@ -21,7 +21,7 @@ struct StoreVerifyCommand: AsyncParsableCommand {
   func run() async throws {
     let (report, doubles) = try await store.state.withWorkspace { workspace in
       let report = try await workspace.verify(store)
-      // A store whose structure is damaged is not read any further.
+      // If the structure of a store is damaged, its entries are not read.
       let isReadable = report.findings.allSatisfy {
         ![.page, .log, .structure, .soup].contains($0.kind)
       }
@@ -34,7 +34,7 @@ struct StoreVerifyCommand: AsyncParsableCommand {
   }
 }
 
-/// `fieldforce store accept-loss`: use a store again whose WAL lacks transactions.
+/// `fieldforce store accept-loss`: makes a store usable again whose WAL lacks transactions.
 struct StoreAcceptLossCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept-loss",
@@ -55,7 +55,7 @@ struct StoreAcceptLossCommand: AsyncParsableCommand {
     output.print(report.document(with: [])) {
       report.findings.map(\.description) + [report.summary(with: [])]
     }
-    // The copy of the log is what the command leaves.
+    // The command keeps a copy of the WAL.
     if report.findings.contains(where: { $0.kind != .log }) { throw ExitCode.failure }
   }
 }

@@ -40,7 +40,7 @@ struct StoreUpsertCommand: AsyncParsableCommand {
   }
 }
 
-/// `fieldforce store remove`: elements by id or by query.
+/// `fieldforce store remove`: removes entries by id or by query.
 struct StoreRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove entries by id, or the first page of a query.",
@@ -76,7 +76,7 @@ struct StoreRemoveCommand: AsyncParsableCommand {
     }
   }
 
-  /// Removes the elements with the given ids, and tells which of them there were.
+  /// Removes the entries with the given ids, and returns the ids that existed.
   private func remove(from store: SmartStore) async throws -> [Int64] {
     try await store.inTransaction { transaction in
       let found = try transaction.retrieve(usingSoupEntryIds: ids, fromSoupNamed: soup)
@@ -89,7 +89,7 @@ struct StoreRemoveCommand: AsyncParsableCommand {
   private static func lines(_ removed: Int) -> [String] {
     [
       removed == 0
-        ? "nothing was there to remove" : counted(removed, "entry", plural: "entries") + " removed"
+        ? "no entry to remove" : counted(removed, "entry", plural: "entries") + " removed"
     ]
   }
 }

@@ -33,8 +33,8 @@ struct SyncResolveCommand: AsyncParsableCommand {
       fieldforce sync resolve accounts/5 --set Name='Both of them' Phone=null
       fieldforce sync resolve accounts/7 --record 001000000000001AAA
       fieldforce sync resolve contacts/3 --detach
-      A record in doubt was sent, and its response was lost: --record or --create decides.
-      A child of a tree whose parent is missing cannot be uploaded: --detach, --recreate-parent or --theirs decides.
+      For a record in doubt, which was sent without a response: --record or --create.
+      For a child of a tree, which cannot be uploaded without its parent: --detach, --recreate-parent or --theirs.
       """)
 
   @Argument(help: "The conflict, as 'sync conflicts' lists it: soup/entry id.") var conflict: String
@@ -79,7 +79,8 @@ struct SyncResolveCommand: AsyncParsableCommand {
     try await store.withStore { store in
       guard let found = try await store.conflicts().first(where: { $0.id == conflict }) else {
         throw CommandFailure(
-          "noConflict", "\(conflict) is not in conflict. 'fieldforce sync conflicts' lists what is."
+          "noConflict",
+          "\(conflict) is not in conflict. 'fieldforce sync conflicts' lists conflicts."
         )
       }
       try await store.resolve(found, resolution)
@@ -89,16 +90,16 @@ struct SyncResolveCommand: AsyncParsableCommand {
 }
 
 extension SyncConflict {
-  /// The conflict for people: a line for the record, then one for each field.
+  /// The conflict as text: a line for the record, then one for each field.
   var lines: [String] {
     let what =
       switch kind {
-      case .deletedHere: "deleted here, changed on the server"
-      case .deletedThere: "changed here, deleted on the server"
-      case .changedThere: "changed on the server, its values there are not known"
+      case .deletedHere: "deleted locally, changed on the server"
+      case .deletedThere: "changed locally, deleted on the server"
+      case .changedThere: "changed on the server, whose values are not known"
       case .inDoubt where candidates.isEmpty:
-        "sent without a response, and the server does not say whether it has it"
-      case .inDoubt: "sent without a response, and perhaps on the server"
+        "sent without a response; it is not known whether the server has it"
+      case .inDoubt: "sent without a response; the server may have it"
       case .parentMissing:
         "not uploaded, because its parent \(missingParent?.recordId ?? "") "
           + (missingParent?.entryId == nil

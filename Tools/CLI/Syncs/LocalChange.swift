@@ -28,7 +28,7 @@ struct LocalChange {
 extension SmartStore {
   /// The first records of a soup with local changes, by entry id.
   ///
-  /// What an entry was before is what undoing its changes gives: each is undone in a transaction that is rolled back.
+  /// To find the previous version of each entry, its changes are undone in a transaction that is rolled back.
   func localChanges(
     in soupName: String, limit: Int, idField: String
   ) async throws -> [LocalChange] {

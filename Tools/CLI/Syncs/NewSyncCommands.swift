@@ -20,7 +20,7 @@ struct MergeModeArgument: ExpressibleByArgument {
   static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
-/// What the commands that make a sync share.
+/// The options of all commands that create a sync.
 struct NewSyncOptions: ParsableArguments {
   @Option(help: "The soup.") var soup: String
   @Option(help: "OVERWRITE (the default), LEAVE_IF_CHANGED or MERGE_FIELDS.") var mergeMode:
@@ -31,7 +31,7 @@ struct NewSyncOptions: ParsableArguments {
   var mode: SyncMergeMode { mergeMode?.mode ?? .overwrite }
 }
 
-/// A target in JSON, written out or in a file.
+/// A target in JSON, as the argument itself or in a file.
 struct TargetArgument: ExpressibleByArgument {
   let json: JSONObject
 
@@ -46,14 +46,14 @@ struct TargetArgument: ExpressibleByArgument {
   }
 }
 
-/// What a sync down brings.
+/// The records that a sync down downloads.
 struct DownTargetOptions: ParsableArguments {
   @Option(help: "A SOQL query.") var query: String?
   @Option(
     help: ArgumentHelp(
-      "Any target, as files of syncs write it: JSON, or @FILE.",
+      "Any target, as in a sync configuration file: JSON, or @FILE.",
       discussion: #"Such as '{"type": "briefcase", "infos": [...]}'."#)) var target: TargetArgument?
-  @Flag(help: "Bring the query's records with a job of the Bulk API: for 50,000 and more.")
+  @Flag(help: "Download the records with a job of the Bulk API: for 50,000 and more.")
   var bulk = false
 
   func validate() throws {
@@ -77,8 +77,8 @@ struct SyncDownCommand: AsyncParsableCommand {
     commandName: "down",
     abstract: "Download the records of a query, or of any other target, into a soup.",
     discussion: """
-      The soup needs indexes on Id and __local__; one on __sync_id__ (integer) is recommended. The same command
-      again runs the same sync again. A sync that ended before it brought a record is replaced by the next one
+      The soup needs indexes on Id and __local__; an index on __sync_id__ (integer) is recommended. The same command
+      runs the same sync again. A sync that ended before it downloaded a record is replaced by the next sync
       of its name.
       Example: fieldforce sync down --soup accounts --query 'SELECT Name FROM Account' --name accounts
       """)
@@ -95,7 +95,7 @@ struct SyncDownCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard lateWindow >= 0, lateWindow <= 1_000_000_000 else {
-      throw ValidationError("The late window is a number of seconds that is not negative.")
+      throw ValidationError("--late-window must be a number of seconds, 0 or more.")
     }
   }
 
@@ -116,7 +116,7 @@ struct SyncUpCommand: AsyncParsableCommand {
     commandName: "up", abstract: "Upload the changed records of a soup.",
     discussion: """
       Ends with 3 if some records were refused, are in conflict or wait; 'sync outcomes' lists them. The same
-      command again runs the same sync again.
+      command runs the same sync again.
       Example: fieldforce sync up --soup accounts --fields Name Phone --merge-mode LEAVE_IF_CHANGED
       """)
 
@@ -131,7 +131,7 @@ struct SyncUpCommand: AsyncParsableCommand {
   @Flag(help: "Send the records with jobs of the Bulk API: for 10,000 and more.") var bulk = false
   @Flag(
     help:
-      "Fetch the new modification dates of uploaded records, so that their next edit is no conflict."
+      "Fetch the new modification dates of uploaded records, so their next edit is not a conflict."
   )
   var fetchDates = false
   @OptionGroup var sync: NewSyncOptions
@@ -140,7 +140,7 @@ struct SyncUpCommand: AsyncParsableCommand {
 
   func validate() throws {
     if fields.isEmpty, target == nil {
-      throw ValidationError("Give --fields, or a --target that has lists of fields.")
+      throw ValidationError("Give --fields, or a --target with field lists.")
     }
     guard !bulk || target == nil else {
       throw ValidationError("Give either --bulk or --target.")
@@ -166,7 +166,7 @@ struct SyncChangeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "change", abstract: "Change the query or the target of a sync down.",
     discussion: """
-      If it brings more fields of the same records, the next run fetches these alone; otherwise everything.
+      If the change only adds fields, the next run fetches only these; otherwise it downloads everything again.
       Example: fieldforce sync change accounts --query 'SELECT Name, Phone, Rating FROM Account'
       """)
 

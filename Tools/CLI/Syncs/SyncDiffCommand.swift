@@ -11,8 +11,8 @@ struct SyncDiffCommand: AsyncParsableCommand {
     discussion: """
       Compares each unsynced record with its base version: the last one that entry and server had in common. Base
       versions are kept for soups with a sync in mode LEAVE_IF_CHANGED or MERGE_FIELDS; of other records, and of
-      new ones, all fields are listed. Of a record in conflict, the fields in conflict are. Sends
-      no request. With a sync up, only the soup and the fields that it sends.
+      new ones, all fields are listed; of a record in conflict, only the fields in conflict. Sends
+      no request. With a sync up, shows only the soup and the fields that it sends.
       Examples:
         fieldforce sync diff
         fieldforce sync diff accounts-up --json
@@ -40,7 +40,7 @@ struct SyncDiffCommand: AsyncParsableCommand {
       let (soups, fields) = try await scope(in: store)
       var changes: [LocalChange] = []
       for soup in soups where changes.count <= limit {
-        // One more than is shown says that there are more.
+        // One more than is shown, to find out whether there are more.
         changes += try await store.localChanges(
           in: soup, limit: limit + 1 - changes.count, idField: id.idField)
       }
@@ -60,7 +60,7 @@ struct SyncDiffCommand: AsyncParsableCommand {
     }
   }
 
-  /// The soups to look at, and the fields that an action sends; nil for all.
+  /// The soups to compare, and the fields that an action sends; nil for all.
   private func scope(
     in store: SmartStore
   ) async throws -> ([String], (SyncUpAction) -> Set<String>?) {

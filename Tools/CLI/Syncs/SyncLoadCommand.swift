@@ -3,12 +3,12 @@ import Foundation
 import MobileSync
 import SalesforceSDKCommon
 
-/// `fieldforce sync load`: makes the syncs of a file, or checks it.
+/// `fieldforce sync load`: creates the syncs that a file defines, or checks the file.
 struct SyncLoadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load", abstract: "Create the syncs that a file defines, or check the file.",
     discussion: """
-      Syncs whose names are in use stay as they are. With --check nothing is made, and no login or
+      Syncs whose names are in use stay as they are. With --check nothing is created, and no login or
       store is needed.
       Example: fieldforce sync load usersyncs.json --check
       """)
@@ -24,7 +24,7 @@ struct SyncLoadCommand: AsyncParsableCommand {
       parsing: try InputFile.read(URL(fileURLWithPath: file)), file: file, registry: registry)
     if check {
       show(config.problems, extra: ["usable": .integer(Int64(config.entries.count))]) {
-        [counted(config.entries.count, "sync", plural: "syncs") + " can be made"]
+        [counted(config.entries.count, "sync", plural: "syncs") + " can be created"]
       }
       return try fail(config.problems)
     }
@@ -63,7 +63,7 @@ struct SyncLoadCommand: AsyncParsableCommand {
     guard let first = errors.first else { return }
     throw CommandFailure(
       "\(first.code)",
-      "Cannot use all of \(file): \(counted(errors.count, "error")). Correct the file and load it again."
+      "\(file) has \(counted(errors.count, "error")). Correct the file and load it again."
     )
   }
 }

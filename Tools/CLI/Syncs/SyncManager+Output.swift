@@ -3,7 +3,7 @@ import SalesforceSDKCommon
 import SmartStore
 
 extension SmartStore {
-  /// The sync with that name, or else that id.
+  /// The sync with that name, otherwise the sync with that id.
   func existingSync(_ text: String) async throws -> SyncState {
     if let state = try await sync(named: text) { return state }
     if let id = Int64(text), let state = try await sync(id: id) { return state }
@@ -14,9 +14,9 @@ extension SmartStore {
 
 extension SyncManager {
   /// Does work that Ctrl-C ends early: the first asks the syncs to stop, each where it can resume later;
-  /// the second drops what is under way.
+  /// the second abandons the work in progress.
   ///
-  /// - Parameter command: What resumes the work.
+  /// - Parameter command: The command that resumes the work.
   /// - Throws: What the work throws; ``CommandFailure`` with the status ``ExitStatus/interrupted`` if
   ///   Ctrl-C ended it.
   func stoppable<Value>(
@@ -73,7 +73,7 @@ extension SyncManager {
       else {
         throw CommandFailure(
           "\(SyncError.Code.nameInUse)",
-          "There is already a sync '\(name)', which is defined in another way. Run it with 'fieldforce sync "
+          "A sync '\(name)' with another definition exists already. Run it with 'fieldforce sync "
             + "run \(name)', remove it with 'fieldforce sync delete \(name)', or choose another name."
         )
       }
@@ -108,7 +108,7 @@ extension SyncManager {
       if open == 0 { continue }
       let title = state.name ?? "\(state.id)"
       throw PartialSuccess(
-        message: "Sync \(title) is done in part: \(counted(open, "record")) of "
+        message: "Sync \(title) is partly done: \(counted(open, "record")) of "
           + "\(open + counts.succeeded) not accepted. 'fieldforce sync outcomes \(title)' lists them."
       )
     }
@@ -122,7 +122,7 @@ extension SyncManager {
     line.clear()
   }
 
-  /// Prints a sync; with a sync up, what became of its records.
+  /// Prints a sync; for a sync up, also the outcome counts of its records.
   func show(_ state: SyncState, _ output: OutputOptions) async throws {
     var document = state.json
     var lines = [state.line]
@@ -146,13 +146,13 @@ extension SyncManager {
 }
 
 extension SyncState {
-  /// The number of records that are moved, as far as the percentage says.
+  /// The number of moved records, computed from the percentage.
   var moved: Int {
-    // In two parts: the server may name any size.
+    // Computed in two parts, because the server may report any size.
     totalSize / 100 * progress + totalSize % 100 * progress / 100
   }
 
-  /// The number of records that are moved, and of all.
+  /// The numbers of moved records and of all records.
   var size: String {
     progress == 100
       ? counted(totalSize, "record") : "\(moved) of \(counted(totalSize, "record"))"

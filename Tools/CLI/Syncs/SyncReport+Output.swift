@@ -2,7 +2,7 @@ import MobileSync
 import SalesforceSDKCommon
 
 extension SyncReport {
-  /// The report for people.
+  /// The report as lines of text.
   var lines: [String] {
     var lines = [state.line]
     if let pace { lines.append("  \(pace)") }
@@ -13,7 +13,7 @@ extension SyncReport {
     return lines
   }
 
-  /// How fast it goes and how long it takes; nil if nothing can be said.
+  /// The rate and the remaining time; nil if they are not known.
   var pace: String? {
     guard let recordsPerSecond, let elapsed else { return nil }
     let speed = "\(Int(recordsPerSecond.rounded())) records/s"
@@ -23,12 +23,12 @@ extension SyncReport {
 }
 
 extension SyncOutcomeCounts {
-  /// The counts for people.
+  /// The counts as a line of text.
   var line: String { "\(succeeded) succeeded, \(skipped) skipped, \(failed) failed" }
 }
 
 extension SyncRecordOutcome {
-  /// The record and what became of it, with the reason, in one line.
+  /// The record and its outcome, with the reason, in one line.
   var line: String {
     let why = error.map { ": \($0["message"]?.string ?? $0.text)" } ?? ""
     let place = conflict.map { " (\($0))" } ?? ""
@@ -49,7 +49,7 @@ extension Table {
       })
   }
 
-  /// What became of records.
+  /// A table of outcomes.
   static func of(_ outcomes: [SyncRecordOutcome]) -> Table {
     Table(
       ["RECORD", "ENTRY", "ACTION", "OUTCOME", "REASON"],

@@ -21,7 +21,7 @@ struct SyncListCommand: AsyncParsableCommand {
   }
 }
 
-/// `fieldforce sync status`: one sync, and what became of its records.
+/// `fieldforce sync status`: one sync, and the outcomes of its records.
 struct SyncStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
@@ -45,7 +45,7 @@ struct SyncStatusCommand: AsyncParsableCommand {
   }
 }
 
-/// `fieldforce sync outcomes`: what became of each record of a sync up's last run.
+/// `fieldforce sync outcomes`: the outcome of each record in a sync up's last run.
 struct SyncOutcomesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "outcomes",
