@@ -6,13 +6,13 @@ extension SmartStore {
   /// The domain of this module's errors.
   public static let errorDomain = SmartStoreError.domain
 
-  /// The member of an element that holds its entry id.
+  /// The member of an entry that holds its entry id.
   public static let soupEntryId = "_soupEntryId"
-  /// The member of an element that holds the time of its last write, in milliseconds since 1970.
+  /// The member of an entry that holds the time of its last write, in milliseconds since 1970.
   public static let lastModifiedDate = "_soupLastModifiedDate"
-  /// The path that names the time an element was first written. It is a column only.
+  /// The path that names the time an entry was first written. It is a column only.
   public static let createdDate = "_soupCreatedDate"
-  /// The path that names the whole element.
+  /// The path that names the whole entry.
   public static let soupPath = "_soup"
 
   /// The column of the entry id.
@@ -21,7 +21,7 @@ extension SmartStore {
   public static let createdColumn = "created"
   /// The column of the time of the last write.
   public static let lastModifiedColumn = "lastModified"
-  /// The column of the element's text.
+  /// The column of the entry's text.
   public static let soupColumn = "soup"
 }
 
@@ -32,6 +32,6 @@ enum MetaTable {
   static let longOperations = "long_operations_status"
   /// The name of `soup_attrs` before version 4.3.
   static let legacyAttributes = "soup_names"
-  /// The number of the last commit that changed files of externally stored elements.
+  /// The number of the last commit that changed files of externally stored entries.
   static let externalChanges = "external_storage_changes"
 }

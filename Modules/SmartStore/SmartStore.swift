@@ -16,9 +16,9 @@ import Synchronization
 public final class SmartStore: Sendable {
   /// The name, unique for the owner.
   public let name: String
-  /// Whom the store belongs to.
+  /// The owner of the store.
   public let owner: StoreOwner
-  /// The folder that holds the store's files and nothing else.
+  /// The folder that contains only the store's files.
   public let directory: URL
 
   let database: StoreDatabase
@@ -27,7 +27,7 @@ public final class SmartStore: Sendable {
   let diagnostics: StoreDiagnostics
   let changes = StoreChangeNotifier()
   let cursors = Mutex(CursorTable())
-  /// The files of externally stored elements.
+  /// The files of externally stored entries.
   let files: ExternalFiles
   /// Where readers wait while an alter goes on.
   let alterations = AlterationLatch()
@@ -41,7 +41,7 @@ public final class SmartStore: Sendable {
     var closing: Task<Result<Void, SmartStoreError>, Never>?
     /// How the writing connection syncs at present.
     var durability: Durability?
-    /// Whether the log may hold a transaction that failed, as though it had been committed.
+    /// Whether the WAL may hold a transaction that failed, as though it had been committed.
     var holdsFailedCommit = false
   }
 
@@ -142,7 +142,7 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Refuses a store that cannot be read without writing to it. One with element files is such: the
+  /// Refuses a store that cannot be read without writing to it. One with entry files is such: the
   /// process that writes them alone knows which of them a snapshot means.
   private func checkReadable() throws {
     guard !files.isInUse else {
@@ -171,11 +171,11 @@ public final class SmartStore: Sendable {
   /// Whether the store was closed. A closed store stays so.
   public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Waits for the work under way and closes the files. Every later call throws
-  /// ``SmartStoreError`` `closed`.
+  /// Waits for the work in progress and closes the files. Every later call throws ``SmartStoreError``
+  /// `closed`.
   ///
-  /// Closing twice is no error: each call returns when the files are closed. One that failed is
-  /// tried again by the next.
+  /// A repeated call is not an error: each call returns when the files are closed. After a failed call, the
+  /// next call tries again.
   ///
   /// - Throws: ``SmartStoreError`` `busy` if a connection could not be closed.
   public func close() async throws(SmartStoreError) {
@@ -211,8 +211,8 @@ public final class SmartStore: Sendable {
     if isLate { await end() }
   }
 
-  /// The size of the database and of all element files in bytes, with the log folded into the
-  /// database as far as readers allow.
+  /// The size of the database and of all entry files in bytes, after a checkpoint of the WAL as far as
+  /// readers allow.
   ///
   /// - Throws: ``SmartStoreError`` `closed`, `busy`, `diskFull`, `io`.
   public func databaseSize() async throws(SmartStoreError) -> UInt64 {
@@ -227,12 +227,12 @@ public final class SmartStore: Sendable {
 
   // MARK: Transactions
 
-  /// Runs `body` in one transaction: on return all it wrote is committed, if it throws nothing is.
+  /// Runs `body` in one transaction: on return all of its writes are committed; if it throws, none.
   ///
-  /// Transactions of one store run one after another; readers are not kept waiting. The closure is
+  /// Transactions of one store run one after another; readers do not wait for them. The closure is
   /// synchronous and runs off the caller's thread; it must not wait for another call to this store.
   ///
-  /// - Parameter durability: ``Durability/full`` unless what is written can be had again.
+  /// - Parameter durability: ``Durability/full`` unless the data can be obtained again.
   /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `closed`, `readOnly`, `diskFull`,
   ///   `outOfMemory`, `io`. If the message of `io` says so, the disk failed twice, and the transaction
   ///   may be there should the process end before the next write.
@@ -266,7 +266,7 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Runs one query that is expected to be short on the caller's thread. It needs no element files.
+  /// Runs one query that is expected to be short on the caller's thread. It needs no entry files.
   ///
   /// - Parameters:
   ///   - statements: Those of the query, from `catalog`.
@@ -385,8 +385,8 @@ public final class SmartStore: Sendable {
 
   /// Commits, and makes sure that what failed does not come back.
   ///
-  /// SQLite writes a transaction to the log as a committed one, and then waits for the disk. If that
-  /// fails, it takes the transaction back, but not what is in the log: a process that recovers the log after
+  /// SQLite writes a transaction to the WAL as a committed one, and then waits for the disk. If that
+  /// fails, it takes the transaction back, but not what is in the WAL: a process that recovers the WAL after
   /// a crash would find the transaction there.
   ///
   /// - Throws: ``UndecidedCommit`` if it may come back.
@@ -407,7 +407,7 @@ public final class SmartStore: Sendable {
     }
   }
 
-  /// Writes a transaction that changes nothing over what a failed one left in the log.
+  /// Writes a transaction that changes nothing over what a failed one left in the WAL.
   private func revoke(_ database: Database) throws {
     do {
       try database.inTransaction(.immediate) {

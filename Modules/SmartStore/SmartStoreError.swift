@@ -2,11 +2,11 @@ public import SalesforceSDKCommon
 
 /// An error of a store, with a message that says what to do.
 ///
-/// ``Code`` tells kinds apart in code; `domain` and ``number`` are the fixed pair that bridges to
-/// other languages report. Messages never hold element content, index values or keys; the
-/// underlying error, if there is one, is ``cause``.
+/// ``Code`` distinguishes the kinds in code; `domain` and ``number`` are the fixed pair that bridges to other
+/// languages report. Messages never hold entry content, index values or keys; the underlying error, if there
+/// is one, is ``cause``.
 public struct SmartStoreError: Error, Sendable {
-  /// The kind of a failure. Kinds may be added; compare, do not enumerate.
+  /// The kind of a failure. Kinds may be added: compare with the constants, do not enumerate.
   public struct Code: Sendable, Hashable {
     private enum Kind: String {
       case keyLocked, keyMissing, wrongKey, corruptKeyFile, foreignStore, keyExhausted
@@ -31,13 +31,13 @@ public struct SmartStoreError: Error, Sendable {
     public static let keyMissing = Code(kind: .keyMissing)
     /// The key does not open this database. Retrying with the right key helps.
     public static let wrongKey = Code(kind: .wrongKey)
-    /// The file that holds the wrapped data key is damaged. Restore it from a backup.
+    /// The file that holds the wrapped data-encryption key is damaged. Restore it from a backup.
     public static let corruptKeyFile = Code(kind: .corruptKeyFile)
     /// The files belong to another account, or to a store of another name, or are not those that the secret
-    /// store knows under this name. Put the right files in their place; if you restored these from a backup,
-    /// call ``StoreMaintenance/acceptRestoredFiles(_:)``.
+    /// store knows under this name. Restore the right files; if you restored these from a backup, call
+    /// ``StoreMaintenance/acceptRestoredFiles(_:)``.
     public static let foreignStore = Code(kind: .foreignStore)
-    /// The data key has encrypted as many pages as is safe. Give the store a new one with
+    /// The data-encryption key has encrypted as many pages as is safe. Give the store a new one with
     /// ``StoreMaintenance/reencrypt(from:to:)``; until then it can be read.
     public static let keyExhausted = Code(kind: .keyExhausted)
     /// The database opens but its content is damaged. Retrying does not help.
@@ -46,12 +46,12 @@ public struct SmartStoreError: Error, Sendable {
     /// missing. Restore all files from one backup, or accept the loss with
     /// ``StoreMaintenance/acceptLostLog(_:)``.
     public static let corruptLog = Code(kind: .corruptLog)
-    /// The file at the store's place is no database. Retrying does not help.
+    /// The file at the store's path is not a database. Retrying does not help.
     public static let notADatabase = Code(kind: .notADatabase)
-    /// There is no database where one was, or none to read. Retrying does not help; restore it, or
+    /// The store's database is missing, or there is none to read. Retrying does not help; restore it, or
     /// remove the store to start over.
     public static let databaseMissing = Code(kind: .databaseMissing)
-    /// The disk is full; nothing was written. Retrying after making room helps.
+    /// The disk is full; nothing was written. Retrying after freeing space helps.
     public static let diskFull = Code(kind: .diskFull)
     /// The file system refused a read or write. Retrying may help.
     public static let io = Code(kind: .io)
@@ -81,21 +81,21 @@ public struct SmartStoreError: Error, Sendable {
     public static let unknownSoup = Code(kind: .unknownSoup)
     /// The path of an external id or a look-up is not indexed. Alter the soup first.
     public static let notIndexed = Code(kind: .notIndexed)
-    /// More than one element has this value where one was expected.
+    /// More than one entry has this value where one was expected.
     public static let ambiguousMatch = Code(kind: .ambiguousMatch)
     /// An entry has no value at the external id's path.
     public static let externalIdMissing = Code(kind: .externalIdMissing)
-    /// An entry is not a JSON object, or holds what JSON cannot say.
+    /// An entry is not a JSON object, or has a value that JSON cannot represent.
     public static let invalidEntry = Code(kind: .invalidEntry)
-    /// No element has this entry id.
+    /// No entry has this entry id.
     public static let noSuchEntry = Code(kind: .noSuchEntry)
     /// An entry exceeds what SQLite stores in one value, or what can be read again as JSON, 256 MiB.
     public static let entryTooLarge = Code(kind: .entryTooLarge)
-    /// An alter of the soup was interrupted. Finish it with `resumeLongOperations()`, or open the
-    /// store again. Of maintenance: a re-encryption came past the point at which the new key opens
-    /// the store. Repeat it.
+    /// An alter of the soup was interrupted. Finish it with `resumeLongOperations()`, or open the store
+    /// again. In maintenance: a re-encryption was interrupted after the new key had begun to open the store.
+    /// Repeat it.
     public static let unfinishedOperation = Code(kind: .unfinishedOperation)
-    /// The file of an externally stored element is missing or damaged. Restore it from a backup.
+    /// The file of an externally stored entry is missing or damaged. Restore it from a backup.
     public static let externalFileUnreadable = Code(kind: .externalFileUnreadable)
     /// A query spec contradicts itself. Correct it first.
     public static let invalidQuerySpec = Code(kind: .invalidQuerySpec)
@@ -105,11 +105,11 @@ public struct SmartStoreError: Error, Sendable {
     public static let bindArgumentCount = Code(kind: .bindArgumentCount)
     /// The statement is not one single SELECT.
     public static let refusedStatement = Code(kind: .refusedStatement)
-    /// A `{soup:path}` reference is malformed or cannot stand where it stands.
+    /// A `{soup:path}` reference is malformed, or not allowed at its position.
     public static let invalidReference = Code(kind: .invalidReference)
-    /// SQLite refused the statement; ``SmartStoreError/detail`` says why in its words.
+    /// SQLite refused the statement; ``SmartStoreError/detail`` has SQLite's message.
     public static let sql = Code(kind: .sql)
-    /// A stored value does not fit the requested type. Correct the type or the element.
+    /// A stored value does not fit the requested type. Correct the type or the entry.
     public static let notDecodable = Code(kind: .notDecodable)
     /// No open cursor of this store has this id. Open one first.
     public static let invalidCursor = Code(kind: .invalidCursor)
@@ -164,7 +164,7 @@ public struct SmartStoreError: Error, Sendable {
   /// The domain of failures while a database is encrypted, decrypted or re-keyed.
   public static let maintenanceDomain = "com.salesforce.smartstore.db.error"
 
-  /// What kind of failure this is.
+  /// The kind of the failure.
   public let code: Code
   /// What failed, on what, and the remedy. After a failed change of keys also which key opens the store.
   public var message: String {
@@ -172,15 +172,15 @@ public struct SmartStoreError: Error, Sendable {
     return sentences + (sentences.hasSuffix(".") ? " " : ". ") + StoreKeyState.sentence(keyStates)
   }
   private let sentences: String
-  /// The platform's or SQLite's sentence where that quotes an element or a statement; nil elsewhere.
-  /// For the person who wrote these, not for a log. ``debugDescription`` shows it.
+  /// The message of the platform or of SQLite if it quotes an entry or a statement; otherwise nil. Show it to
+  /// the user, do not log it. ``debugDescription`` shows it.
   public let detail: String?
   /// The error below this one.
   public let cause: (any Error)?
-  /// Where in the package the failure was noticed.
+  /// The line of the package that detected the failure.
   public let location: SourceLocation
-  /// Which key opens each store that a failed change of keys or encryption was for, also those that
-  /// were changed; empty for every other failure, and if there is no store.
+  /// After a failed change of keys or encryption, the key that opens each store of the call, also each
+  /// changed store; empty for every other failure, and if there is no store.
   public internal(set) var keyStates: [StoreKeyState] = []
 
   /// The domain of ``number``.

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import SalesforceSDKCommon
 
-/// The form of an account file: a short header, then the account's JSON text sealed with
+/// The form of an account file: a short header, then the account's JSON text encrypted with
 /// AES-256-GCM (CO-94).
 ///
 /// The header names the format and the key, so that a wrong key differs from a damaged
@@ -14,7 +14,7 @@ enum AccountFile {
   private static let keyIdLength = 8
   private static let headerLength = magic.count + 1 + keyIdLength
 
-  /// The sealed form of `account`, which notes the names of its secrets.
+  /// The encrypted form of `account`, which notes the names of its secrets.
   static func seal(
     _ account: UserAccount, secrets: Set<String>, at place: String, with key: SymmetricKey
   ) throws(AccountError) -> [UInt8] {

@@ -7,7 +7,7 @@ import SalesforceSDKCommon
 struct AccountSecrets: Sendable {
   let store: any SecretStore
 
-  /// The label of the key that the account files are sealed with.
+  /// The label of the key that the account files are encrypted with.
   private static let accountKeyName = SecretName(
     service: "com.salesforce.userAccount.encryptionKey")
   private static let keyLength = 32

@@ -164,7 +164,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
     folders.folder(of: identity).appending(path: Self.fileName)
   }
 
-  /// `<org>/<user>`, which is sealed into the file.
+  /// `<org>/<user>`, which is encrypted into the file.
   private func placeName(of url: URL) -> String {
     url.pathComponents.dropLast().suffix(2).joined(separator: "/")
   }

@@ -1,7 +1,7 @@
 import Crypto
 import SalesforceSDKCommon
 
-/// A provider of keys that has a secret store, and so a memory of the stores that were sealed with them.
+/// A provider of keys that has a secret store, and so a memory of the stores that were encrypted with them.
 protocol StoreRemembering {
   /// The memory of a user's stores of one kind; without a user that of the app's.
   func records(_ label: KeyLabel, of user: UserAccountIdentity?) -> StoreRecords?
@@ -11,9 +11,9 @@ protocol StoreRemembering {
 struct KeyValueBinding: Sendable {
   /// What the version file is bound to; none for a store that was opened by its folder alone.
   let parts: [String]
-  /// Seals the version file.
+  /// Encrypts the version file.
   let key: EncryptionKey
-  /// Sealed version files of format 2.
+  /// Encrypted version files of format 2.
   let formerKey: @Sendable () throws(EncryptionError) -> EncryptionKey
   let records: StoreRecords?
 

@@ -33,7 +33,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
   /// The store is bound to its folder's content alone. Stores of ``KeyValueStores`` are bound to their owner and
   /// name.
   ///
-  /// - Parameter key: Seals the store.
+  /// - Parameter key: Encrypts the store.
   /// - Throws: ``EncryptionError`` `wrongKey`; `keyMissing` if there are values and the version file is
   ///   gone; `foreignStore` for a store of ``KeyValueStores``; `unknownFormat`, `truncated`, `inputOutput`,
   ///   `diskFull`.
@@ -350,7 +350,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
 
   // MARK: - Keys
 
-  /// Seals the store with another key: one small file is replaced, no value is written (CO-151). Other
+  /// Encrypts the store with another key: one small file is replaced, no value is written (CO-151). Other
   /// processes that have the store open go on using it.
   ///
   /// - Throws: ``EncryptionError`` `wrongKey` if `old` is not the store's key; `removed`; `notListed` for

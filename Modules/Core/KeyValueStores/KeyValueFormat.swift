@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 
 /// Where the parts of a key-value store lie and how they are named.
 ///
-/// `version` holds, sealed with the owner's key, the number 2 and the store's own data key:
+/// `version` holds, encrypted with the owner's key, the number 2 and the store's own data-encryption key:
 ///
 /// | bytes | |
 /// | --- | --- |
@@ -14,15 +14,15 @@ import SalesforceSDKCommon
 /// | 16 | start of a SHA-256 of the salt, the owner and the store's name |
 /// | 61 | nonce 12, sealed version and data key 33, tag 16; bound to the bytes above, the owner and the name |
 ///
-/// Format 2, which older versions wrote, lacks the 16 bytes, is bound to neither owner nor name, and is sealed
-/// with a key that all stores share. It is moved to format 3 when the store is opened.
+/// Format 2, which older versions wrote, lacks the 16 bytes, is bound to neither owner nor name, and is
+/// encrypted with a key that all stores share. It is moved to format 3 when the store is opened.
 ///
-/// Everything else is sealed with keys derived from the data key, so that another key for the store is one
-/// small rewritten file. Each value has a file `<name>_value` and one `<name>_key` with its key, both
-/// sealed streams that are bound to their name. The name is an HMAC of the key: who sees the folder cannot
-/// even try keys.
+/// Everything else is encrypted with keys derived from the data-encryption key, so that another key for the
+/// store is one small rewritten file. Each value has a file `<name>_value` and one `<name>_key` with its key,
+/// both encrypted streams that are bound to their name. The name is an HMAC of the key: who sees the folder
+/// cannot even try keys.
 ///
-/// In version 1 there is no file `version`; the caller's key seals the values themselves, each in a file
+/// In version 1 there is no file `version`; the caller's key encrypts the values themselves, each in a file
 /// named by the plain SHA-256 of its key, and no file holds the keys.
 struct KeyValueFormat: Sendable {
   static let versionFile = "version"
@@ -36,7 +36,7 @@ struct KeyValueFormat: Sendable {
 
   /// 1 or 2.
   let version: Int
-  /// Seals values and keys.
+  /// Encrypts values and keys.
   let contentKey: EncryptionKey
   private let nameKey: SymmetricKey?
   /// Tells stores apart, and stays when the key changes.
@@ -95,7 +95,7 @@ struct KeyValueFormat: Sendable {
     try wrap(try unwrap(bytes, with: try binding.formerKey(), binding), with: binding.key, binding)
   }
 
-  /// The content of a file `version`, sealed with another key.
+  /// The content of a file `version`, encrypted with another key.
   static func rewrap(
     _ bytes: [UInt8], from old: EncryptionKey, to new: EncryptionKey, _ binding: KeyValueBinding
   ) throws(EncryptionError) -> [UInt8] {

@@ -43,7 +43,7 @@ private enum StreamForm {
 /// try file.write(stream.finish())
 /// ```
 ///
-/// Before ``finish()`` the sealed bytes are no whole stream; a reader notices.
+/// Before ``finish()`` the encrypted bytes are no whole stream; a reader notices.
 public struct EncryptStream: Sendable {
   private let key: SymmetricKey
   private let chunkSize: Int
@@ -66,9 +66,9 @@ public struct EncryptStream: Sendable {
     chunkSize = 1 << Int(chunkPower)
   }
 
-  /// Takes the next plain bytes and returns what of the sealed ones is ready, which may be nothing.
+  /// Takes the next plain bytes and returns what of the encrypted ones is ready, which may be nothing.
   ///
-  /// - Throws: ``EncryptionError`` `inputOutput` if sealing fails, which the cipher does for no input.
+  /// - Throws: ``EncryptionError`` `inputOutput` if encrypting fails, which the cipher does for no input.
   public mutating func update(
     _ plain: some Collection<UInt8>
   ) throws(EncryptionError) -> [UInt8] {
@@ -86,7 +86,7 @@ public struct EncryptStream: Sendable {
     return sealed
   }
 
-  /// Ends the stream and returns the rest of the sealed bytes.
+  /// Ends the stream and returns the rest of the encrypted bytes.
   ///
   /// - Throws: As ``update(_:)``.
   public mutating func finish() throws(EncryptionError) -> [UInt8] {
@@ -110,7 +110,7 @@ public struct EncryptStream: Sendable {
 
 /// Decryption of a stream in constant memory, however its bytes are cut into pieces (CO-147).
 ///
-/// What it returns is what was sealed, in order. That nothing is missing at the end is known when
+/// What it returns is what was encrypted, in order. That nothing is missing at the end is known when
 /// ``finish()`` has returned.
 public struct DecryptStream: Sendable {
   private enum Form: Sendable {
@@ -128,7 +128,7 @@ public struct DecryptStream: Sendable {
 
   /// Begins to read a stream of ``EncryptStream``.
   ///
-  /// - Parameter context: What was given when the stream was sealed.
+  /// - Parameter context: What was given when the stream was encrypted.
   public init(key: EncryptionKey, context: [UInt8] = []) {
     self.init(key: key, context: context, form: .unread)
   }
@@ -139,14 +139,14 @@ public struct DecryptStream: Sendable {
     self.form = form
   }
 
-  /// Begins to read a stream in the platform's older form: chunks of 512 bytes, each sealed for itself.
+  /// Begins to read a stream in the platform's older form: chunks of 512 bytes, each encrypted for itself.
   /// Chunks that are missing at its end or in another order are not noticed; new streams are never
   /// written like this.
   public static func legacy(key: EncryptionKey) -> DecryptStream {
     DecryptStream(key: key, context: [], form: .legacy)
   }
 
-  /// Takes the next sealed bytes and returns what of the plain ones is certain, which may be nothing.
+  /// Takes the next encrypted bytes and returns what of the plain ones is certain, which may be nothing.
   ///
   /// - Throws: ``EncryptionError`` `unknownFormat` or `decryptionFailed`; then the stream is of no use.
   public mutating func update(

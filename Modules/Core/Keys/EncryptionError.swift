@@ -22,7 +22,7 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
     public static let keyMissing = Code(kind: .keyMissing)
     /// A key is there and cannot be read. Restore the keys from a backup.
     public static let keyDamaged = Code(kind: .keyDamaged)
-    /// The data was sealed with another key. Give that one.
+    /// The data was encrypted with another key. Give that one.
     public static let wrongKey = Code(kind: .wrongKey)
     /// The data was changed, or belongs to another key or place.
     public static let decryptionFailed = Code(kind: .decryptionFailed)

@@ -38,7 +38,7 @@ public struct EncryptionKey: Sendable, Equatable, CustomStringConvertible, Custo
 
 /// A source of keys by label: ``KeyGenerator``, or a hardware module or key service of the program (CO-149).
 public protocol EncryptionKeyProvider: Sendable {
-  /// The key of that label; the same in every run for as long as there is data sealed with it.
+  /// The key of that label; the same in every run for as long as there is data encrypted with it.
   ///
   /// - Throws: ``EncryptionError`` `keyLocked`, `keyMissing`, `keyDamaged`, `wrongKey` or
   ///   `inputOutput`. A key that cannot be read is never replaced.

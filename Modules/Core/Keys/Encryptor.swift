@@ -3,10 +3,10 @@ import Crypto
 /// Encryption of data that fits into memory, by AES-256-GCM: a random nonce of 12 bytes, the ciphertext, the
 /// tag of 16 (CO-146).
 public enum Encryptor: Sendable {
-  /// How much longer sealed data is.
+  /// How much longer encrypted data is.
   public static let overhead = 28
 
-  /// Seals `bytes`, which may be empty.
+  /// Encrypts `bytes`, which may be empty.
   ///
   /// - Parameter context: Is not kept, and has to be given again for opening: binds the data to its place.
   /// - Throws: ``EncryptionError`` `noEncryptionKey`.
@@ -24,7 +24,7 @@ public enum Encryptor: Sendable {
 
   /// Opens what ``encrypt(_:using:context:)`` made; all of it or nothing.
   ///
-  /// - Throws: ``EncryptionError`` `noEncryptionKey`, `truncated` if it is too short to be sealed data,
+  /// - Throws: ``EncryptionError`` `noEncryptionKey`, `truncated` if it is too short to be encrypted data,
   ///   `decryptionFailed` if it was changed or the key or context is another.
   public static func decrypt(
     _ sealed: [UInt8], using key: EncryptionKey?, context: [UInt8] = []

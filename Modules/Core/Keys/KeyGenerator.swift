@@ -79,7 +79,7 @@ public final class KeyGenerator: EncryptionKeyProvider {
     return key
   }
 
-  /// Removes a key. What is sealed with it can never be opened again.
+  /// Removes a key. What is encrypted with it can never be opened again.
   ///
   /// - Returns: Whether there was one.
   /// - Throws: ``EncryptionError`` `keyLocked` or `inputOutput`.

@@ -15,7 +15,7 @@ public struct RestStream: Sendable {
 
 /// The pieces of a response's body in the order of arrival. One task reads them, once.
 ///
-/// What the task has not asked for yet does not stay in memory: the transport keeps it in a sealed
+/// What the task has not asked for yet does not stay in memory: the transport keeps it in an encrypted
 /// temporary file, up to the longest body that the request allows.
 public struct RestBody: AsyncSequence, Sendable {
   public typealias Element = [UInt8]

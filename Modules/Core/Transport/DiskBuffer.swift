@@ -4,12 +4,12 @@ import SalesforceSDKCommon
 
 /// Keeps, in order, what a reader has not taken yet: a little in memory, the rest in a file.
 ///
-/// The file has no name, so nothing is left of it when the process ends. Its chunks are sealed with a key
+/// The file has no name, so nothing is left of it when the process ends. Its chunks are encrypted with a key
 /// that is in memory alone, so neither the disk nor a copy of it shows what was in the response.
 struct DiskBuffer: Sendable {
   /// As much as this stays in memory.
   static let memoryLimit = 1 << 20
-  /// The plain size of what is sealed as one.
+  /// The plain size of what is encrypted as one.
   private static let chunkSize = 64 << 10
 
   private let folder: URL
@@ -91,7 +91,7 @@ struct DiskBuffer: Sendable {
   }
 }
 
-/// Chunks of one size in a file without a name, each sealed.
+/// Chunks of one size in a file without a name, each encrypted.
 private struct EncryptedChunks: Sendable {
   private let file: OpenFile
   private let key = SymmetricKey(size: .bits256)

@@ -24,7 +24,7 @@ public final class URLSessionTransport: HTTPTransport {
   /// - Parameter maxConnectionsPerHost: How many requests to one server are on their way at once, besides
   ///   those that are streamed. Further ones wait, in order; their timeouts begin when they are sent.
   ///   Default: 6.
-  /// - Parameter temporaryFolder: Where the rest of a streamed response waits for a slow reader, sealed
+  /// - Parameter temporaryFolder: Where the rest of a streamed response waits for a slow reader, encrypted
   ///   and in a file without a name. Default: the system's folder for such files.
   public init(
     maxConnectionsPerHost: Int = 6,

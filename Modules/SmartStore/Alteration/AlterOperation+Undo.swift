@@ -27,7 +27,7 @@ extension AlterOperation {
 }
 
 extension AlterOperation {
-  /// Removes the files of the elements that an undone alter moved out of rows. What stays is removed when
+  /// Removes the files of the entries that an undone alter moved out of rows. What stays is removed when
   /// the store is opened next.
   func removeFiles(_ files: ExternalFiles) {
     guard new.isExternal, !old.isExternal else { return }
@@ -44,7 +44,7 @@ extension StoreAccess {
     try statement.run()
   }
 
-  /// Records whether a soup keeps its elements in files.
+  /// Records whether a soup keeps its entries in files.
   func setExternal(_ soup: Soup) throws(SmartStoreError) {
     let statement = try StoreStatement(
       database, "UPDATE \(MetaTable.attributes) SET externalStorage = ? WHERE id = ?")
@@ -53,7 +53,7 @@ extension StoreAccess {
     try statement.run()
   }
 
-  /// Lets the ids of a table go on where those of another stopped, which deleted elements make
+  /// Lets the ids of a table go on where those of another stopped, which deleted entries make
   /// higher than any id there is.
   func continueSequence(of oldTable: String, in table: String) throws(SmartStoreError) {
     try execute(

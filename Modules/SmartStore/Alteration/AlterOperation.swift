@@ -184,7 +184,7 @@ struct AlterOperation {
       "INSERT INTO \(new.table) (\(newNames)) SELECT \(oldNames) FROM \(oldTable) ORDER BY id")
   }
 
-  /// Writes a file for each element that was a row's text.
+  /// Writes a file for each entry that was a row's text.
   private func writeFiles(
     _ access: StoreAccess, check: () throws(SmartStoreError) -> Void
   ) throws(SmartStoreError) {

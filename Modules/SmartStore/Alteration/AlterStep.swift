@@ -9,7 +9,7 @@ enum AlterStep: Int, CaseIterable, Comparable {
   case dropOldIndexes
   /// The new tables and rows are there.
   case registerSoupUsingTableName
-  /// The elements and the values of kept paths are in the new table.
+  /// The entries and the values of kept paths are in the new table.
   case copyTable
   /// The values of the other paths are, too, if that was requested.
   case reIndexSoup

@@ -70,8 +70,8 @@ extension StoreAccess {
 }
 
 extension SmartStore {
-  /// Finishes the operations that a crash or a failure interrupted: alters and bulk loads. Opening
-  /// a store does so by itself; call this after a failure, when its reason is gone.
+  /// Finishes the operations that a crash or a failure interrupted: alters and bulk loads. Opening a store
+  /// does the same; call this after a failure, when its cause is removed.
   ///
   /// - Throws: The first failure, after all operations were tried: ``SmartStoreError`` `closed`,
   ///   `readOnly`, `diskFull`, `io`, `externalFileUnreadable`.

@@ -1,12 +1,12 @@
 import SalesforceSDKCommon
 
 extension StoreAccess {
-  /// Computes the values of some columns of a soup from its elements, and its full-text rows if one
-  /// of the columns has some. An element that cannot be parsed keeps the values that it has.
+  /// Computes the values of some columns of a soup from its entries, and its full-text rows if one
+  /// of the columns has some. An entry that cannot be parsed keeps the values that it has.
   ///
   /// - Parameters:
   ///   - columns: Positions in the soup's columns.
-  ///   - normalizesNames: Whether elements whose names are written with needless escapes, as older versions
+  ///   - normalizesNames: Whether entries whose names are written with needless escapes, as older versions
   ///     stored them, get the plain ones. Default: no, their texts stay byte for byte.
   ///   - method: The call that this is done for.
   ///   - check: Throws when the work was cancelled.
@@ -71,7 +71,7 @@ extension StoreAccess {
     }
   }
 
-  /// Writes the full-text rows of all elements, of which there are none, from the columns that
+  /// Writes the full-text rows of all entries, of which there are none, from the columns that
   /// repeat their values.
   func fillFullText(of soup: Soup) throws(SmartStoreError) {
     let names = soup.fullTextColumns.map { soup.columns[$0].name }.joined(separator: ", ")
@@ -81,9 +81,9 @@ extension StoreAccess {
 }
 
 extension StoreTransaction {
-  /// Computes the index values of some paths again for all elements of a soup.
+  /// Computes the index values of some paths again for all entries of a soup.
   ///
-  /// Paths without an index are ignored and logged. The elements and their times stay as they are, but
+  /// Paths without an index are ignored and logged. The entries and their times stay as they are, but
   /// for names of members that are written with needless escapes: older versions stored them so, and
   /// json1 indexes and paths without an index do not find them until they are plain.
   ///

@@ -3,14 +3,14 @@ import SalesforceSDKCommon
 import Synchronization
 
 extension SmartStore {
-  /// Replaces the index specs of a soup; its elements stay as they are, with ids and times.
+  /// Replaces the index specs of a soup. Its entries keep their content, ids and times.
   ///
-  /// A path that keeps its type keeps its values. Other calls wait until this ends. A crash on the
-  /// way is made up for when the store is opened next, before anybody uses it; a failure or a
-  /// cancellation leaves the soup as it was.
+  /// A path that keeps its type keeps its values. Other calls wait until this ends. After a crash, the alter
+  /// is finished or undone when the store is opened next, before its first use. A failure or a cancellation
+  /// leaves the soup as it was.
   ///
   /// - Parameter reIndexData: Whether new paths, and paths whose type changes, are indexed for the
-  ///   elements that are there. Without it those are not found by these paths until they are
+  ///   entries that are there. Without it those are not found by these paths until they are
   ///   written again or ``reIndexSoup(named:indexPaths:)`` is called, and ``verify()`` names the
   ///   paths as ``StoreReport/Finding/Kind/notIndexed``; json1 paths find them anyway.
   /// The space that undoing takes is set aside before each step, so that a full disk undoes an alter,
@@ -26,8 +26,7 @@ extension SmartStore {
       named: soupName, spec: nil, indexSpecs: indexSpecs, reIndexData: reIndexData)
   }
 
-  /// Replaces the index specs and the features of a soup, which may so move its elements into files
-  /// or back.
+  /// Replaces the index specs and the features of a soup, which may move its entries into files or back.
   ///
   /// - Throws: As ``alterSoup(named:indexSpecs:reIndexData:)``; `externalFileUnreadable`.
   public func alterSoup(
@@ -37,7 +36,7 @@ extension SmartStore {
       named: soupName, spec: soupSpec, indexSpecs: indexSpecs, reIndexData: reIndexData)
   }
 
-  /// Computes the index values of some paths again for all elements of a soup, in one transaction.
+  /// Computes the index values of some paths again for all entries of a soup, in one transaction.
   ///
   /// See ``StoreTransaction/reIndexSoup(named:indexPaths:)``.
   public func reIndexSoup(named soupName: String, indexPaths: [String]) async throws {

@@ -5,7 +5,7 @@ import SalesforceSDKCommon
 /// ends.
 ///
 /// Details: `{"soupName": "accounts", "soupTableName": "TABLE_3"}`. There is one step to resume,
-/// building the indexes, whatever part of the elements was committed.
+/// building the indexes, whatever part of the entries was committed.
 struct BulkLoadOperation: Sendable {
   static let type = "BulkLoad"
 
@@ -15,7 +15,7 @@ struct BulkLoadOperation: Sendable {
   /// Page cache of the writing connection while the load goes on.
   let cacheBytes: Int
 
-  /// Drops the indexes of a soup, but those on `keptPaths` and of the two times, which new elements go to
+  /// Drops the indexes of a soup, but those on `keptPaths` and of the two times, which new entries go to
   /// the ends of, and records that they are due.
   init(
     _ soup: Soup, keepingIndexesOn keptPaths: Set<String> = [],

@@ -3,10 +3,10 @@ public import SalesforceSDKCommon
 
 /// A bulk load, which adds entries to a soup and builds its indexes afterwards.
 ///
-/// Given to the closure of ``SmartStore/bulkLoad(intoSoupNamed:keepingIndexesOn:cacheBytes:_:)`` and
-/// meant for use there; what is appended later is stored as well, with the indexes kept up.
+/// ``SmartStore/bulkLoad(intoSoupNamed:keepingIndexesOn:cacheBytes:_:)`` passes it to its closure. Use it
+/// only there: entries that are appended later are stored, too, but update the indexes one by one.
 public struct SoupLoad: Sendable {
-  /// Enough for 100,000 elements of usual size.
+  /// Enough for 100,000 entries of usual size.
   public static let defaultCacheBytes = 128 << 20
 
   private let store: SmartStore
@@ -18,14 +18,14 @@ public struct SoupLoad: Sendable {
     self.operation = operation
   }
 
-  /// Inserts elements under new ids, in order, in one transaction: on return all are stored, on error
-  /// none is. They are on disk for certain when the load ends; if the power fails before, the last
-  /// appends may be missing, each as a whole.
+  /// Inserts entries under new ids, in order, in one transaction: on return all are stored, on error none.
+  /// They are certain to be on disk when the load ends; if the power fails before, the last appends may be
+  /// missing, each as a whole.
   ///
   /// The stored text is the given one with the members of `setting` and the store's own set, and
   /// those of `removing` taken out.
   ///
-  /// - Parameter durability: ``Durability/full`` to have these elements on disk on return.
+  /// - Parameter durability: ``Durability/full`` to have these entries on disk on return.
   /// - Returns: The entry ids, in the order of `slices`.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `invalidEntry`, `diskFull`, `io`.
   @discardableResult
@@ -45,8 +45,8 @@ public struct SoupLoad: Sendable {
     }
   }
 
-  /// Builds the indexes now, before the closure ends: for a caller that writes the rest better with
-  /// the indexes kept up. Doing so twice is harmless.
+  /// Builds the indexes before the closure ends, for a caller whose further writes need them. A second call
+  /// does nothing.
   ///
   /// - Throws: ``SmartStoreError`` `diskFull`, `io`, as
   ///   ``SmartStore/bulkLoad(intoSoupNamed:keepingIndexesOn:cacheBytes:_:)``.
@@ -54,15 +54,15 @@ public struct SoupLoad: Sendable {
 }
 
 extension SmartStore {
-  /// Fills a soup quickly: its indexes are dropped, `body` appends elements, and the indexes are
+  /// Fills a soup quickly: its indexes are dropped, `body` appends entries, and the indexes are
   /// built from the finished rows, which costs a sort for each index instead of a search for each
-  /// element.
+  /// entry.
   ///
-  /// It pays if more is appended than the soup holds already, best for an empty soup. Each append
-  /// is a transaction of its own; what it stored stays, also if `body` throws. On return everything
-  /// is on disk: the disk is waited for once, and not for each append. Until then the soup can be used
-  /// as ever, but its queries are slow. After a crash the indexes are built when the store is opened
-  /// next, before anybody uses it.
+  /// It is faster if more entries are appended than the soup already has, and best for an empty soup. Each
+  /// append is a transaction of its own, and its entries stay even if `body` throws. The call waits for the
+  /// disk once, not for each append: on return everything is on disk. During the load, the soup can be used
+  /// as usual, but queries are slow. After a crash the indexes are built when the store is opened next,
+  /// before anybody uses it.
   ///
   /// ```swift
   /// try await store.bulkLoad(intoSoupNamed: "accounts") { load in
@@ -71,13 +71,13 @@ extension SmartStore {
   /// ```
   ///
   /// - Parameter keptPaths: Paths whose indexes stay. Keeping an index up costs less than building it where
-  ///   all elements have the same value, or come in the order of their values. Default: none.
+  ///   all entries have the same value, or come in the order of their values. Default: none.
   /// - Parameter cacheBytes: The memory for what was written or read last. Each index is built by a walk
-  ///   through all elements. They are read from the disk each time unless all have room here, which takes
+  ///   through all entries. They are read from the disk each time unless all have room here, which takes
   ///   longer, so that a cache that is a little too small is of no use: 8 MB do as well then. What is
   ///   below 0 counts as 0. Default: ``SoupLoad/defaultCacheBytes``.
   /// - Throws: What `body` throws, unchanged; ``SmartStoreError`` `unknownSoup`, with nothing begun;
-  ///   `diskFull`, `io` if the indexes could not be built: the elements are stored, and
+  ///   `diskFull`, `io` if the indexes could not be built: the entries are stored, and
   ///   ``resumeLongOperations()`` builds the indexes.
   @discardableResult
   public func bulkLoad<T: Sendable>(

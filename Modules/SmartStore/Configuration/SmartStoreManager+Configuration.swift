@@ -1,15 +1,15 @@
 import SalesforceSDKCommon
 
 extension SmartStoreManager {
-  /// Registers the soups of `userstore.json` in an account's default store, those that do not exist
-  /// yet. Calling it again is harmless.
+  /// Registers the soups of `userstore.json` that do not exist yet in an account's default store. A repeated
+  /// call does nothing.
   ///
-  /// A missing or unreadable file, and entries that define no soup, are logged and passed over.
-  /// Without a soup to register the store is not created.
+  /// A missing or unreadable file, and entries that define no soup, are logged and skipped. If there is no
+  /// soup to register, the store is not created.
   ///
   /// - Parameters:
-  ///   - owner: Without one nothing is done but a warning logged.
-  ///   - source: Where the file lies. Default: the app's resources, then the working directory.
+  ///   - owner: The account; without one, the call only logs a warning.
+  ///   - source: The location of the file. Default: the app's resources, then the working directory.
   /// - Throws: What opening the store and registering report.
   public func setupUserStoreFromDefaultConfig(
     forUserAccount owner: StoreOwner?, from source: StoreConfigurationSource = .app
@@ -20,8 +20,7 @@ extension SmartStoreManager {
     try await register(soups, in: store)
   }
 
-  /// Registers the soups of `globalstore.json` in the app's default store, those that do not exist
-  /// yet.
+  /// Registers the soups of `globalstore.json` that do not exist yet in the app's default store.
   ///
   /// See ``setupUserStoreFromDefaultConfig(forUserAccount:from:)``.
   public func setupGlobalStoreFromDefaultConfig(

@@ -6,8 +6,7 @@ import SalesforceSDKCommon
 /// {"soups": [{"soupName": "accounts", "indexes": [{"path": "Name", "type": "string"}]}]}
 /// ```
 ///
-/// Reading never fails: an entry that no soup can be registered from is left out and named in
-/// ``problems``.
+/// Reading never fails: an entry that defines no valid soup is skipped and reported in ``problems``.
 public struct StoreConfiguration: Sendable, Hashable {
   /// One soup to register.
   public struct Soup: Sendable, Hashable {
@@ -22,7 +21,7 @@ public struct StoreConfiguration: Sendable, Hashable {
 
   /// The soups in the order of the file.
   public let soups: [Soup]
-  /// What was left out, a sentence each.
+  /// The skipped entries, with a sentence about each.
   public let problems: [String]
 
   /// Reads a file's content.

@@ -10,7 +10,7 @@ public struct StoreConfigurationSource: Sendable {
 
   private let lookUp: @Sendable (_ file: String) throws -> [UInt8]?
 
-  /// - Parameter lookUp: Gives the content of a file by its name, nil if there is none.
+  /// - Parameter lookUp: Returns the content of a file by its name, nil if there is none.
   public init(_ lookUp: @escaping @Sendable (_ file: String) throws -> [UInt8]?) {
     self.lookUp = lookUp
   }
@@ -22,7 +22,7 @@ public struct StoreConfigurationSource: Sendable {
     }
   }
 
-  /// The resources of the app, or the working directory for what is not among them.
+  /// The resources of the app, and the working directory for files that are not among them.
   public static let app = StoreConfigurationSource { file in
     if let resources = Bundle.main.resourceURL,
       let content = try DurableFile(resources.appending(path: file)).read()

@@ -5,7 +5,7 @@ extension SmartStore {
   /// The cursors of a process have numbers of their own, whatever store they belong to.
   private static let lastCursorId = Atomic<Int64>(0)
 
-  /// Runs a query and gives a cursor on its first page.
+  /// Runs a query and returns a cursor on its first page.
   ///
   /// - Parameter whereArgs: One value for each `?` of a smart query.
   /// - Throws: ``SmartStoreError`` as ``query(using:startingFromPageIndex:whereArgs:)``; then there
@@ -27,9 +27,10 @@ extension SmartStore {
     return StoreCursor(entry, id: id, pageIndex: 0, page: page)
   }
 
-  /// Moves a cursor and reads that page as it is stored now.
+  /// Moves a cursor to a page and reads the page's current results.
   ///
-  /// - Parameter pageIndex: Before the first page means the first, past the last one the last.
+  /// - Parameter pageIndex: An index before the first page selects the first page, an index after the last
+  ///   page the last one.
   /// - Throws: ``SmartStoreError`` `invalidCursor` if no cursor of this store has this id, and as
   ///   the query.
   public func moveCursor(
@@ -71,7 +72,7 @@ extension SmartStore {
     return try await moveCursor(cursor.cursorId, toPageIndex: cursor.currentPageIndex - 1)
   }
 
-  /// Forgets a cursor. One that is not open is no error.
+  /// Closes a cursor. Does nothing if it is not open.
   public func closeCursor(_ cursorId: Int64) {
     cursors.withLock { $0.remove(cursorId) }
   }

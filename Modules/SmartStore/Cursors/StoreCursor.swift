@@ -11,16 +11,16 @@ public struct StoreCursor: Sendable, Equatable {
   public let cursorId: Int64
   /// The page shown, counted from 0.
   public let currentPageIndex: Int
-  /// How many results a page has at most.
+  /// The maximum number of results in a page.
   public let pageSize: Int
-  /// How many results there were when the cursor was made.
+  /// The number of results when the cursor was opened.
   public let totalEntries: Int64
-  /// How many pages these filled; 0 if there were none.
+  /// The number of pages of these results; 0 if there were none.
   public let totalPages: Int
-  /// The results on this page: elements, or rows as arrays.
+  /// The results on this page: entries, or rows as arrays.
   public let currentPageOrderedEntries: [JSONValue]
 
-  /// The form in which bridges hand a cursor on.
+  /// The JSON form that bridges pass on.
   public var json: JSONValue {
     [
       "cursorId": .integer(cursorId), "currentPageIndex": .integer(Int64(currentPageIndex)),

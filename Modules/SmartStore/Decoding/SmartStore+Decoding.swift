@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
 extension SmartStore {
-  /// One page of a query's results as values of a type of yours.
+  /// One page of a query's results as values of your own type.
   ///
   /// ```swift
   /// let open = try await store.query(using: spec, as: Account.self)
@@ -19,8 +19,7 @@ extension SmartStore {
     }
   }
 
-  /// The elements with these ids as values of a type of yours, each once. Ids that no element has
-  /// are left out.
+  /// The entries with these ids as values of your own type, each once. Ids without an entry are ignored.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notDecodable`.
   public func retrieve<T: Decodable & Sendable>(

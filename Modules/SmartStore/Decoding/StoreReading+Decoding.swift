@@ -1,13 +1,12 @@
 public import SalesforceSDKCommon
 
 extension StoreReading where Self: ~Copyable {
-  /// One page of a query's results as values of a type of yours, decoded straight from the stored
-  /// text.
+  /// One page of a query's results as values of your own type, decoded directly from the stored text.
   ///
-  /// An element decodes as it is stored. A row of one value decodes from that value:
-  /// `select count(*) from {accounts}` as `Int`, `select {accounts:_soup} …` as an account. A row of
-  /// several decodes from an object with a member for each, named by its select path or, in a smart
-  /// query, by the column's name: `select {accounts:Name} as name, …`.
+  /// An entry decodes from its stored text. A row with one value decodes from that value:
+  /// `select count(*) from {accounts}` as `Int`, `select {accounts:_soup} …` as an account. A row with
+  /// several values decodes from an object with a member for each value, named by its select path or, in a
+  /// smart query, by the column's name: `select {accounts:Name} as name, …`.
   ///
   /// - Parameter dates: How dates stand in the text. Default: as Salesforce writes them.
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``, and ``SmartStoreError``
@@ -23,7 +22,7 @@ extension StoreReading where Self: ~Copyable {
     return values
   }
 
-  /// The elements with these ids as values of a type of yours, each once.
+  /// The entries with these ids as values of your own type, each once.
   ///
   /// - Throws: As ``retrieve(usingSoupEntryIds:fromSoupNamed:)``, and ``SmartStoreError``
   ///   `notDecodable`.

@@ -58,14 +58,14 @@ extension BoundValue {
 }
 
 extension SmartStore {
-  /// Whether the plan of each query is taken before it runs. Off by default: it costs a second
-  /// preparation of every query.
+  /// Whether the store records the plan of each query before it runs. Off by default, because each query is
+  /// then prepared twice.
   public var capturesExplainQueryPlan: Bool {
     get { diagnostics.capturesExplainQueryPlan }
     set { diagnostics.capturesExplainQueryPlan = newValue }
   }
 
-  /// The plan of the query that ran last while ``capturesExplainQueryPlan`` was on. Its `args` are
-  /// the values of that query: keep it out of logs.
+  /// The plan of the last query that ran while ``capturesExplainQueryPlan`` was on. Its `args` are the values
+  /// of that query: keep it out of logs.
   public var lastExplainQueryPlan: ExplainedQuery? { diagnostics.lastExplainQueryPlan }
 }

@@ -51,12 +51,12 @@ struct JSONFailure: Sendable {
 }
 
 extension SmartStore {
-  /// Posted after a stored element turned out to be no JSON. Its user info holds `errorCode`,
-  /// `errorMessage` and `fromMethod`, and `rawJson` if
-  /// ``SmartStoreOptions/includesRawJSONInNotifications`` is on. Never posted for SQL errors.
+  /// Posted after reading a stored entry that is not valid JSON. Its user info holds `errorCode`,
+  /// `errorMessage` and `fromMethod`, and `rawJson` if ``SmartStoreOptions/includesRawJSONInNotifications``
+  /// is on. Never posted for SQL errors.
   public static let jsonParseErrorNotification = Notification.Name(
     "SFSmartStoreJSONParseErrorNotification")
-  /// Posted after an entry was refused because JSON cannot say it, with the same user info.
+  /// Posted after an entry was refused because JSON cannot represent it, with the same user info.
   public static let jsonSerializationErrorNotification = Notification.Name(
     "SFSmartStoreJSONSerializationErrorNotification")
 }

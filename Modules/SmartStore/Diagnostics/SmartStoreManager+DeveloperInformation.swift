@@ -1,5 +1,5 @@
 extension SmartStoreManager {
-  /// One line of what developers are shown: a name and its value.
+  /// One line of the information for developers: a name and its value.
   public struct DeveloperInformation: Sendable, Equatable {
     /// The name; `section:SmartStore` begins the section and has no value.
     public let name: String
@@ -9,8 +9,8 @@ extension SmartStoreManager {
   /// The name of the developer's action that opens the inspector.
   public static let inspectAction = "Inspect SmartStore"
 
-  /// The engine and the stores, for a developer's menu or a bug report, in a fixed order. Nothing is
-  /// opened or created.
+  /// Information about the engine and the stores, for a developer's menu or a bug report, in a fixed order.
+  /// Opens and creates nothing.
   ///
   /// - Parameter owner: The current user; without one no user stores are listed.
   /// - Throws: ``SmartStoreError`` `io` if the folders cannot be listed.

@@ -1,7 +1,7 @@
 /// What the first bytes of a file say it is.
 struct DatabaseHeader {
   enum Kind: Sendable {
-    /// A database whose pages are sealed.
+    /// A database whose pages are encrypted.
     case store
     /// A SQLite database as any program reads it.
     case plaintext
@@ -53,7 +53,7 @@ struct DatabaseHeader {
     return UInt64(bigEndian: number)
   }
 
-  /// Turns a header as SQLite writes it into the stored form of a sealed one, in place.
+  /// Turns a header as SQLite writes it into the stored form of an encrypted one, in place.
   static func hide(at header: UnsafeMutableRawPointer) {
     if PageFormat.hidesMagic {
       set(PageFormat.storeMagic, at: header)

@@ -23,7 +23,7 @@ extension EncryptedFile.State {
     return control(base, operation, argument)
   }
 
-  /// Refuses a pragma that would take away what keeps pages sealed; nil for every other one.
+  /// Refuses a pragma that would take away what keeps pages encrypted; nil for every other one.
   ///
   /// `argument` is an array of C strings: place for an error text, name, value or null.
   private func refusePragma(_ argument: UnsafeMutableRawPointer?) -> Int32? {

@@ -29,7 +29,7 @@ extension EncryptedFile.State {
     }
   }
 
-  /// Writes a page, as it was sealed in the log if a checkpoint copies it from there.
+  /// Writes a page, as it was encrypted in the WAL if a checkpoint copies it from there.
   func writeDatabase(_ buffer: UnsafeRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
     guard count == PageFormat.pageSize, let write = methods.xWrite,
       let number = PageFormat.pageNumber(atOffset: offset)
@@ -50,7 +50,7 @@ extension EncryptedFile.State {
 }
 
 extension EncryptedConnection {
-  /// True if the encryptor's buffer still holds page `number` as the log has it, and `plaintext` is
+  /// True if the encryptor's buffer still holds page `number` as the WAL has it, and `plaintext` is
   /// what it opens to.
   fileprivate func holdsEncrypted(_ number: UInt32, plaintext: UnsafeRawPointer) -> Bool {
     guard let copied, copied.number == number else { return false }

@@ -1,17 +1,17 @@
 import GRDBSQLite
 
-/// The locks on the index of the log, which connections of all processes share.
+/// The locks on the index of the WAL, which connections of all processes share.
 ///
-/// SQLite up to 3.51.2 can lose committed transactions when one connection restarts the log while
-/// another has just begun a checkpoint: the checkpoint still believes that the log is as long as it
+/// SQLite up to 3.51.2 can lose committed transactions when one connection restarts the WAL while
+/// another has just begun a checkpoint: the checkpoint still believes that the WAL is as long as it
 /// was, and marks as many frames of the new one as copied (sqlite.org/wal.html#walresetbug). So a log
 /// is restarted only under the lock of checkpoints. If another connection holds that lock, the VFS reports
-/// the readers' locks as taken, as with an active reader, and SQLite appends to the log instead.
+/// the readers' locks as taken, as with an active reader, and SQLite appends to the WAL instead.
 extension EncryptedFile.State {
   /// Slots of the locks, as SQLite's file format has them.
   private enum Slot {
     static let checkpoint: Int32 = 1
-    /// The first reader of the log. Taken together with those behind it to restart the log, and
+    /// The first reader of the WAL. Taken together with those behind it to restart the WAL, and
     /// never so for anything else.
     static let firstReader: Int32 = 4
   }

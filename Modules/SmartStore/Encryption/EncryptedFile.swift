@@ -119,14 +119,14 @@ struct EncryptedFile {
   }
 }
 
-/// What the database file and the log of one connection share. SQLite calls it under the
+/// What the database file and the WAL of one connection share. SQLite calls it under the
 /// connection's mutex.
 final class EncryptedConnection {
   let store: EncryptedStore
   let encryptor: PageEncryptor
-  /// Whether this connection has the lock of checkpoints for a checkpoint or to recover the log.
+  /// Whether this connection has the lock of checkpoints for a checkpoint or to recover the WAL.
   var holdsCheckpointLock = false
-  /// Set while SQLite copies pages from the log to the database.
+  /// Set while SQLite copies pages from the WAL to the database.
   var isCheckpointing = false
   /// A checkpoint began and has not written to the database yet.
   var beginsCheckpoint = false
@@ -143,7 +143,7 @@ final class EncryptedConnection {
   var readAhead: ReadAhead?
   /// Frames that wait to be written together.
   var frames = WALFrames()
-  /// Set while SQLite reads whole frames, to recover the log or to correct checksums: the headers
+  /// Set while SQLite reads whole frames, to recover the WAL or to correct checksums: the headers
   /// that it then writes have no page behind them.
   var readsFrames = false
 

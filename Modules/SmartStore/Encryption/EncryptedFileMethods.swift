@@ -3,8 +3,8 @@ import GRDBSQLite
 /// The calls of SQLite on an open file: pages, frames and headers are handled here, the rest goes to
 /// the file below as it is.
 enum EncryptedFileMethods {
-  /// Version 2: shared memory for the log's index, but no memory mapping of the database, which
-  /// would hand out sealed pages.
+  /// Version 2: shared memory for the WAL's index, but no memory mapping of the database, which
+  /// would hand out encrypted pages.
   nonisolated(unsafe) static let table: UnsafeMutablePointer<sqlite3_io_methods> = {
     // Written once, here; SQLite only reads it.
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)

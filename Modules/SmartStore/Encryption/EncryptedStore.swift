@@ -48,7 +48,7 @@ final class EncryptedStore: Sendable {
     opened.withLock { $0 = Opened(databasePath: path, header: header) }
   }
 
-  /// True if `path` is the log of this store, and may be deleted.
+  /// True if `path` is the WAL of this store, and may be deleted.
   func mayDelete(_ path: String) -> Bool {
     guard acceptsWrites, let database = opened.withLock({ $0.databasePath }) else { return false }
     return path == database + "-wal"

@@ -1,7 +1,7 @@
 import Foundation
 import GRDBSQLite
 
-/// A SQLite file system that seals every page on its way to disk and opens it on its way back.
+/// A SQLite file system that encrypts every page on its way to disk and opens it on its way back.
 ///
 /// It is opened by name (`file:...?vfs=NAME&ffkey=TOKEN`) and fails closed: without a token of an
 /// open store, for a temporary file, a rollback journal or an attached database, opening fails, and

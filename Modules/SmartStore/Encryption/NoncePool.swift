@@ -7,7 +7,7 @@
 #endif
 
 /// Random nonces, fetched from the system 4 KiB at a time, since a system call per page costs a
-/// tenth of what sealing the page does. Each is wiped when it was handed out.
+/// tenth of what encrypting the page does. Each is wiped when it was handed out.
 struct NoncePool: ~Copyable {
   private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
   private var next = 4096

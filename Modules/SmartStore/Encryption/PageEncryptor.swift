@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// Seals and opens the pages of one database connection, in a buffer of its own.
+/// Encrypts and opens the pages of one database connection, in a buffer of its own.
 ///
-/// A sealed page is bound to its store, its number and its key's epoch, and to nothing of the place
-/// where it lies: SQLite rewrites frames of the log in place and fixes their headers afterwards, and
-/// a checkpoint moves pages from the log to the database as they are.
+/// An encrypted page is bound to its store, its number and its key's epoch, and to nothing of the place
+/// where it lies: SQLite rewrites frames of the WAL in place and fixes their headers afterwards, and
+/// a checkpoint moves pages from the WAL to the database as they are.
 final class PageEncryptor {
   private let keys: StoreKeys
   private let cipher: any StoreCipher
@@ -14,9 +14,9 @@ final class PageEncryptor {
   private var nonces = NoncePool()
   /// The generation that the first page named when it was opened last; 0 before.
   private(set) var openedGeneration: UInt64 = 0
-  /// The generation that the first page names since it was sealed last; 0 before.
+  /// The generation that the first page names since it was encrypted last; 0 before.
   private(set) var sealedGeneration: UInt64 = 0
-  /// A frame of the log: its header, then a page. Pages of the database file use the same place.
+  /// A frame of the WAL: its header, then a page. Pages of the database file use the same place.
   private let frame = UnsafeMutableRawBufferPointer.allocate(
     byteCount: PageFormat.frameSize, alignment: 16)
   /// What is authenticated with a page: a fixed part and, for page 1, its first 100 bytes.
@@ -24,7 +24,7 @@ final class PageEncryptor {
     byteCount: headerFixedSize + PageFormat.headerSize, alignment: 16)
 
   /// - Parameters:
-  ///   - binding: Counts the pages that are sealed, and knows the generation of the WAL that the first page
+  ///   - binding: Counts the pages that are encrypted, and knows the generation of the WAL that the first page
   ///     names then.
   ///   - generation: That generation, for a copy.
   init(
@@ -52,7 +52,7 @@ final class PageEncryptor {
   /// The buffer for a frame, header first, to read into or to write from.
   var frameBytes: UnsafeMutableRawPointer { frame.baseAddress.unsafelyUnwrapped }
 
-  /// The sealed page in the buffer, to read into or to write from.
+  /// The encrypted page in the buffer, to read into or to write from.
   var pageBytes: UnsafeMutableRawPointer { frameBytes + PageFormat.frameHeaderSize }
 
   /// The keys of the epoch that the page in `pageBytes` names, or nil if this store never had it.
@@ -61,15 +61,15 @@ final class PageEncryptor {
     return keys.epoch(UInt32(bigEndian: place.loadUnaligned(as: UInt32.self)))
   }
 
-  /// Seals `plaintext` as page `number` into `pageBytes`; false if that is not possible.
+  /// Encrypts `plaintext` as page `number` into `pageBytes`; false if that is not possible.
   func encrypt(_ plaintext: UnsafeRawPointer, number: UInt32) -> Bool {
     encrypt(plaintext, number: number, to: pageBytes)
   }
 
-  /// Seals `plaintext` as page `number` to `page`; false if that is not possible.
+  /// Encrypts `plaintext` as page `number` to `page`; false if that is not possible.
   ///
   /// The last 32 bytes of `plaintext` must be zero, as they are in every page that was opened here:
-  /// SQLite's checksum in the log covers them, and only zeros can be given back.
+  /// SQLite's checksum in the WAL covers them, and only zeros can be given back.
   func encrypt(
     _ plaintext: UnsafeRawPointer, number: UInt32, to page: UnsafeMutableRawPointer
   ) -> Bool {

@@ -24,7 +24,7 @@ enum PageFormat {
   /// What a store begins with on disk, unless the system asks for SQLite's own words.
   static let storeMagic: StaticString = "Fieldforce seal\0"
   static let magicSize = 16
-  /// Tells a sealed file with SQLite's words from a plaintext one, in bytes that SQLite keeps zero.
+  /// Tells an encrypted file with SQLite's words from a plaintext one, in bytes that SQLite keeps zero.
   static let sealMark: StaticString = "FFSEALED"
   static let sealMarkOffset = 72
   /// Where the first page names the generation of the write-ahead log (WAL) that it was written in: in
@@ -50,7 +50,7 @@ enum PageFormat {
     return UInt32(exactly: offset / Int64(pageSize) + 1)
   }
 
-  /// True if a frame of the log starts at `offset`.
+  /// True if a frame of the WAL starts at `offset`.
   static func isFrame(atOffset offset: Int64) -> Bool {
     offset >= Int64(logHeaderSize)
       && (offset - Int64(logHeaderSize)) % Int64(frameSize) == 0

@@ -9,7 +9,7 @@ import GRDBSQLite
 /// a second processor has nothing to do.
 ///
 /// It lives for one transaction. In that, SQLite asks the file only for pages that have no newer version in
-/// the log, and no connection writes those: whenever such a page is read, it is the same. All others that were
+/// the WAL, and no connection writes those: whenever such a page is read, it is the same. All others that were
 /// opened here are never asked for.
 final class ReadAhead {
   /// How many pages in a row, with small gaps, make a walk.
@@ -88,7 +88,7 @@ private final class PageOpener: @unchecked Sendable {
 
   /// Opens the pages from `first` on into `plaintext`, as many as it has room for.
   ///
-  /// - Returns: Which of them could be opened: the others are behind the file's end, or in the log alone.
+  /// - Returns: Which of them could be opened: the others are behind the file's end, or in the WAL alone.
   func open(from first: UInt32, into plaintext: UnsafeMutableRawBufferPointer) -> [Bool] {
     guard let read = file.methods.xRead, let source = sealed.baseAddress,
       let target = plaintext.baseAddress

@@ -3,6 +3,6 @@
 public enum StoreEncryption: Sendable {
   /// Plain SQLite files. Anybody who can read them can read the records.
   case plaintext
-  /// AES-256-GCM over every page, with a data key that the provider's key wraps.
+  /// AES-256-GCM over every page, with a data-encryption key that the provider's key wraps.
   case encrypted(any StoreKeyProvider)
 }

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Writes the text of an element as it is stored: as it came, with some members set or removed.
+/// Writes the text of an entry as it is stored: as it came, with some members set or removed.
 ///
 /// Made once for a batch. The usual record has none of these members; then its bytes are copied and
 /// the members appended, and nothing is parsed.
@@ -82,7 +82,7 @@ struct EntrySplicer {
     return keys.contains { element[$0] != nil }
   }
 
-  /// Whether the element may have a member whose name begins with an underscore.
+  /// Whether the entry may have a member whose name begins with an underscore.
   static func mayHoldUnderscoreKey(_ element: JSONSlice) -> Bool {
     element.utf8.withUnsafeBytes { mayHoldUnderscoreKey($0) }
   }
@@ -113,7 +113,7 @@ struct EntrySplicer {
     return false
   }
 
-  /// The way for elements that hold one of the members, such as those read from a store before.
+  /// The way for entries that hold one of the members, such as those read from a store before.
   private func rebuild(
     _ element: JSONSlice, entryId: Int64, lastModified: Int64, into buffer: inout [UInt8]
   ) throws(SmartStoreError) {

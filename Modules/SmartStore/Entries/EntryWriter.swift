@@ -1,12 +1,12 @@
 import SalesforceSDKCommon
 
-/// Writes elements of one soup inside one transaction.
+/// Writes entries of one soup inside one transaction.
 ///
-/// Made once for a batch, so that what is the same for all its elements is done once: the prepared
-/// statements, the members to set, where each index takes its value from. An element's text goes
+/// Made once for a batch, so that what is the same for all its entries is done once: the prepared
+/// statements, the members to set, where each index takes its value from. An entry's text goes
 /// from the given bytes into SQLite with one copy and no parsing.
 struct EntryWriter: ~Copyable {
-  /// An element that is ready to be written.
+  /// An entry that is ready to be written.
   private struct StagedRow {
     let element: JSONSlice
     let entryId: Int64
@@ -21,7 +21,7 @@ struct EntryWriter: ~Copyable {
   private let access: StoreAccess
   private let soup: Soup
   private let splicer: EntrySplicer
-  /// Whether the writer's caller leaves it to the elements whether they have local changes.
+  /// Whether the writer's caller leaves it to the entries whether they have local changes.
   private let completesFlags: Bool
   private let sources: [PathSource]
   private let insertStatement: StoreStatement
@@ -63,7 +63,7 @@ struct EntryWriter: ~Copyable {
     self.updateStatement = updateStatement
   }
 
-  /// Inserts or updates in order, by the external id or, without one, by the entry id that an element
+  /// Inserts or updates in order, by the external id or, without one, by the entry id that an entry
   /// names.
   ///
   /// - Returns: The entry ids, in the order of `elements`.
@@ -86,7 +86,7 @@ struct EntryWriter: ~Copyable {
     return ids + (try insert(elements[start...]))
   }
 
-  /// Inserts or updates one element.
+  /// Inserts or updates one entry.
   mutating func upsert(_ element: JSONSlice) throws(SmartStoreError) -> Int64 {
     try checkObject(element)
     let known =
@@ -98,7 +98,7 @@ struct EntryWriter: ~Copyable {
     return try upsert(element, entryId: known)
   }
 
-  /// Inserts in order under new ids, whatever ids the elements name.
+  /// Inserts in order under new ids, whatever ids the entries name.
   ///
   /// SQLite takes less time for a row of a statement that inserts several (Docs/Benchmarks.md).
   mutating func insert(_ elements: ArraySlice<JSONSlice>) throws(SmartStoreError) -> [Int64] {
@@ -121,7 +121,7 @@ struct EntryWriter: ~Copyable {
     return ids
   }
 
-  /// Inserts under a new id, whatever id the element names.
+  /// Inserts under a new id, whatever id the entry names.
   mutating func insert(_ element: JSONSlice) throws(SmartStoreError) -> Int64 {
     clearStage()
     let id = try access.takeEntryId(of: soup)
@@ -131,7 +131,7 @@ struct EntryWriter: ~Copyable {
     return id
   }
 
-  /// Replaces the element with this id; false if there is none.
+  /// Replaces the entry with this id; false if there is none.
   mutating func update(_ element: JSONSlice, entryId: Int64) throws(SmartStoreError) -> Bool {
     clearStage()
     try stage(element, entryId: entryId)
@@ -141,7 +141,7 @@ struct EntryWriter: ~Copyable {
     return true
   }
 
-  /// The element written last, as it is stored.
+  /// The entry written last, as it is stored.
   func lastElement() throws(SmartStoreError) -> JSONSlice {
     do throws(JSONError) {
       return try JSONSlice(parsing: buffer, limits: .stored)
@@ -153,7 +153,7 @@ struct EntryWriter: ~Copyable {
 
   // MARK: Parts
 
-  /// Replaces the element with this id, or inserts under a new one if there is none.
+  /// Replaces the entry with this id, or inserts under a new one if there is none.
   private mutating func upsert(
     _ element: JSONSlice, entryId known: Int64?
   ) throws(SmartStoreError) -> Int64 {
@@ -161,7 +161,7 @@ struct EntryWriter: ~Copyable {
     return try insert(element)
   }
 
-  /// Inserts as many elements as the statement takes.
+  /// Inserts as many entries as the statement takes.
   private mutating func insert(
     _ elements: ArraySlice<JSONSlice>, with statement: borrowing StoreStatement
   ) throws(SmartStoreError) -> [Int64] {
@@ -176,7 +176,7 @@ struct EntryWriter: ~Copyable {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Makes an element ready to be written, behind those that are.
+  /// Makes an entry ready to be written, behind those that are.
   private mutating func stage(_ element: JSONSlice, entryId: Int64) throws(SmartStoreError) {
     try checkObject(element)
     // SQLite looks for a member by the bytes of its name.
@@ -249,7 +249,7 @@ struct EntryWriter: ~Copyable {
     }
   }
 
-  /// Writes the full-text row of the one element that is staged.
+  /// Writes the full-text row of the one entry that is staged.
   private func writeFullText(
     with statement: borrowing StoreStatement
   ) throws(SmartStoreError) {
@@ -268,7 +268,7 @@ struct EntryWriter: ~Copyable {
     }
   }
 
-  /// The id that an element names: an integer, an integral double or a decimal string.
+  /// The id that an entry names: an integer, an integral double or a decimal string.
   private func entryId(in element: JSONSlice) throws(SmartStoreError) -> Int64? {
     guard let id = element[SmartStore.soupEntryId], !id.isNull else { return nil }
     if let number = id.int64 ?? id.string.flatMap({ Int64($0) }) { return number }

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// Finds the element that has an entry's external id, by the index of its path.
+/// Finds the entry that has an entry's external id, by the index of its path.
 final class ExternalIdLookup {
   private let soup: Soup
   private let path: JSONPath
@@ -28,7 +28,7 @@ final class ExternalIdLookup {
     statement = try StoreStatement(access.database, sql, cached: sql.isCacheableStatement)
   }
 
-  /// The id of the one element with the external id of `element`; nil if there is none.
+  /// The id of the one entry with the external id of `element`; nil if there is none.
   ///
   /// - Throws: ``SmartStoreError`` `externalIdMissing`, `ambiguousMatch`.
   func entryId(
@@ -85,7 +85,7 @@ final class ExternalIdLookup {
 }
 
 extension SmartStoreError {
-  /// More than one element has the value of an external id or look-up.
+  /// More than one entry has the value of an external id or look-up.
   static func ambiguousMatch(
     _ value: String, path: String, fileID: String = #fileID, line: Int = #line
   ) -> SmartStoreError {

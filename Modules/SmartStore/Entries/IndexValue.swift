@@ -80,9 +80,9 @@ extension JSONProjection {
   }
 }
 
-/// Where the value of a path comes from when an element is written.
+/// Where the value of a path comes from when an entry is written.
 enum PathSource: Sendable {
-  /// The element as it was given.
+  /// The entry as it was given.
   case element
   /// A member that is set for the whole batch.
   case constant(JSONProjection)

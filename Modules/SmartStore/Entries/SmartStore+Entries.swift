@@ -2,8 +2,7 @@ public import Foundation
 public import SalesforceSDKCommon
 
 extension SmartStore {
-  /// Inserts or updates `entries` in order, in one transaction: on return all are on disk, on error
-  /// none is.
+  /// Inserts or updates `entries` in order, in one transaction: on return all are on disk, on error none.
   ///
   /// - Parameter externalIdPath: An indexed path, such as `"Id"`. Default: `_soupEntryId`.
   /// - Returns: The entries as stored, in the order given, with their system fields.
@@ -20,7 +19,7 @@ extension SmartStore {
     }
   }
 
-  /// Inserts or updates elements straight from their JSON text, in order, in one transaction.
+  /// Inserts or updates entries from their JSON text, in order, in one transaction.
   ///
   /// See ``StoreTransaction/upsert(slices:setting:removing:soup:externalIdPath:)``.
   @discardableResult
@@ -36,9 +35,9 @@ extension SmartStore {
     }
   }
 
-  /// Inserts one element under a new id, whatever `_soupEntryId` it holds.
+  /// Inserts one entry under a new id, and ignores its `_soupEntryId`.
   ///
-  /// - Returns: The element as stored.
+  /// - Returns: The entry as stored.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `invalidEntry`.
   @discardableResult
   public func create(
@@ -47,9 +46,9 @@ extension SmartStore {
     try await write { try $0.create(entry: entry, inSoupNamed: soupName) }
   }
 
-  /// Replaces the element with this id.
+  /// Replaces the entry with this id.
   ///
-  /// - Returns: The element as stored.
+  /// - Returns: The entry as stored.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `noSuchEntry`, `invalidEntry`.
   @discardableResult
   public func update(
@@ -60,25 +59,25 @@ extension SmartStore {
     }
   }
 
-  /// The elements with these ids, each once. Ids that no element has are left out.
+  /// The entries with these ids, each once. Ids without an entry are ignored.
   ///
-  /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored element is no JSON.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored entry is no JSON.
   public func retrieve(
     usingSoupEntryIds entryIds: [Int64], fromSoupNamed soupName: String
   ) async throws -> [JSONSlice] {
     try await read { try $0.retrieve(usingSoupEntryIds: entryIds, fromSoupNamed: soupName) }
   }
 
-  /// Removes the elements with these ids. Ids that no element has are ignored.
+  /// Removes the entries with these ids. Ids without an entry are ignored.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public func remove(entryIds: [Int64], forSoupNamed soupName: String) async throws {
     try await write { try $0.remove(entryIds: entryIds, forSoupNamed: soupName) }
   }
 
-  /// Removes the elements on the first page of a query: at most its page size, in its order.
+  /// Removes the entries on the first page of a query: at most its page size, in its order.
   ///
-  /// - Returns: How many elements were removed.
+  /// - Returns: The number of removed entries.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `sql`, and as the query itself.
   @discardableResult
   public func removeEntries(
@@ -91,7 +90,7 @@ extension SmartStore {
     }
   }
 
-  /// The id of the one element whose value at `fieldPath` is `fieldValue`; nil if there is none.
+  /// The id of the one entry whose value at `fieldPath` is `fieldValue`; nil if there is none.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed`, `ambiguousMatch`.
   public func lookupSoupEntryId(
@@ -103,7 +102,7 @@ extension SmartStore {
     }
   }
 
-  /// The moment that a `_soupLastModifiedDate` stands for.
+  /// The date of a `_soupLastModifiedDate` value.
   public static func date(lastModifiedValue milliseconds: Int64) -> Date {
     Date(timeIntervalSince1970: Double(milliseconds) / 1000)
   }

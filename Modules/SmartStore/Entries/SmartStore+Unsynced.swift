@@ -2,10 +2,10 @@ import SalesforceSDKCommon
 
 extension SmartStore {
   /// The number of entries in each soup that the server does not have: those with any of the flags
-  /// `__local__`, `__locally_created__`, `__locally_updated__` and `__locally_deleted__`. Soups without one
-  /// are left out.
+  /// `__local__`, `__locally_created__`, `__locally_updated__` and `__locally_deleted__`. Soups without such
+  /// entries are omitted.
   ///
-  /// A soup with an index on `__local__` is counted in that index; of any other every entry is read.
+  /// A soup with an index on `__local__` is counted in that index; in any other soup, every entry is read.
   ///
   /// - Throws: ``SmartStoreError`` `closed`, `corrupt`, `unfinishedOperation`, `io`.
   public func unsyncedEntries() async throws -> [String: Int] {

@@ -1,9 +1,9 @@
 public import SalesforceSDKCommon
 
 extension StoreReading where Self: ~Copyable {
-  /// The elements with these ids, each once. Ids that no element has are left out.
+  /// The entries with these ids, each once. Ids without an entry are ignored.
   ///
-  /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored element is no JSON.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored entry is no JSON.
   public borrowing func retrieve(
     usingSoupEntryIds entryIds: [Int64], fromSoupNamed soupName: String
   ) throws(SmartStoreError) -> [JSONSlice] {
@@ -20,8 +20,8 @@ extension StoreReading where Self: ~Copyable {
     return elements
   }
 
-  /// The id of the one element whose value at `fieldPath` is `fieldValue`, compared as its index
-  /// keeps values; null looks for elements without a value. Nil if there is none.
+  /// The id of the only entry whose value at `fieldPath` is `fieldValue`, compared in the form that its index
+  /// stores; null finds an entry without a value. Nil if there is none.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed`, `ambiguousMatch`.
   public borrowing func lookupSoupEntryId(

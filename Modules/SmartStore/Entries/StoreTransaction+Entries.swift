@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
 extension StoreTransaction {
-  /// Inserts or updates elements straight from their JSON text, in order, all or none.
+  /// Inserts or updates entries from their JSON text, in order, all or none.
   ///
   /// The stored text is the given one, byte for byte, with the members of `setting` and the store's
   /// own (`_soupEntryId`, `_soupLastModifiedDate`) set and those of `removing` taken out. Names that are
@@ -9,8 +9,8 @@ extension StoreTransaction {
   /// of the text that is stored.
   ///
   /// - Parameters:
-  ///   - externalIdPath: An indexed path whose value tells which element to update. Without one,
-  ///     `_soupEntryId` does; an id that no element has is replaced by a new one.
+  ///   - externalIdPath: An indexed path whose value tells which entry to update. Without one,
+  ///     `_soupEntryId` does; an id that no entry has is replaced by a new one.
   /// - Returns: The entry ids, in the order of `slices`.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `notIndexed`, `externalIdMissing`,
   ///   `ambiguousMatch`, `invalidEntry`, `entryTooLarge`, `diskFull`, `io`.
@@ -34,8 +34,8 @@ extension StoreTransaction {
   ///
   /// - Parameter externalIdPath: An indexed path, such as `"Id"`. Default: `_soupEntryId`.
   /// - Returns: The entries as stored, in the order given.
-  /// - Throws: As ``upsert(slices:setting:removing:soup:externalIdPath:)``; `invalidEntry` also for
-  ///   a value that JSON cannot say.
+  /// - Throws: As ``upsert(slices:setting:removing:soup:externalIdPath:)``; `invalidEntry` also for a value
+  ///   that JSON cannot represent.
   @discardableResult
   public borrowing func upsert(
     entries: [JSONValue], forSoupNamed soupName: String,
@@ -46,9 +46,9 @@ extension StoreTransaction {
     }
   }
 
-  /// Inserts one element under a new id, whatever `_soupEntryId` it holds.
+  /// Inserts one entry under a new id, and ignores its `_soupEntryId`.
   ///
-  /// - Returns: The element as stored.
+  /// - Returns: The entry as stored.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `invalidEntry`.
   @discardableResult
   public borrowing func create(
@@ -59,9 +59,9 @@ extension StoreTransaction {
     }.first ?? entry
   }
 
-  /// Replaces the element with this id.
+  /// Replaces the entry with this id.
   ///
-  /// - Returns: The element as stored.
+  /// - Returns: The entry as stored.
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `noSuchEntry`, `invalidEntry`.
   @discardableResult
   public borrowing func update(
@@ -75,7 +75,7 @@ extension StoreTransaction {
     }.first ?? entry
   }
 
-  /// Replaces the element with this id by a JSON text, with members set and removed as in
+  /// Replaces the entry with this id by a JSON text, with members set and removed as in
   /// ``upsert(slices:setting:removing:soup:externalIdPath:)``.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `noSuchEntry`, `invalidEntry`, `entryTooLarge`.
@@ -95,7 +95,7 @@ extension StoreTransaction {
     }
   }
 
-  /// Removes the elements with these ids. Ids that no element has are ignored.
+  /// Removes the entries with these ids. Ids without an entry are ignored.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public borrowing func remove(
@@ -107,14 +107,14 @@ extension StoreTransaction {
     }
   }
 
-  /// Removes the elements on the first page of a query: at most its page size, in its order.
+  /// Removes the entries on the first page of a query: at most its page size, in its order.
   ///
   /// - Parameters:
-  ///   - querySpec: Asks this soup, or is a smart query, which must return a column named `id`.
+  ///   - querySpec: A query of this soup, or a smart query that returns a column named `id`.
   ///   - whereArgs: One value for each `?` of a smart query.
-  /// - Returns: How many elements were removed.
-  /// - Throws: ``SmartStoreError`` `unknownSoup`, `sql`, and as the query itself;
-  ///   `invalidQuerySpec` also if the spec asks another soup.
+  /// - Returns: The number of removed entries.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`, `sql`, and as the query itself; `invalidQuerySpec` also if
+  ///   the spec queries another soup.
   @discardableResult
   public borrowing func removeEntries(
     usingQuerySpec querySpec: QuerySpec, forSoupNamed soupName: String,

@@ -1,4 +1,4 @@
-/// What one transaction does to the files of externally stored elements, none of it done yet.
+/// What one transaction does to the files of externally stored entries, none of it done yet.
 ///
 /// A value: going back to an earlier one undoes what came after it.
 struct ExternalChanges {
@@ -8,11 +8,11 @@ struct ExternalChanges {
     var isCleared = false
     /// Whether the folder goes as well.
     var isRemoved = false
-    /// The staged file that becomes an element's, or nil for an element that goes.
+    /// The staged file that becomes an entry's, or nil for an entry that goes.
     var elements: [Int64: String?] = [:]
   }
 
-  /// Where a transaction finds the content of an element.
+  /// Where a transaction finds the content of an entry.
   enum Place: Equatable {
     case staged(String)
     case nowhere
@@ -23,12 +23,12 @@ struct ExternalChanges {
 
   var isEmpty: Bool { tables.isEmpty }
 
-  /// The element's file becomes the staged one.
+  /// The entry's file becomes the staged one.
   mutating func write(_ staged: String, table: String, entryId: Int64) {
     tables[table, default: Table()].elements[entryId] = .some(staged)
   }
 
-  /// The element's file goes.
+  /// The entry's file goes.
   mutating func remove(table: String, entryId: Int64) {
     tables[table, default: Table()].elements[entryId] = .some(nil)
   }
@@ -43,7 +43,7 @@ struct ExternalChanges {
     tables[table] = Table(isCleared: true, isRemoved: !keepsFolder)
   }
 
-  /// Where this transaction reads an element.
+  /// Where this transaction reads an entry.
   func place(table: String, entryId: Int64) -> Place {
     guard let changes = tables[table] else { return .unchanged }
     if let change = changes.elements[entryId] { return change.map { .staged($0) } ?? .nowhere }

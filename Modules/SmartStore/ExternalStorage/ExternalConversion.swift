@@ -1,8 +1,8 @@
 import SalesforceSDKCommon
 
-/// The element files of a store whose database changes between plaintext and sealed (SS-201).
+/// The entry files of a store whose database changes between plaintext and encrypted (SS-201).
 ///
-/// The database changes in one step, its element files cannot. So a converted copy of them is made
+/// The database changes in one step, its entry files cannot. So a converted copy of them is made
 /// in the same folder first; the database, once it was replaced, says which of the two counts.
 struct ExternalConversion {
   private let root: String
@@ -27,7 +27,7 @@ struct ExternalConversion {
   ///
   /// - Parameters:
   ///   - source: Opens the files; nil if they are plaintext.
-  ///   - target: Seals the copies; nil if they shall be plaintext.
+  ///   - target: Encrypts the copies; nil if they shall be plaintext.
   func prepare(from source: ExternalFileEncryptor?, to target: ExternalFileEncryptor?) throws {
     let copy = copy(isSealed: target != nil)
     try FileTree.remove(copy)
@@ -54,7 +54,7 @@ struct ExternalConversion {
   /// Puts the copy that fits the database in the place of the files, if there is one, and removes
   /// what is left over. Harmless at any time at which the store is not open.
   ///
-  /// - Parameter isSealed: Whether the database is sealed now.
+  /// - Parameter isSealed: Whether the database is encrypted now.
   func recover(isSealed: Bool) throws(FileFailure) {
     try FileTree.remove(copy(isSealed: !isSealed))
     let wanted = copy(isSealed: isSealed)

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// Seals the files of externally stored elements under the store's data key.
+/// Encrypts the files of externally stored entries under the store's data-encryption key.
 ///
 /// ```
 /// offset  bytes
@@ -47,7 +47,7 @@ struct ExternalFileEncryptor: Sendable {
         authenticating: authenticated(header, table: table, entryId: entryId)))
   }
 
-  /// Whether a file that begins so is sealed under the newest key.
+  /// Whether a file that begins so is encrypted under the newest key.
   func isCurrent(_ start: [UInt8]) -> Bool {
     Self.epoch(of: Array(start.prefix(Self.headerSize))) == store.keys.current.number
   }

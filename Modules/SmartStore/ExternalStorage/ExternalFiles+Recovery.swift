@@ -51,7 +51,7 @@ extension ExternalFiles {
   /// Removes files that no row belongs to.
   ///
   /// - Parameters:
-  ///   - isExternal: Whether a table's elements are kept in files.
+  ///   - isExternal: Whether a table's entries are kept in files.
   ///   - hasRow: Whether a table has a row with this id.
   func removeStrays(
     isExternal: (String) -> Bool,

@@ -1,7 +1,7 @@
 import SalesforceSDKCommon
 import Synchronization
 
-/// The files of externally stored elements of one store (SS-193).
+/// The files of externally stored entries of one store (SS-193).
 ///
 /// ```
 /// store_external_soup_blobs/TABLE_n/soupelt_<id>   the element
@@ -43,7 +43,7 @@ final class ExternalFiles: Sendable {
 
   static func fileName(_ entryId: Int64) -> String { "soupelt_\(entryId)" }
 
-  /// The entry id in the name of a file; nil if it is no element's.
+  /// The entry id in the name of a file; nil if it is no entry's.
   static func entryId(ofFile name: String) -> Int64? {
     name.hasPrefix("soupelt_") ? Int64(name.dropFirst(8)) : nil
   }
@@ -62,7 +62,7 @@ final class ExternalFiles: Sendable {
   /// No file of an entry is longer: 1 GiB.
   private static let maxBytes = 1 << 30
 
-  /// An element's text as a snapshot sees it.
+  /// An entry's text as a snapshot sees it.
   ///
   /// - Parameter sequence: The last commit in the snapshot that changed files.
   func read(table: String, entryId: Int64, at sequence: Int64) throws -> [UInt8] {
@@ -79,7 +79,7 @@ final class ExternalFiles: Sendable {
     }
   }
 
-  /// An element's text as this transaction wrote it.
+  /// An entry's text as this transaction wrote it.
   func readStaged(_ name: String, table: String, entryId: Int64) throws -> [UInt8] {
     let place = "\(stagingFolder)/\(name)"
     guard let bytes = try DurableFile(path: place).read(maxBytes: Self.maxBytes) else {
@@ -121,7 +121,7 @@ final class ExternalFiles: Sendable {
 
   // MARK: Writing
 
-  /// Writes an element's text under a temporary name in its folder, on disk when this returns.
+  /// Writes an entry's text under a temporary name in its folder, on disk when this returns.
   ///
   /// - Returns: The name of the staged file.
   func stage(_ text: [UInt8], table: String, entryId: Int64) throws -> String {
@@ -236,7 +236,7 @@ final class ExternalFiles: Sendable {
   }
 }
 
-/// The number and the bytes of some element files.
+/// The number and the bytes of some entry files.
 struct ExternalUsage: Sendable {
   var count = 0
   var bytes: UInt64 = 0

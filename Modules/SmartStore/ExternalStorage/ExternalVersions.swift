@@ -1,4 +1,4 @@
-/// Which files of externally stored elements readers of older snapshots still need.
+/// Which files of externally stored entries readers of older snapshots still need.
 ///
 /// Commits that change files are numbered; the number is in the database, so that a snapshot knows
 /// its own. The files that commit `n` replaced are kept as long as a reader has a snapshot from
@@ -9,7 +9,7 @@ struct ExternalVersions {
     let sequence: Int64
     /// Tables whose files were all replaced.
     var tables: Set<String> = []
-    /// Single elements by table.
+    /// Single entries by table.
     var elements: [String: Set<Int64>] = [:]
   }
 

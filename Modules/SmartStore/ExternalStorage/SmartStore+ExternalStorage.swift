@@ -3,8 +3,8 @@ import SalesforceSDKCommon
 extension SmartStore {
   /// Registers a soup with features. A soup that exists already stays as it is.
   ///
-  /// A soup with ``SoupSpec/featureExternalStorage`` keeps each element in a file of its own. It
-  /// takes no json1 indexes, and Smart SQL cannot look at its paths without an index.
+  /// A soup with ``SoupSpec/featureExternalStorage`` keeps each entry in a file of its own. It accepts no
+  /// json1 indexes, and Smart SQL cannot read its paths that have no index.
   ///
   /// - Throws: ``SmartStoreError`` `invalidSoupName`, `noIndexSpecs`, `invalidIndexSpec`.
   public func registerSoup(
@@ -22,14 +22,14 @@ extension SmartStore {
     try await read { try $0.soupSpec(forSoupNamed: soupName) }
   }
 
-  /// The bytes of all element files of a soup; 0 for a soup without external storage.
+  /// The bytes of all entry files of a soup; 0 for a soup without external storage.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `io`.
   public func externalFileStorageSize(forSoupNamed soupName: String) async throws -> UInt64 {
     try await externalUsage(ofSoupNamed: soupName).bytes
   }
 
-  /// The number of element files of a soup; 0 for a soup without external storage.
+  /// The number of entry files of a soup; 0 for a soup without external storage.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `io`.
   public func externalFilesCount(forSoupNamed soupName: String) async throws -> Int {
@@ -43,7 +43,7 @@ extension SmartStore {
     }
   }
 
-  /// The number and the bytes of the element files of a table, or of all.
+  /// The number and the bytes of the entry files of a table, or of all.
   func externalUsage(of table: String? = nil) throws(SmartStoreError) -> ExternalUsage {
     do {
       return try files.usage(of: table)

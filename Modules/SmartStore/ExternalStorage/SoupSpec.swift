@@ -4,13 +4,13 @@ public import SalesforceSDKCommon
 ///
 /// JSON form: `{"name": "photos", "features": ["externalStorage"]}`.
 public struct SoupSpec: Sendable, Hashable {
-  /// The feature of a soup that keeps each element in a file of its own outside the database. Meant
-  /// for elements of a megabyte and more; below that the database is faster.
+  /// The feature of a soup that keeps each entry in a file of its own outside the database. Meant
+  /// for entries of a megabyte and more; below that the database is faster.
   public static let featureExternalStorage = "externalStorage"
 
   /// The soup's name.
   public let name: String
-  /// Feature words. Unknown ones are kept here and have no effect.
+  /// The names of features. Unknown names are kept and have no effect.
   public let features: [String]
 
   /// A spec; without features the soup is an ordinary one.
@@ -19,7 +19,7 @@ public struct SoupSpec: Sendable, Hashable {
     self.features = features ?? []
   }
 
-  /// Reads the JSON form. Missing or null `features` are none.
+  /// Reads the JSON form. Missing or null `features` mean no features.
   ///
   /// - Throws: ``SmartStoreError`` `invalidSoupName` if there is no text `name`.
   public init(json: JSONValue) throws(SmartStoreError) {
@@ -35,6 +35,6 @@ public struct SoupSpec: Sendable, Hashable {
     ["name": .string(name), "features": .array(features.map { .string($0) })]
   }
 
-  /// Whether elements are kept in files.
+  /// Whether entries are kept in files.
   public var isExternal: Bool { features.contains(Self.featureExternalStorage) }
 }

@@ -2,12 +2,12 @@ import GRDB
 import SalesforceSDKCommon
 
 extension StoreAccess {
-  /// The soup whose elements are kept in the files of `table`.
+  /// The soup whose entries are kept in the files of `table`.
   func externalSoup(inTable table: String) -> Soup? {
     catalog.soups.values.first { $0.isExternal && $0.table == table }
   }
 
-  /// The text of an externally stored element.
+  /// The text of an externally stored entry.
   ///
   /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
   func externalText(of entryId: Int64, in soup: Soup) throws(SmartStoreError) -> [UInt8] {
@@ -31,7 +31,7 @@ extension StoreAccess {
     }
   }
 
-  /// Keeps an element's text for when this transaction commits.
+  /// Keeps an entry's text for when this transaction commits.
   func writeExternal(
     _ text: [UInt8], entryId: Int64, table: String
   ) throws(SmartStoreError) {

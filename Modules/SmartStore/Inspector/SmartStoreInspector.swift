@@ -3,8 +3,8 @@ public import SalesforceSDKCommon
 /// A developer's view of the stores of one manager, without a screen: choose a store, query it, read the
 /// result.
 ///
-/// Each action fills ``contents``, which is all that a screen or a web page shows. Nothing is ever
-/// changed in a store, and none is created by looking at it.
+/// Each action fills ``contents``, which has everything that a screen or a web page shows. The inspector
+/// changes no store and creates none.
 ///
 /// ```swift
 /// let inspector = try await SmartStoreInspector(manager: stores, currentUser: account)
@@ -12,11 +12,11 @@ public import SalesforceSDKCommon
 /// print(await inspector.contents.rows)
 /// ```
 public actor SmartStoreInspector {
-  /// A store that can be looked into.
+  /// A store that can be inspected.
   public struct Choice: Sendable, Hashable {
     /// The store's name.
     public let storeName: String
-    /// Whom it belongs to.
+    /// The owner of the store.
     public let owner: StoreOwner
 
     /// `<name> (user store)` or `<name> (global store)`; the default store's name is `default`.
@@ -26,17 +26,17 @@ public actor SmartStoreInspector {
     }
   }
 
-  /// What is shown.
+  /// The content of the screen.
   public struct Contents: Sendable, Equatable {
     /// The Smart SQL that is to run, or ran.
     public var query = ""
-    /// The page size as text. What is no number counts as ``defaultPageSize``.
+    /// The page size as text. A text that is not a number counts as ``defaultPageSize``.
     public var pageSize = ""
-    /// The page as text, counted from 0. What is no number counts as 0.
+    /// The page as text, counted from 0. A text that is not a number counts as 0.
     public var pageIndex = ""
     /// The kind of the failure; empty if there was none.
     public var title = ""
-    /// What to tell besides the rows; empty if nothing.
+    /// The message to show in addition to the rows; empty if there is none.
     public var message = ""
     /// The rows of the last result; nil if there was none.
     public var rows: [JSONValue]?
@@ -44,13 +44,12 @@ public actor SmartStoreInspector {
 
   /// The page size where none is given.
   public static let defaultPageSize = 100
-  /// Beyond so many soups their elements are not counted.
+  /// The number of soups above which entries are not counted.
   public static let maxCountedSoups = 100
 
-  /// What is shown now.
+  /// The current content of the screen.
   public private(set) var contents = Contents()
-  /// The store that is looked into. At first the user's default store or, without a user, the
-  /// app's.
+  /// The inspected store. Default: the user's default store or, without a user, the app's.
   public private(set) var selected: Choice
 
   private let manager: SmartStoreManager
@@ -84,7 +83,7 @@ public actor SmartStoreInspector {
     return choices
   }
 
-  /// Looks into another store. What is shown is cleared.
+  /// Selects another store and clears ``contents``.
   public func select(_ choice: Choice) {
     selected = choice
     clear()
@@ -114,7 +113,7 @@ public actor SmartStoreInspector {
     }
   }
 
-  /// Shows the soups with the number of their elements, sorted by name; of many soups only the
+  /// Shows the soups with the number of their entries, sorted by name; of many soups only the
   /// names.
   public func showSoups() async {
     let action = begin(Contents())
@@ -138,8 +137,8 @@ public actor SmartStoreInspector {
     _ = begin(Contents())
   }
 
-  /// The words to offer while a query is typed: those of the language, then for each soup its name
-  /// and its paths as references.
+  /// The completions for a query: the words of the language, then for each soup its name and its paths as
+  /// references.
   public func autocompleteWords() async throws -> [String] {
     var words = ["select", "from", "where", "group by", "order by"]
     guard let store = try await store() else { return words }

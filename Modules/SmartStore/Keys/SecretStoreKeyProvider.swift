@@ -4,8 +4,8 @@ public import SalesforceSDKCommon
 /// A key provider that keeps random keys of 256 bits in a `SecretStore`: one for the stores of the app and
 /// one for each user, created with the first store of each (SS-28).
 ///
-/// A logout deletes the user's key, after which no copy of the user's stores can be opened. Losing a key makes
-/// every store that it wrapped unreadable; none is replaced by an empty one.
+/// A logout deletes the user's key, after which no copy of the user's stores can be opened. If a key is lost,
+/// every store that it wrapped is unreadable; no store is replaced by an empty one.
 ///
 /// The secret store also remembers which stores are encrypted: a plaintext database, or files of another
 /// store or of an older time, in the place of one of them are refused.

@@ -14,10 +14,10 @@ import Foundation
 ///      …     32  SHA-256 of everything before
 /// ```
 ///
-/// From format 2 on owner and name are authenticated with each data key. The checksum tells damage from a
-/// wrong key: a file whose checksum fits and whose tags do not was wrapped by another key.
+/// From format 2 on owner and name are authenticated with each data-encryption key. The checksum tells damage
+/// from a wrong key: a file whose checksum fits and whose tags do not was wrapped by another key.
 struct StoreKeyFile: Equatable {
-  /// One data key as stored.
+  /// One data-encryption key as stored.
   struct WrappedKey: Equatable {
     let epoch: UInt32
     /// Nonce, ciphertext and tag.
@@ -109,7 +109,7 @@ struct StoreKeyFile: Equatable {
     format == 1 || binding == identity.binding(storeID: storeID)
   }
 
-  /// The data keys, or `wrongKey` if another key wrapped them, or for another owner or name.
+  /// The data-encryption keys, or `wrongKey` if another key wrapped them, or for another owner or name.
   func unwrap(
     with wrappingKey: SymmetricKey, for identity: StoreIdentity
   ) throws(Failure) -> [(epoch: UInt32, key: SymmetricKey)] {

@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 
 /// Gets the keys of a store from its key file, or makes both for a new store.
 enum StoreKeyHierarchy {
-  /// A data key and the epoch whose pages it seals.
+  /// A data-encryption key and the epoch whose pages it encrypts.
   typealias DataKey = (epoch: UInt32, key: SymmetricKey)
 
   /// The keys of the store at `paths`, which has a key file.
@@ -39,9 +39,9 @@ enum StoreKeyHierarchy {
     try source.remember(file)
   }
 
-  /// Makes a data key for a store that has no file yet, and keeps it wrapped.
+  /// Makes a data-encryption key for a store that has no file yet, and keeps it wrapped.
   ///
-  /// - Parameter isPending: Whether the database is still to be sealed.
+  /// - Parameter isPending: Whether the database is still to be encrypted.
   static func create(
     _ paths: StorePaths, provider: some StoreKeyProvider, isPending: Bool = false
   ) throws(SmartStoreError) -> StoreKeys {
@@ -53,7 +53,7 @@ enum StoreKeyHierarchy {
     return try keys(storeID, dataKeys, paths)
   }
 
-  /// Wraps the data keys of the store at `paths` with another key; its pages stay as they are. A
+  /// Wraps the data-encryption keys of the store at `paths` with another key; its pages stay as they are. A
   /// store that the new key opens already stays as it is.
   ///
   /// A crash at any instant leaves a key file that exactly one of the two keys opens.
@@ -94,7 +94,7 @@ enum StoreKeyHierarchy {
     let file: StoreKeyFile
   }
 
-  /// Makes a data key for a new epoch, wrapped like the others by the new key, unless an earlier
+  /// Makes a data-encryption key for a new epoch, wrapped like the others by the new key, unless an earlier
   /// re-encryption was not completed: then its key is the newest one. Nothing is written yet.
   static func nextEpoch(
     _ paths: StorePaths, from old: some StoreKeyProvider, to new: some StoreKeyProvider
@@ -122,7 +122,7 @@ enum StoreKeyHierarchy {
     try write(file, paths)
   }
 
-  /// Forgets all data keys but the newest, which seals every page now.
+  /// Forgets all data-encryption keys but the newest, which encrypts every page now.
   static func dropOlderEpochs(
     _ paths: StorePaths, provider: some StoreKeyProvider
   ) throws(SmartStoreError) {
@@ -139,7 +139,7 @@ enum StoreKeyHierarchy {
 
   // MARK: Parts
 
-  /// The data keys, opened with the new key if that wraps them already, or else with the old one. No
+  /// The data-encryption keys, opened with the new key if that wraps them already, or else with the old one. No
   /// key is made: one that no store uses would be left if the old one did not open the file.
   private static func open(
     _ file: StoreKeyFile, _ paths: StorePaths, from old: StoreKeySource, to new: StoreKeySource

@@ -3,8 +3,8 @@ public import SalesforceSDKCommon
 
 /// A source of the key that wraps the data-encryption keys of stores.
 ///
-/// A store's pages are sealed with a random data key of its own; this key wraps it in the store's key
-/// file. It never appears in a log, an error or a file.
+/// A store's pages are encrypted with a random data-encryption key of its own; this key wraps it in the
+/// store's key file. It never appears in a log, an error or a file.
 public protocol StoreKeyProvider: Sendable {
   /// The key, of at least 128 bits, or nil if there is none and never was.
   ///

@@ -34,7 +34,7 @@ struct StoreKeySource: Sendable {
     try file.format == 1 ? shared.key() : own.key()
   }
 
-  /// The data keys in `file`.
+  /// The data-encryption keys in `file`.
   ///
   /// - Returns: Nil if there is no key to unwrap them with.
   /// - Throws: `wrongKey` for a file of another key.

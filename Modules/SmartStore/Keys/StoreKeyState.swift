@@ -2,8 +2,8 @@ public import Foundation
 
 /// The key that opens a store after a failed change of its key or encryption.
 ///
-/// ``SmartStoreError/keyStates`` holds one for each store that the call was made for. It is what the
-/// store's files say after the failure, not what the call intended.
+/// ``SmartStoreError/keyStates`` has one for each store of the failed call. It is read from the store's files
+/// after the failure.
 public struct StoreKeyState: Sendable, Hashable {
   /// One of the two keys of the failed call, or neither of them.
   public enum Key: Sendable, Hashable {
@@ -22,7 +22,7 @@ public struct StoreKeyState: Sendable, Hashable {
 
   /// The folder of the store.
   public let directory: URL
-  /// The key that opens the store now: ``Key/old`` if both keys of the call do, being the same.
+  /// The key that opens the store now: ``Key/old`` if both keys of the call are the same.
   public let key: Key
   /// Whether both keys have to be kept until the store has been opened for writing and closed again:
   /// before that a loss of power can bring the other state back, or the key is not known.

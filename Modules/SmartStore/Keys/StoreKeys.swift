@@ -1,19 +1,19 @@
 import Crypto
 import Foundation
 
-/// The keys of one open store, derived once from its data keys.
+/// The keys of one open store, derived once from its data-encryption keys.
 ///
-/// A page names the epoch it was sealed in. New pages are sealed in the newest; older epochs stay
+/// A page names the epoch it was encrypted in. New pages are encrypted in the newest; older epochs stay
 /// readable, so that a store can be re-encrypted page by page.
 struct StoreKeys: Sendable {
   /// The keys of one epoch.
   struct Epoch: Sendable {
     let number: UInt32
-    /// Seals pages.
+    /// Encrypts pages.
     let pageKey: SymmetricKey
-    /// Hides the checksums in the log's frame headers.
+    /// Hides the checksums in the WAL's frame headers.
     let frameKey: SymmetricKey
-    /// Seals the files of externally stored elements.
+    /// Encrypts the files of externally stored entries.
     let fileKey: SymmetricKey
     /// Encrypts the anchor of the write-ahead log (WAL).
     let anchorKey: SymmetricKey
@@ -23,7 +23,7 @@ struct StoreKeys: Sendable {
   let current: Epoch
   private let older: [Epoch]
 
-  /// Derives the keys of `dataKeys`, of which the one with the highest epoch seals new pages.
+  /// Derives the keys of `dataKeys`, of which the one with the highest epoch encrypts new pages.
   ///
   /// - Returns: nil for an empty list.
   init?(storeID: UUID, dataKeys: [(epoch: UInt32, key: SymmetricKey)]) {

@@ -5,9 +5,9 @@ import SalesforceSDKCommon
 
 /// Looks at every page of a database file: does its tag fit?
 enum PageVerifier {
-  /// Checks the pages of a sealed database that no connection has open.
+  /// Checks the pages of an encrypted database that no connection has open.
   ///
-  /// - Parameter replaced: Pages that the log is going to replace. A crash may have torn them.
+  /// - Parameter replaced: Pages that the WAL is going to replace. A crash may have torn them.
   static func check(
     _ path: String, keys: StoreKeys, cipher: any StoreCipher, except replaced: Set<UInt32>,
     into report: inout StoreReport

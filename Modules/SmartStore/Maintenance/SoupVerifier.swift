@@ -1,7 +1,7 @@
 import GRDB
 import SalesforceSDKCommon
 
-/// Looks at every element of every soup: are its columns and full-text rows what it says itself?
+/// Looks at every entry of every soup: are its columns and full-text rows what it says itself?
 struct SoupVerifier {
   private let access: StoreAccess
   private var report: StoreReport
@@ -167,7 +167,7 @@ struct SoupVerifier {
     }
   }
 
-  /// The text of an externally stored element; nil if its file gives none.
+  /// The text of an externally stored entry; nil if its file gives none.
   private func fileText(of entryId: Int64, in soup: Soup) throws(SmartStoreError) -> [UInt8]? {
     do throws(SmartStoreError) {
       return try access.externalText(of: entryId, in: soup)
@@ -202,7 +202,7 @@ struct SoupVerifier {
   }
 }
 
-/// Compares a row's columns with an element's own values, in the form in which they are written.
+/// Compares a row's columns with an entry's own values, in the form in which they are written.
 private struct RowComparison {
   private let access: StoreAccess
   private let table: String
@@ -224,7 +224,7 @@ private struct RowComparison {
     self.sources = sources
   }
 
-  /// The paths whose columns hold another value than the element, and whether that is none, or the
+  /// The paths whose columns hold another value than the entry, and whether that is none, or the
   /// value in the form in which older versions kept it.
   func differences(
     _ element: JSONSlice, entryId: Int64, lastModified: Int64

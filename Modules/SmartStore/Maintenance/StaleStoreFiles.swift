@@ -5,8 +5,8 @@ import SalesforceSDKCommon
 ///
 /// A database and its key file change together, though only one of them can be renamed at a time. So
 /// while it happens the key file lies under another name, and the database, which changes in one
-/// step, says whose it is: a sealed one needs it, a plaintext one does not. In the same way it says
-/// which of the copies of externally stored elements count.
+/// step, says whose it is: an encrypted one needs it, a plaintext one does not. In the same way it says
+/// which of the copies of externally stored entries count.
 struct StaleStoreFiles {
   private let paths: StorePaths
 
@@ -59,7 +59,7 @@ struct StaleStoreFiles {
     }
   }
 
-  /// Converted copies of element files are complete before the database changes, and count from
+  /// Converted copies of entry files are complete before the database changes, and count from
   /// then on.
   private func recoverExternalFiles() throws(FileFailure) {
     let conversion = ExternalConversion(database: paths.database)

@@ -22,7 +22,7 @@ struct StoreConversion {
 
   // MARK: Encrypting and decrypting
 
-  /// Seals a plaintext store.
+  /// Encrypts a plaintext store.
   ///
   /// - Parameter lock: The write lock, if the caller holds it already.
   /// - Returns: The write lock.
@@ -149,7 +149,7 @@ struct StoreConversion {
 
   // MARK: Re-encrypting
 
-  /// Seals every page with a new data key, which the new provider's key wraps.
+  /// Encrypts every page with a new data-encryption key, which the new provider's key wraps.
   func reencrypt(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
@@ -254,7 +254,7 @@ struct StoreConversion {
     }
   }
 
-  /// Replaces the anchor by one that the newest data key encrypts.
+  /// Replaces the anchor by one that the newest data-encryption key encrypts.
   private func replaceAnchor(_ anchor: WALAnchor, _ keys: StoreKeys) throws(SmartStoreError) {
     do {
       try StoreAnchors.replace(with: anchor, paths, keys: keys, cipher: options.cipher)
@@ -293,7 +293,7 @@ struct StoreConversion {
         + "read it. Delete it, or move it away with a copy of the key file, and try again.")
   }
 
-  /// Brings the files of externally stored elements to the state that the database knows.
+  /// Brings the files of externally stored entries to the state that the database knows.
   private func recoverExternalFiles(of database: StoreDatabase) throws(SmartStoreError) {
     do throws(SmartStoreError) {
       try ExternalFiles(database: paths.database, encryptor: nil).reconcile(with: database)
@@ -304,7 +304,7 @@ struct StoreConversion {
     }
   }
 
-  /// Makes a converted copy of the files of externally stored elements, which counts from the moment
+  /// Makes a converted copy of the files of externally stored entries, which counts from the moment
   /// at which the database is replaced.
   private func convertExternalFiles(
     from source: ExternalFileEncryptor?, to target: ExternalFileEncryptor?

@@ -2,14 +2,14 @@ import Foundation
 import SalesforceSDKCommon
 
 extension StoreMaintenance {
-  /// Makes a store usable again whose write-ahead log (WAL) is missing, was cut or exchanged, which opening
-  /// refuses as ``SmartStoreError/Code/corruptLog``. What the WAL held is lost for good.
+  /// Makes a store usable again whose write-ahead log (WAL) is missing, was cut off or replaced. Opening such
+  /// a store throws ``SmartStoreError/Code/corruptLog``. The transactions of the WAL are lost permanently.
   ///
-  /// What is found of a WAL is kept as `store.sqlite-wal.damaged-1` and so on, which every check names until
+  /// The remains of a WAL are kept as `store.sqlite-wal.damaged-1` and so on, which every check names until
   /// it is removed. The transactions of a WAL that was cut stay as far as they reach; one of another store,
   /// or an older one, is left out. Where a checkpoint was under way, pages may contradict each other: the
-  /// report says so. Nothing is changed in a store whose WAL is whole, nor where neither the database nor the WAL
-  /// has a first page of this store: there a backup helps, and no WAL.
+  /// report says so. Nothing is changed in a store whose WAL is whole, nor where neither the database nor the
+  /// WAL has a first page of this store: there a backup helps, and no WAL.
   ///
   /// - Returns: What a check of the store finds afterwards.
   /// - Throws: ``SmartStoreError`` as ``verify(_:)``, `diskFull`.

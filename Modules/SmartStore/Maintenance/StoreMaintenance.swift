@@ -3,13 +3,13 @@ import SalesforceSDKCommon
 
 /// Maintenance of one closed store: changing its key, encrypting, decrypting, verifying.
 ///
-/// Every call takes the store's write lock and fails with `busyOtherProcess` while a process has the
-/// store open for writing, with `busy` while another process reads it. A call that fails leaves the
-/// store as it was; so does the end of the process or of the power at any instant, or else the call
-/// is complete. What ``reencrypt(from:to:)`` says of itself is the one exception. The error of a call
-/// that changes keys or encryption states in ``SmartStoreError/keyStates`` which key opens the store
-/// now, and whether both have to be kept. Calls block until the disk has done its work: run them off
-/// the threads that tasks share, or through ``SmartStoreManager/withClosedStore(named:owner:_:)``.
+/// Every call takes the store's write lock and fails with `busyOtherProcess` while a process has the store
+/// open for writing, with `busy` while another process reads it. A call that fails leaves the store as it
+/// was; so does the end of the process or of the power at any instant, or else the call is complete. The only
+/// exception is described at ``reencrypt(from:to:)``. The error of a call that changes keys or encryption
+/// states in ``SmartStoreError/keyStates`` which key opens the store now, and whether both have to be kept.
+/// Calls block until the disk has done its work: run them off the threads that tasks share, or through
+/// ``SmartStoreManager/withClosedStore(named:owner:_:)``.
 ///
 /// The database is rewritten into a copy in its folder, so its size must be free on the disk.
 public struct StoreMaintenance: Sendable {
@@ -29,20 +29,20 @@ public struct StoreMaintenance: Sendable {
     paths = StorePaths(directory: directory, identity: StoreIdentity(name: name, owner: owner))
   }
 
-  /// Takes the files of the store for the right ones, whatever the secret store remembers, the next time it is
-  /// opened or encrypted.
+  /// Accepts the current files of the store, despite the record in the secret store, when it is opened or
+  /// encrypted next.
   ///
-  /// Call it after the files were restored from a backup that is older than what the secret store remembers
-  /// (`foreignStore`), or for a plaintext store in the place of an encrypted one; never as a matter of course,
-  /// since it lifts the protection against exchanged files once. Files that belong to another account or name
-  /// are refused all the same.
+  /// Call it after the files were restored from a backup that is older than the record in the secret store
+  /// (`foreignStore`), or for a plaintext store in the place of an encrypted one; never as a matter of
+  /// course, since it lifts the protection against exchanged files once. Files that belong to another account
+  /// or name are refused all the same.
   ///
   /// - Throws: ``SmartStoreError`` `keyLocked`, `keyMissing`, `wrongKey`, `corruptKeyFile`, `io`.
   public func acceptRestoredFiles(_ provider: some StoreKeyProvider) throws(SmartStoreError) {
     try StoreKeySource(provider, for: paths.identity).forget()
   }
 
-  /// Wraps the store's data key with another key; no page is rewritten (SS-35).
+  /// Wraps the store's data-encryption key with another key; no page is rewritten (SS-35).
   ///
   /// An attacker with the old key and an old copy of the key file can still read the store:
   /// ``reencrypt(from:to:)`` ends that. A store that `new` opens already stays as it is, so the call
@@ -67,19 +67,18 @@ public struct StoreMaintenance: Sendable {
     }
   }
 
-  /// Seals every page with a new data key, which is wrapped by the key of `new`.
+  /// Encrypts every page with a new data-encryption key, which is wrapped by the key of `new`.
   ///
-  /// A call that was interrupted may have left the store to be opened by `new`; repeated, it goes on.
-  /// After a crash, keep both keys until a call has returned. One that throws has left the store to the
-  /// key that opened it before, with two exceptions: `unfinishedOperation` says that `new` opens the
-  /// store, which can be used, and `backupFailed` that either may. ``SmartStoreError/keyStates`` says
-  /// it in each case.
+  /// After an interrupted call, `new` may already open the store; repeat the call to resume it. After a
+  /// crash, keep both keys until a call has returned. One that throws has left the store to the key that
+  /// opened it before, with two exceptions: `unfinishedOperation` says that `new` opens the store, which can
+  /// be used, and `backupFailed` that either may. ``SmartStoreError/keyStates`` says it in each case.
   ///
   /// - Parameter new: May be the same as `old`. Makes its key if it has none.
-  /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged, or a copy of a
-  ///   damaged log is kept, which would be unreadable afterwards; `verificationOpenFailed`,
-  ///   `verificationReadFailed`, `replaceFailed`; `unfinishedOperation` if an element file could not
-  ///   be encrypted again or the older data key not be forgotten; `backupFailed` if the disk failed twice.
+  /// - Throws: As ``changeKey(from:to:)``, and `exportFailed` if a page is damaged, or a copy of a damaged
+  ///   log is kept, which would be unreadable afterwards; `verificationOpenFailed`, `verificationReadFailed`,
+  ///   `replaceFailed`; `unfinishedOperation` if an entry file could not be encrypted again or the older
+  ///   data-encryption key not be forgotten; `backupFailed` if the disk failed twice.
   public func reencrypt(
     from old: some StoreKeyProvider, to new: some StoreKeyProvider
   ) throws(SmartStoreError) {
@@ -89,12 +88,12 @@ public struct StoreMaintenance: Sendable {
     }
   }
 
-  /// Turns a plaintext store into an encrypted one (SS-40). What the disk keeps of the plaintext
-  /// file until its blocks are used again is out of reach.
+  /// Turns a plaintext store into an encrypted one (SS-40). The disk may keep parts of the plaintext file
+  /// until their blocks are reused.
   ///
-  /// What is encrypted counts as written by the store from then on, so all of it is checked first: the schema
-  /// has to be the one that the store makes of its soups, without triggers or views, every entry a JSON object
-  /// with its own id, and every index what its entries say.
+  /// Encrypted content counts as written by the store, so everything is checked first: the schema has to be
+  /// the one that the store makes of its soups, without triggers or views, every entry a JSON object with its
+  /// own id, and every index what its entries say.
   ///
   /// - Throws: ``SmartStoreError`` `wrongKey` if it is encrypted already; `notADatabase` if the secret store of
   ///   the provider knows the store as encrypted, so that this database was put in its place; `corrupt` if the

@@ -1,17 +1,17 @@
 /// The findings of a verification.
 public struct StoreReport: Sendable {
-  /// One thing that is wrong. It never holds record data: SQLite's own lines, which findings of kind
+  /// One finding. It never contains record data: SQLite's own lines, which findings of kind
   /// ``Kind/structure`` repeat, name pages, tables, indexes and rows.
   public struct Finding: Sendable, Hashable {
-    /// What is wrong. Kinds may be added; compare, do not enumerate.
+    /// The kind of a finding. Kinds may be added: compare with the constants, do not enumerate.
     public struct Kind: RawRepresentable, Sendable, Hashable {
       public let rawValue: String
 
       public init(rawValue: String) { self.rawValue = rawValue }
 
-      /// A page was changed outside the store, or belongs to another place or store.
+      /// A page was changed outside the store, or belongs to another position or store.
       public static let page = Kind(rawValue: "page")
-      /// The log was damaged outside the store, and transactions in it are lost.
+      /// The write-ahead log (WAL) was damaged outside the store, and transactions in it are lost.
       public static let log = Kind(rawValue: "log")
       /// SQLite cannot open the database, or finds its structure broken.
       public static let structure = Kind(rawValue: "structure")
@@ -19,15 +19,15 @@ public struct StoreReport: Sendable {
       public static let schema = Kind(rawValue: "schema")
       /// The tables that describe soups contradict the tables that hold them.
       public static let soup = Kind(rawValue: "soup")
-      /// An element is no JSON object, or its system members are not those of its row.
+      /// An entry is not a JSON object, or its system members differ from the columns of its row.
       public static let element = Kind(rawValue: "element")
-      /// A column of an index holds something else than the element.
+      /// A column of an index has another value than the entry.
       public static let indexColumn = Kind(rawValue: "indexColumn")
-      /// Elements of a soup have a value at a path and none in its column, as an alter without
+      /// Entries of a soup have a value at a path and none in its column, as an alter without
       /// re-indexing leaves them, or the value or a name in a spelling that older versions kept: queries by
-      /// this path do not find them. `reIndexSoup` puts it right. One finding for all elements of a path.
+      /// this path do not find them. `reIndexSoup` puts it right. One finding for all entries of a path.
       public static let notIndexed = Kind(rawValue: "notIndexed")
-      /// A full-text row is missing, too many, or holds something else than the element.
+      /// A full-text row is missing or superfluous, or has another text than the entry.
       public static let fullText = Kind(rawValue: "fullText")
     }
 
@@ -36,11 +36,11 @@ public struct StoreReport: Sendable {
     public var page: UInt32?
     /// The soup.
     public var soup: String?
-    /// The element in it.
+    /// The entry in it.
     public var entryId: Int64?
     /// The indexed path.
     public var path: String?
-    /// What is wrong there.
+    /// A description of the finding.
     public let detail: String
 
     /// Where it is, such as `soup accounts, element 5, path Name`; empty for the whole store.
@@ -54,18 +54,18 @@ public struct StoreReport: Sendable {
     }
   }
 
-  /// How many pages were checked, of the database file and of its log.
+  /// The number of checked pages, of the database file and of its WAL.
   public internal(set) var pages = 0
-  /// How many soups were checked.
+  /// The number of checked soups.
   public internal(set) var soups = 0
-  /// How many elements were checked.
+  /// The number of checked entries.
   public internal(set) var elements = 0
   /// The first findings, at most ``findingLimit``.
   public private(set) var findings: [Finding] = []
-  /// How many findings there were.
+  /// The number of all findings.
   public private(set) var findingCount = 0
 
-  /// How many findings are kept.
+  /// The maximum number of findings in a report.
   public static let findingLimit = 1000
 
   /// Whether nothing was found, not even a path that is not indexed.

@@ -4,10 +4,10 @@ import GRDBSQLite
 import SalesforceSDKCommon
 
 extension StoreMaintenance {
-  /// Checks the tag of every page, SQLite's structures, and that index columns and full-text rows
-  /// agree with the elements. What is wrong is in the report, not thrown, and every file stays as it is:
-  /// the write-ahead log (WAL) is read where it lies. Only of a store whose pages are whole, what
-  /// interrupted maintenance left is completed first.
+  /// Checks the tag of every page, SQLite's structures, and that index columns and full-text rows agree with
+  /// the entries. Findings are returned in the report, not thrown, and every file stays as it is: the
+  /// write-ahead log (WAL) is read without a checkpoint. Interrupted maintenance is completed first, but only
+  /// if all pages of the store are intact.
   ///
   /// What ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` did not index, as requested, is a
   /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is no damage.
@@ -148,7 +148,7 @@ extension StoreMaintenance {
 }
 
 extension StorePaths {
-  /// These paths with the key file where interrupted maintenance left it: a sealed database that has none
+  /// These paths with the key file where interrupted maintenance left it: an encrypted database that has none
   /// owns the pending one.
   func withKeyFileOfDatabase() throws(SmartStoreError) -> StorePaths {
     guard !DurableFile(path: keyFile).exists, DurableFile(path: pendingKeyFile).exists,

@@ -10,14 +10,14 @@ public import SalesforceSDKCommon
 /// It ends when its task is cancelled or the store is closed, and with an error if the query
 /// fails, as when its soup is removed. What another process writes is not noticed.
 extension SmartStore {
-  /// Follows one page of a query's results: elements, or rows as arrays.
+  /// Follows one page of a query's results: entries, or rows as arrays.
   ///
   /// ```swift
   /// for try await open in store.observe(spec) { show(open) }
   /// ```
   ///
-  /// See ``StoreReading/query(using:startingFromPageIndex:whereArgs:)`` for the parameters and for
-  /// what it throws. A smart query may join several soups; a change to any of them is noticed.
+  /// See ``StoreReading/query(using:startingFromPageIndex:whereArgs:)`` for the parameters and for what it
+  /// throws. A smart query may join several soups; a change to any of them causes a new result.
   public func observe(
     _ querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
     whereArgs: [JSONValue]? = nil
@@ -45,7 +45,7 @@ extension SmartStore {
     }
   }
 
-  /// Follows one page of elements as they are stored.
+  /// Follows one page of entries as they are stored.
   ///
   /// See ``StoreReading/queryEntries(using:startingFromPageIndex:)``.
   public func observeEntries(
@@ -56,7 +56,7 @@ extension SmartStore {
     }
   }
 
-  /// Follows whatever `body` reads: a count, several queries that belong together, an element.
+  /// Follows the result of `body`, such as a count, an entry, or several queries on one snapshot.
   ///
   /// - Parameter body: Called off the caller's thread, again after each commit to a soup that it
   ///   read from, until the observation ends. It must depend on nothing but the store.

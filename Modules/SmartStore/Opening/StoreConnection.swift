@@ -42,7 +42,7 @@ enum StoreConnection {
     try SoupValueFunction.add(to: database)
   }
 
-  /// How many frames of the log are in the database already; 0 if that is not known.
+  /// How many frames of the WAL are in the database already; 0 if that is not known.
   static func copiedFrames(of database: Database) -> Int {
     // The header of the log's index stands there twice; the number follows.
     let headers = 2 * 48

@@ -8,7 +8,7 @@ package struct StoreDatabase: Sendable {
   /// The writing connection; in a store opened for reading, one that reads.
   package let writer: DatabaseQueue
   let readers: StoreReaderPool
-  /// Checkpoints the log while much is written; nil where that is not safe, and the writer does it.
+  /// Checkpoints the WAL while much is written; nil where that is not safe, and the writer does it.
   let checkpoints: BackgroundCheckpoints?
   /// The database file.
   package let url: URL
@@ -21,7 +21,7 @@ package struct StoreDatabase: Sendable {
   /// The keys in use; nil for a plaintext store.
   let sealed: EncryptedStore?
   private let encryptionLimit: UInt64
-  /// What was lost of the log before it was opened; a copy is kept.
+  /// What was lost of the WAL before it was opened; a copy is kept.
   let logDamage: WALDamage?
   /// Why the store could not be bound to its owner and name; nil if it is.
   let bindingFailure: SmartStoreError?
@@ -61,8 +61,8 @@ package struct StoreDatabase: Sendable {
     self.encryptionLimit = encryptionLimit
   }
 
-  /// Closes every connection, folds the log into the database as far as the disk allows, and gives the
-  /// write lock back. What is left in the log is taken from there when the store is opened next.
+  /// Closes every connection, checkpoints the WAL as far as the disk allows, and releases the write lock. The
+  /// rest of the WAL is read when the store is opened next.
   ///
   /// - Throws: `busy` if a connection could not be closed. The lock is kept then, and the call can be
   ///   repeated.
@@ -111,7 +111,7 @@ package struct StoreDatabase: Sendable {
     }
   }
 
-  /// Leaves the files of a store with damaged pages as they are: closing must not move what the log
+  /// Leaves the files of a store with damaged pages as they are: closing must not move what the WAL
   /// holds into the database.
   private func keepDamaged() throws {
     guard sealed?.hasMetDamage == true else { return }
@@ -125,7 +125,7 @@ package struct StoreDatabase: Sendable {
     try place.check(database)
   }
 
-  /// Refuses to write more with a data key than is safe.
+  /// Refuses to write more with a data-encryption key than is safe.
   ///
   /// - Throws: ``SmartStoreError`` `keyExhausted`.
   func checkKey() throws(SmartStoreError) {
@@ -136,7 +136,7 @@ package struct StoreDatabase: Sendable {
         + "the store and call reencrypt(from:to:).")
   }
 
-  /// Folds the log into the database file, as far as readers allow.
+  /// Checkpoints the WAL, as far as readers allow.
   package func checkpoint() throws(SmartStoreError) {
     do {
       try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
@@ -145,7 +145,7 @@ package struct StoreDatabase: Sendable {
     }
   }
 
-  /// The size of the database file in bytes, after a checkpoint of the log if that may be written.
+  /// The size of the database file in bytes, after a checkpoint of the WAL if that may be written.
   package func size() throws(SmartStoreError) -> UInt64 {
     if !writer.configuration.readonly { try checkpoint() }
     do {

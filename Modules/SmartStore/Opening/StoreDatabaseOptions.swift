@@ -19,13 +19,13 @@ package struct StoreDatabaseOptions: Sendable {
   /// do not overlap it does all of it.
   package var mainReaderCacheBytes = 96 << 20
   package var maximumReaderCount = 4
-  /// Pages in the log after which a commit copies them to the database: 32 MB. A page that changes
+  /// Pages in the WAL after which a commit copies them to the database: 32 MB. A page that changes
   /// often is copied once, so a long log saves work; it takes disk, and time to read after a crash.
   package var checkpointPages = 8000
-  /// Bytes written between two background checkpoints: a quarter of the log's usual length, so
+  /// Bytes written between two background checkpoints: a quarter of the WAL's usual length, so
   /// that at most as much is left for the writer. Each waits for the disk twice.
   package var checkpointInterval = 8 << 20
-  /// Seconds for which a connection waits while one of another process recovers the log or closes.
+  /// Seconds for which a connection waits while one of another process recovers the WAL or closes.
   package var busyTimeout = 5.0
   /// How long to wait for the write lock.
   package var lockPatience = StorePaths.lockPatience
@@ -33,10 +33,10 @@ package struct StoreDatabaseOptions: Sendable {
   package var runsTriggers = false
   /// Whether a plaintext store that is opened as an encrypted one becomes one (SS-13).
   package var encryptsPlaintext = false
-  /// Seals the pages.
+  /// Encrypts the pages.
   package var cipher: any StoreCipher = AESGCMCipher()
-  /// The number of pages that one data key encrypts: nonces are random, and GCM is safe for 2^32 of them. The
-  /// rest is for the transaction that reaches the limit.
+  /// The number of pages that one data-encryption key encrypts: nonces are random, and GCM is safe for 2^32
+  /// of them. The rest is for the transaction that reaches the limit.
   package var encryptionLimit: UInt64 = (1 << 32) - (1 << 24)
   /// The VFS of encrypted stores; another one stands over a faulty disk.
   package var vfs: EncryptedVFS? = .standard

@@ -405,9 +405,9 @@ struct StoreOpening {
   }
 
   /// The right to write to the store. There is one writer because what a store knows of its own
-  /// writes (entry ids, element files, observers) is known to one process, and because SQLite up to
+  /// writes (entry ids, entry files, observers) is known to one process, and because SQLite up to
   /// 3.51.2 can lose a committed transaction when two connections write and checkpoint at the same
-  /// instant. The connection that checkpoints the log in the background is kept from that by
+  /// instant. The connection that checkpoints the WAL in the background is kept from that by
   /// ``BackgroundCheckpoints``.
   func takeLock() throws(SmartStoreError) -> FileLock {
     let lock: FileLock?

@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 /// The files of one store, all in its folder.
 struct StorePaths: Sendable {
   let directory: String
-  /// The wrapped data keys.
+  /// The wrapped data-encryption keys.
   var keyFile: String
   /// Which store it is.
   let identity: StoreIdentity
@@ -22,7 +22,7 @@ struct StorePaths: Sendable {
   var database: String { directory + "/store.sqlite" }
   /// SQLite's write-ahead log.
   var log: String { database + "-wal" }
-  /// The index of the log, rebuilt whenever it is missing.
+  /// The index of the WAL, rebuilt whenever it is missing.
   var index: String { database + "-shm" }
   /// What the write-ahead log (WAL) must hold; of an encrypted store alone.
   var anchor: String { database + "-anchor" }
@@ -46,13 +46,13 @@ struct StorePaths: Sendable {
 
   // While maintenance is under way
 
-  /// The key file of the database, if that is sealed, and of nothing, if it is plaintext.
+  /// The key file of the database, if that is encrypted, and of nothing, if it is plaintext.
   var pendingKeyFile: String { directory + "/store.key.pending" }
-  /// The sealed copy of a plaintext database.
+  /// The encrypted copy of a plaintext database.
   var encrypted: String { database + ".encrypted" }
-  /// The plaintext copy of a sealed database.
+  /// The plaintext copy of an encrypted database.
   var decrypted: String { database + ".decrypted" }
-  /// The copy of a sealed database under its new data key.
+  /// The copy of an encrypted database under its new data-encryption key.
   var reencrypted: String { database + ".reencrypted" }
   /// A plaintext copy of a plaintext database, with room for tags.
   var exported: String { database + ".exported" }

@@ -7,7 +7,7 @@ struct QueryPlan {
   private let statements: QueryStatements
   let bindings: [BoundValue]
   let pageSize: Int
-  /// Whether each result is an element rather than a row.
+  /// Whether each result is an entry rather than a row.
   let givesElements: Bool
   /// The names of the columns of a row, where the spec gives them.
   let columnNames: [String]
@@ -126,7 +126,7 @@ struct QueryPlan {
 
   /// Has SQLite judge a conversion.
   ///
-  /// In a statement over several soups a path that SQLite reads from the element must say whose: the
+  /// In a statement over several soups a path that SQLite reads from the entry must say whose: the
   /// column has the same name in all of them. A soup that has an alias there is known by that alone.
   private static func prepare(
     _ converted: ConvertedStatement, _ smartSQL: String, on access: StoreAccess
@@ -159,7 +159,7 @@ struct QueryPlan {
 
 extension Soup {
   /// How keys for `path` are compared: the type of its index, an integer for the reserved numbers,
-  /// nil where the value is extracted from the element.
+  /// nil where the value is extracted from the entry.
   func keyType(forPath path: String) -> SoupIndexType? {
     switch path {
     case SmartStore.soupEntryId, SmartStore.createdDate, SmartStore.lastModifiedDate: .integer

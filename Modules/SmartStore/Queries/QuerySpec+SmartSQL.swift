@@ -12,7 +12,7 @@ struct QueryNames {
   let path: (String) -> String
   /// A path whose values are compared with the keys.
   let comparedPath: (String) -> String
-  /// The whole element.
+  /// The whole entry.
   let element: String
 
   /// A path among the results.

@@ -19,7 +19,7 @@ public struct QuerySpec: Sendable, Hashable {
   public static let defaultPageSize = 10
 
   public let queryType: QueryType
-  /// The soup to ask; nil for a smart query, which names its soups itself.
+  /// The queried soup; nil for a smart query, which names its soups itself.
   public let soupName: String?
   /// The path that the key is compared with. Nil for an all-query, and for a match over all
   /// full-text paths.
@@ -37,9 +37,9 @@ public struct QuerySpec: Sendable, Hashable {
   /// The path to order by; nil leaves the order to the engine.
   public let orderPath: String?
   public let order: Order
-  /// How many results a page has, at least one.
+  /// The maximum number of results in a page, at least 1.
   public let pageSize: Int
-  /// The paths to return instead of whole elements, in this order.
+  /// The paths to return instead of whole entries, in this order.
   public let selectPaths: [String]?
 
   private init(
@@ -65,7 +65,7 @@ public struct QuerySpec: Sendable, Hashable {
 
   // MARK: Builders
 
-  /// All elements of a soup, also those that lack the order path.
+  /// All entries of a soup, also those that lack the order path.
   public static func buildAllQuerySpec(
     soupName: String, selectPaths: [String]? = nil, orderPath: String? = nil,
     order: Order = .ascending, pageSize: Int
@@ -75,11 +75,11 @@ public struct QuerySpec: Sendable, Hashable {
       selectPaths: selectPaths)
   }
 
-  /// The elements whose value at `path` equals `matchKey`.
+  /// The entries whose value at `path` equals `matchKey`.
   ///
-  /// A Boolean or number finds the elements that hold the equal JSON value, whatever the index
+  /// A Boolean or number finds the entries that hold the equal JSON value, whatever the index
   /// type. But an integer index keeps numbers without their fraction and within 64 bits: a number
-  /// beyond that finds nothing there, rather than all elements that are kept as the same integer.
+  /// beyond that finds nothing there, rather than all entries that are kept as the same integer.
   public static func buildExactQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String, matchKey: JSONValue?,
     orderPath: String? = nil, order: Order = .ascending, pageSize: Int
@@ -89,7 +89,7 @@ public struct QuerySpec: Sendable, Hashable {
       order: order, pageSize: pageSize, selectPaths: selectPaths)
   }
 
-  /// The elements whose value at `path` lies between the keys, both included.
+  /// The entries whose value at `path` lies between the keys, both included.
   public static func buildRangeQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String, beginKey: JSONValue? = nil,
     endKey: JSONValue? = nil, orderPath: String? = nil, order: Order = .ascending, pageSize: Int
@@ -99,7 +99,7 @@ public struct QuerySpec: Sendable, Hashable {
       orderPath: orderPath, order: order, pageSize: pageSize, selectPaths: selectPaths)
   }
 
-  /// The elements whose value at `path` is like `likeKey`. ASCII letters match in either case.
+  /// The entries whose value at `path` is like `likeKey`. ASCII letters match in either case.
   public static func buildLikeQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String, likeKey: String?,
     orderPath: String? = nil, order: Order = .ascending, pageSize: Int
@@ -109,12 +109,11 @@ public struct QuerySpec: Sendable, Hashable {
       order: order, pageSize: pageSize, selectPaths: selectPaths)
   }
 
-  /// The elements whose full text matches `matchKey`, in `path` or, without one, in all full-text
+  /// The entries whose full text matches `matchKey`, in `path` or, without one, in all full-text
   /// paths of the soup.
   ///
-  /// `matchKey` knows terms, `term*`, `"a phrase"`, AND, OR, NOT, parentheses and
-  /// `{soup:path}:term`. On a soup that still has FTS4 a reference aims one term, no phrase: name the
-  /// path of a phrase by `path`.
+  /// `matchKey` knows terms, `term*`, `"a phrase"`, AND, OR, NOT, parentheses and `{soup:path}:term`. On a
+  /// soup that still has FTS4, a reference applies to one term, not to a phrase: for a phrase, pass `path`.
   public static func buildMatchQuerySpec(
     soupName: String, selectPaths: [String]? = nil, path: String? = nil, matchKey: String?,
     orderPath: String? = nil, order: Order = .ascending, pageSize: Int
@@ -138,7 +137,7 @@ public struct QuerySpec: Sendable, Hashable {
   /// Missing, null or not positive `pageSize` means 10, any `order` but `descending` means
   /// ascending, a null member counts as missing.
   ///
-  /// - Parameter soupName: The soup to ask; not needed for a smart query.
+  /// - Parameter soupName: The queried soup; not needed for a smart query.
   /// - Throws: ``SmartStoreError`` `invalidQuerySpec` for a missing or unknown `queryType`, a missing
   ///   key, or a path, a statement or a page size of the wrong type.
   public init(json: JSONValue, soupName: String?) throws(SmartStoreError) {

@@ -4,7 +4,7 @@ import Synchronization
 /// The statements of a kind of query on one version of the soups, without its keys.
 ///
 /// Made once for all queries of the same shape: putting the texts together takes longer than SQLite
-/// needs to find an element by its index.
+/// needs to find an entry by its index.
 final class QueryStatements: Sendable {
   /// The statement that gives all results, without paging.
   let sql: String

@@ -2,7 +2,7 @@ import SalesforceSDKCommon
 
 /// The row that a query stands on.
 ///
-/// A column is read as an element if the engine names it `soup` or, repeated, `soup:1`. An element
+/// A column is read as an entry if the engine names it `soup` or, repeated, `soup:1`. An entry
 /// that is kept in a file comes as two columns, `externalStorage` with the name of its soup's table
 /// and `_soupEntryId` behind it, which are one column here. Whatever a caller names a column, any
 /// other one is plain.
@@ -17,7 +17,7 @@ struct ResultRow: ~Copyable {
   private let statement: StoreStatement
   private let access: StoreAccess
   private let columns: [Column]
-  /// Whether no column is an element.
+  /// Whether no column is an entry.
   private let isPlain: Bool
   /// The call that the row is read for.
   private let method: String
@@ -64,7 +64,7 @@ struct ResultRow: ~Copyable {
 
   func next() throws(SmartStoreError) -> Bool { try statement.step() }
 
-  /// Runs a statement with one placeholder and one column, an element, for one id.
+  /// Runs a statement with one placeholder and one column, an entry, for one id.
   func element(boundTo id: Int64) throws(SmartStoreError) -> JSONSlice? {
     statement.reset()
     statement.bind(id, at: 1)
@@ -95,7 +95,7 @@ struct ResultRow: ~Copyable {
     }
   }
 
-  /// The element in a column.
+  /// The entry in a column.
   ///
   /// - Throws: ``SmartStoreError`` `corrupt` if the stored text is no JSON,
   ///   `externalFileUnreadable`.
@@ -108,12 +108,12 @@ struct ResultRow: ~Copyable {
     }
   }
 
-  /// The element in a column as it is stored.
+  /// The entry in a column as it is stored.
   ///
-  /// Where pages are sealed it is not checked again: what a page's tag fits was written by the store,
+  /// Where pages are encrypted it is not checked again: what a page's tag fits was written by the store,
   /// which checked it then. A check here would take as long as reading the row.
   ///
-  /// - Throws: As ``element(_:)``.
+  /// - Throws: As ``entry(_:)``.
   func storedElement(_ column: Int) throws(SmartStoreError) -> JSONSlice {
     guard access.hasEncryptedPages, case .element(let position) = columns[column] else {
       return try element(column)
@@ -138,7 +138,7 @@ struct ResultRow: ~Copyable {
     }
   }
 
-  /// The value of a column. An element whose text cannot be parsed gives null.
+  /// The value of a column. An entry whose text cannot be parsed gives null.
   ///
   /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
   func jsonValue(_ column: Int) throws(SmartStoreError) -> JSONValue {
@@ -181,8 +181,8 @@ extension Character {
 }
 
 extension JSONLimits {
-  /// What is taken from a caller. SQLite from 3.42 on follows no more levels, and an element that it
-  /// cannot follow fails every query of its soup that looks into elements.
+  /// What is taken from a caller. SQLite from 3.42 on follows no more levels, and an entry that it
+  /// cannot follow fails every query of its soup that looks into entries.
   static var written: JSONLimits { JSONLimits(maxDepth: 1_000) }
 
   /// What was accepted when it was written is accepted when it is read; the limit was higher once.

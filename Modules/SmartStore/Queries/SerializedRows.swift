@@ -1,11 +1,11 @@
 import SalesforceSDKCommon
 
-/// The JSON text of a query's results, built without parsing the elements in it.
+/// The JSON text of a query's results, built without parsing the entries in it.
 struct SerializedRows {
   private var bytes: [UInt8] = [UInt8(ascii: "[")]
   private var isEmpty = true
 
-  /// Appends a row as an array, or its first column alone if the query gives elements.
+  /// Appends a row as an array, or its first column alone if the query gives entries.
   ///
   /// - Throws: ``SmartStoreError`` `externalFileUnreadable`.
   mutating func append(

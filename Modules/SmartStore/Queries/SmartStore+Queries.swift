@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 import Synchronization
 
 extension SmartStore {
-  /// One page of a query's results: elements, or rows as arrays.
+  /// One page of a query's results: entries, or rows as arrays.
   ///
   /// See ``StoreReading/query(using:startingFromPageIndex:whereArgs:)``.
   public func query(
@@ -20,7 +20,7 @@ extension SmartStore {
     try await query(using: .buildSmartQuerySpec(smartSql: smartSql, pageSize: 65_536))
   }
 
-  /// One page of elements as they are stored.
+  /// One page of entries as they are stored.
   ///
   /// See ``StoreReading/queryEntries(using:startingFromPageIndex:)``.
   public func queryEntries(
@@ -31,7 +31,7 @@ extension SmartStore {
     }
   }
 
-  /// One page of results as JSON text, the elements in it as they are stored.
+  /// One page of results as JSON text, with entries in their stored text.
   public func queryAsString(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0,
     whereArgs: [JSONValue]? = nil
@@ -42,7 +42,7 @@ extension SmartStore {
     }
   }
 
-  /// How many results a query has over all pages.
+  /// The number of results of a query in all pages.
   public func count(
     using querySpec: QuerySpec, whereArgs: [JSONValue]? = nil
   ) async throws -> Int64 {

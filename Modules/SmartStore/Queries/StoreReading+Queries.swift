@@ -1,12 +1,12 @@
 public import SalesforceSDKCommon
 
 extension StoreReading where Self: ~Copyable {
-  /// One page of a query's results: elements, or rows as arrays.
+  /// One page of a query's results: entries, or rows as arrays.
   ///
-  /// A row has one value for each select path or column, null included. A column that holds a
-  /// whole element gives an object; of any other column text is a string. Blobs come as text,
-  /// infinite numbers as null. An element whose stored text is no JSON gives null in its place, so
-  /// that the others are still read; the event store and observers are notified (SS-150, SS-213).
+  /// A row has one value for each select path or column, null included. A column that holds a whole entry
+  /// gives an object; of any other column text is a string. Blobs come as text, infinite numbers as null. An
+  /// entry whose stored text is not JSON reads as null, so the other entries can still be read; the event
+  /// store and observers are notified (SS-150, SS-213).
   ///
   /// - Parameters:
   ///   - pageIndex: The page, counted from 0. Beyond the end the result is empty.
@@ -28,14 +28,14 @@ extension StoreReading where Self: ~Copyable {
     return results
   }
 
-  /// One page of elements as they are stored, without a copy of their content.
+  /// One page of entries as they are stored, without a copy of their content.
   ///
-  /// A plaintext store checks each of them. An encrypted one relies on the tags of its pages, which
-  /// vouch for what it checked when it was written, and parses an element on first access;
-  /// should that fail, which takes a fault in the store itself, the element reads as null.
+  /// A plaintext store checks each of them. An encrypted store relies on the tags of its pages, which
+  /// authenticate text that was checked when it was written, and parses an entry on first access. If that
+  /// fails because of a defect in the store, the entry reads as null.
   ///
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``, and `invalidQuerySpec` if the
-  ///   query gives rows instead of elements; `corrupt` if a stored element is no JSON.
+  ///   query gives rows instead of entries; `corrupt` if a stored entry is no JSON.
   public borrowing func queryEntries(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
   ) throws(SmartStoreError) -> [JSONSlice] {
@@ -52,7 +52,7 @@ extension StoreReading where Self: ~Copyable {
     return results
   }
 
-  /// One page of results as JSON text. Elements are passed through as stored, unparsed.
+  /// One page of results as JSON text. Entries are passed through as stored, unparsed.
   ///
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``.
   public borrowing func queryAsString(
@@ -70,7 +70,7 @@ extension StoreReading where Self: ~Copyable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// How many results a query has over all pages.
+  /// The number of results of a query in all pages.
   ///
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``.
   public borrowing func count(

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// What SQLite's JSON functions make of a path into an element.
+/// What SQLite's JSON functions make of a path into an entry.
 enum SQLitePath: Equatable {
   /// The names that stand between the dots, as everywhere in a store.
   case names
@@ -32,7 +32,7 @@ enum SQLitePath: Equatable {
 }
 
 extension JSONValue {
-  /// Whether SQLite up to 3.44 reads such a value in an element's text otherwise than it is: it ends a text
+  /// Whether SQLite up to 3.44 reads such a value in an entry's text otherwise than it is: it ends a text
   /// at a NUL, has no replacement for half of a surrogate pair, and gives arrays and objects as they are
   /// written.
   var isUnreadableForSQLite: Bool {

@@ -11,7 +11,7 @@ struct SmartSQLCache: Sendable {
   }
 
   let capacity: Int
-  /// By the bytes of the statement: literals that look alike find different elements.
+  /// By the bytes of the statement: literals that look alike find different entries.
   private var entries: [MemberKey: Entry] = [:]
   private var clock = 0
 

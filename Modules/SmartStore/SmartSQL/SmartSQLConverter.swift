@@ -9,7 +9,7 @@ struct SmartSQLConverter {
   private let source: [UInt8]
   private let smartSQL: String
   private let soups: [MemberKey: Soup]
-  /// Whether a path that is read from the element names the table of its soup.
+  /// Whether a path that is read from the entry names the table of its soup.
   private let qualifiesElements: Bool
 
   private var output: [UInt8] = []
@@ -34,7 +34,7 @@ struct SmartSQLConverter {
 
   /// Converts a statement against the soups of a store.
   ///
-  /// - Parameter qualifiesElements: Whether `{soup:path}`, where it is read from the element, names the
+  /// - Parameter qualifiesElements: Whether `{soup:path}`, where it is read from the entry, names the
   ///   soup's table, so that a join of soups is not ambiguous. Fails in SQLite for a soup with an
   ///   alias. Default: no, as the platform's libraries convert.
   static func convert(

@@ -49,7 +49,7 @@ extension SmartStore {
     try await read { try $0.hasIndex(forPath: path, inSoupNamed: soupName) }
   }
 
-  /// Removes a soup with all its elements. A soup that does not exist is no error.
+  /// Removes a soup with all its entries. Does nothing if the soup does not exist.
   ///
   /// - Throws: ``SmartStoreError`` `unfinishedOperation`, `closed`, `readOnly`, `diskFull`, `io`.
   public func removeSoup(_ soupName: String) async throws {
@@ -63,7 +63,7 @@ extension SmartStore {
     try await write(isSingleCall: false) { try $0.removeAllSoups() }
   }
 
-  /// Removes all elements of a soup. The next element gets the id that it would have got anyway.
+  /// Removes all entries of a soup. Entry ids are not used again: the next entry gets the next id.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`, `unfinishedOperation`, `closed`, `readOnly`,
   ///   `diskFull`, `io`.

@@ -19,7 +19,7 @@ final class Soup: Sendable {
   let indexes: [SoupIndex]
   let table: String
   let fullTextTable: String
-  /// Whether each element is kept in a file of its own.
+  /// Whether each entry is kept in a file of its own.
   let isExternal: Bool
   /// The index columns, without json1 paths, in the order of registration.
   let columns: [Column]
@@ -33,7 +33,7 @@ final class Soup: Sendable {
   /// Both take the id, the time, the columns' values and, unless the soup is external, the text.
   let insertStatement: String
   let updateStatement: String
-  /// Takes the same, ``rowsPerInsert`` times; nil if elements must be inserted one by one.
+  /// Takes the same, ``rowsPerInsert`` times; nil if entries must be inserted one by one.
   let insertRowsStatement: String?
   let fullTextInsertStatement: String
   let fullTextReplaceStatement: String
@@ -98,13 +98,13 @@ final class Soup: Sendable {
     self.fullTextReplaceStatement = "INSERT OR REPLACE \(fullTextTail)"
   }
 
-  /// How many elements one statement inserts, if so many come at once.
+  /// How many entries one statement inserts, if so many come at once.
   static let rowsPerInsert = 16
   static let entryIdParameter = 1
   static let timeParameter = 2
   /// The parameter of the first column's value.
   static let firstColumnParameter = 3
-  /// The parameter of the element's text.
+  /// The parameter of the entry's text.
   var textParameter: Int { Soup.firstColumnParameter + columns.count }
 
   var hasFullText: Bool { !fullTextColumns.isEmpty }
@@ -113,7 +113,7 @@ final class Soup: Sendable {
     SoupSpec(name: name, features: isExternal ? [SoupSpec.featureExternalStorage] : [])
   }
 
-  /// The columns that a row reader takes for the whole element, see ``ResultRow``.
+  /// The columns that a row reader takes for the whole entry, see ``ResultRow``.
   var elementColumns: String { elementColumns(qualifier: "\(table).") }
 
   /// The same of an alias, `qualifier` with its dot.
@@ -123,7 +123,7 @@ final class Soup: Sendable {
       : "\(qualifier)\(SmartStore.soupColumn)"
   }
 
-  /// Refuses a path that cannot be compared, since the element is in a file and no index has it.
+  /// Refuses a path that cannot be compared, since the entry is in a file and no index has it.
   func checkReadable(_ path: String) throws(SmartStoreError) {
     guard isExternal, index(forPath: path) == nil else { return }
     guard path == SmartStore.soupPath || Soup.reservedColumn(path) == nil else { return }
@@ -155,19 +155,19 @@ final class Soup: Sendable {
     }
   }
 
-  /// The SQL for the value at `path`: a column, or an extraction from the element.
+  /// The SQL for the value at `path`: a column, or an extraction from the entry.
   func expression(forPath path: String) -> String {
     if let column = Soup.reservedColumn(path) { return "\(table).\(column)" }
     return index(forPath: path)?.columnName ?? Soup.extraction(of: path)
   }
 
-  /// A condition that leaves out elements whose text at `path` only begins as `value` does: SQLite up to
-  /// 3.44 ends a text of an element at a NUL. Others are not looked into.
+  /// A condition that leaves out entries whose text at `path` only begins as `value` does: SQLite up to
+  /// 3.44 ends a text of an entry at a NUL. Others are not looked into.
   func exactText(_ value: String, at path: String) -> String {
     " AND (instr(soup, '\\u0000') = 0 OR \(Soup.ownExtraction(of: path)) = \(value))"
   }
 
-  /// The columns of an element's two times, which every soup has indexes on.
+  /// The columns of an entry's two times, which every soup has indexes on.
   static let timeColumns = [SmartStore.createdColumn, SmartStore.lastModifiedColumn]
   /// The names of those indexes.
   var timeIndexNames: [String] { Soup.timeColumns.map { "\(table)_\($0)_idx" } }
@@ -184,7 +184,7 @@ final class Soup: Sendable {
     "json_extract(\(qualifier)soup, '$.\(path.replacing("'", with: "''"))')"
   }
 
-  /// The expression that reads a path without an index from the element.
+  /// The expression that reads a path without an index from the entry.
   ///
   /// SQLite's own function reads some names otherwise than the other indexes do, or not at all.
   static func extraction(of path: String, qualifier: String = "") -> String {
@@ -198,7 +198,7 @@ final class Soup: Sendable {
   }
 
   /// The expression that reads `path` by ``SoupValueFunction``: any path, and values of any kind, one
-  /// element after the other.
+  /// entry after the other.
   static func ownExtraction(of path: String, qualifier: String = "") -> String {
     "\(SoupValueFunction.name)(\(qualifier)soup, '\(path.replacing("'", with: "''"))')"
   }

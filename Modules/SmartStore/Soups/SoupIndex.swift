@@ -2,8 +2,8 @@ public import SalesforceSDKCommon
 
 /// The way in which the values of an indexed path are stored and compared.
 ///
-/// Any word can be spelled, as in a stored or received spec; registering a soup refuses those that
-/// are not among the constants.
+/// A value can have any text, as in a stored or received spec; registering a soup refuses types that are not
+/// among the constants.
 public struct SoupIndexType: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
   public let rawValue: String
 
@@ -18,11 +18,11 @@ public struct SoupIndexType: RawRepresentable, Sendable, Hashable, CustomStringC
   /// A signed 64-bit integer. Fractions are cut off, numbers out of range saturate, Booleans are 1
   /// and 0; anything else is null.
   public static let integer = SoupIndexType(rawValue: "integer")
-  /// An IEEE double. Booleans are 1 and 0; anything that is no number is null.
+  /// An IEEE double. Booleans are 1 and 0; any other value is null.
   public static let floating = SoupIndexType(rawValue: "floating")
-  /// As ``string``, and searchable word by word with a match query.
+  /// As ``string``, and searchable by words with a match query.
   public static let fullText = SoupIndexType(rawValue: "full_text")
-  /// Nothing is stored twice: SQLite reads the path from the element. Cannot look into arrays.
+  /// No value is stored twice: SQLite reads the path from the entry. The path cannot lead through an array.
   public static let json1 = SoupIndexType(rawValue: "json1")
 
   /// Whether registering a soup accepts this type.

@@ -45,7 +45,7 @@ extension StoreTransaction {
     }
   }
 
-  /// Removes a soup with all its elements. A soup that does not exist is no error.
+  /// Removes a soup with all its entries. Does nothing if the soup does not exist.
   ///
   /// - Throws: ``SmartStoreError`` `unfinishedOperation`.
   public borrowing func removeSoup(_ soupName: String) throws(SmartStoreError) {
@@ -76,7 +76,7 @@ extension StoreTransaction {
     }
   }
 
-  /// Removes all elements of a soup. The next element gets the id that it would have got anyway.
+  /// Removes all entries of a soup. Entry ids are not used again: the next entry gets the next id.
   ///
   /// - Throws: ``SmartStoreError`` `unknownSoup`.
   public borrowing func clearSoup(_ soupName: String) throws(SmartStoreError) {

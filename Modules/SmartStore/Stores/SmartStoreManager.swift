@@ -15,7 +15,7 @@ public import SalesforceSDKCore
 /// A store that cannot be read is never deleted or replaced. Opening it throws an error with the reason and
 /// leaves its files as they are; only the `remove…` calls delete files.
 public actor SmartStoreManager {
-  /// The folder that holds the app's stores and those of all accounts.
+  /// The folder with the stores of the app and of all accounts.
   public nonisolated let root: URL
 
   struct Key: Hashable {
@@ -97,8 +97,8 @@ public actor SmartStoreManager {
   /// - Parameters:
   ///   - root: Created with the first store.
   ///   - encryption: How the files of all stores are encrypted.
-  ///   - isLoggedIn: Whether an account may open its stores now. A store that is open already is
-  ///     given out in any case.
+  ///   - isLoggedIn: Whether an account may open its stores now. A store that is already open is returned in
+  ///     any case.
   public init(
     root: URL, encryption: StoreEncryption, options: SmartStoreOptions = SmartStoreOptions(),
     isLoggedIn: @escaping @Sendable (StoreOwner) async -> Bool
@@ -266,10 +266,10 @@ public actor SmartStoreManager {
 
   // MARK: Maintenance
 
-  /// Closes a store and lends its files to `work`. The instance fails from then on; a request for the
-  /// store waits in that time and gets a new one.
+  /// Closes a store and calls `work` with its files. Calls of the former instance fail from then on. A
+  /// request for the store waits until `work` has returned, and gets a new instance.
   ///
-  /// - Parameter work: Blocks a thread of its own; it must not ask for this store.
+  /// - Parameter work: Runs on a thread of its own; it must not request this store.
   /// - Throws: What `work` throws; ``SmartStoreError`` `invalidStoreName`, `io`, `readOnly`.
   public func withClosedStore<Result: Sendable>(
     named name: String = SmartStore.defaultStoreName, owner: StoreOwner,
@@ -282,7 +282,7 @@ public actor SmartStoreManager {
     return try await ended(key, end(key) { try work(files) })
   }
 
-  /// Wraps the data keys of all stores under the root with this manager's key, for stores that the
+  /// Wraps the data-encryption keys of all stores under the root with this manager's key, for stores that the
   /// key of `old` opens so far (SS-35). No page is rewritten.
   ///
   /// Each store is changed completely or not at all, and one that this manager's key opens already
@@ -326,10 +326,10 @@ public actor SmartStoreManager {
   }
 
   /// Encrypts all plaintext stores under the root with this manager's keys, each as by
-  /// ``StoreMaintenance/encrypt(_:)``. Those that are encrypted already are passed over, so that the call can be
-  /// repeated after an interruption or a failure.
+  /// ``StoreMaintenance/encrypt(_:)``. Encrypted stores are skipped, so the call can be repeated after an
+  /// interruption or a failure.
   ///
-  /// - Returns: How many stores were encrypted.
+  /// - Returns: The number of encrypted stores.
   /// - Throws: ``SmartStoreError`` as ``StoreMaintenance/encrypt(_:)``, of the first store that fails, after all
   ///   others were encrypted; `readOnly`, and `io` if the stores could not be listed.
   @discardableResult
@@ -353,8 +353,8 @@ public actor SmartStoreManager {
   /// Closes a store and deletes its files. Its instance fails from then on; a store that does not
   /// exist is no error. A request for the store in that time gets a new one, once the old is gone.
   ///
-  /// - Parameter owner: With a community, that community's store alone; without, the stores of this
-  ///   name in every community of the account. Nil does nothing but log a warning.
+  /// - Parameter owner: With a community, that community's store alone; without, the stores of this name in
+  ///   every community of the account. Nil only logs a warning.
   /// - Throws: ``SmartStoreError`` `io`, `invalidStoreName`; `busyOtherProcess` if the store is open
   ///   for writing outside of this manager.
   public func removeShared(

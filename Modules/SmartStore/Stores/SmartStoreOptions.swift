@@ -18,18 +18,18 @@ public struct SmartStoreOptions: Sendable {
   /// store remembers that the store is encrypted. Switch it on for the one version of an app that encrypts
   /// what earlier versions kept in plaintext.
   public var encryptsPlaintextStore: Bool
-  /// Whether stores are only read, while another process may write them. Their databases stay
-  /// as they are byte for byte, none is made or removed, and every call that writes throws
-  /// ``SmartStoreError`` `readOnly`. Off by default.
+  /// Whether stores are only read, while another process may write to them. Their databases do not change, no
+  /// store is created or removed, and every call that writes throws ``SmartStoreError`` `readOnly`. Off by
+  /// default.
   public var isReadOnly: Bool
-  /// The clock, in milliseconds since 1970. Called once for each element written.
+  /// The clock, in milliseconds since 1970. Called once for each entry written.
   public var now: @Sendable () -> Int64
-  /// Where events go; they name neither soups nor stores. Default: nowhere.
+  /// The store of events, which name neither soups nor stores. Default: events are dropped.
   public var events: any EventStore
   /// The log. The text of queries is written at level verbose, bound values nowhere.
   public var logger: SalesforceLogger
-  /// Whether each result that is given out as JSON text is parsed first. A check of the store
-  /// itself, off by default: it costs more than the query.
+  /// Whether each result is parsed before it is returned as JSON text. A check of the store itself, off by
+  /// default: it costs more than the query.
   public var jsonSerializationCheckEnabled: Bool
   /// Whether notifications of broken JSON carry the text, which may hold a user's data. Off by
   /// default.

@@ -4,7 +4,7 @@ import GRDBSQLite
 /// How long a read may keep a thread that others wait for.
 ///
 /// Handing a read to a thread of the store's own and its result back takes longer than finding an
-/// element by its index. So what is expected to be short runs on the caller's thread, and is broken
+/// entry by its index. So what is expected to be short runs on the caller's thread, and is broken
 /// off, to be done again on the store's own thread, if it turns out not to be.
 struct ReadBudget {
   /// How long a short read takes at most.

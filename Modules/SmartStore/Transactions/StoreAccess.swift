@@ -13,7 +13,7 @@ public final class StoreAccess {
   /// Whether the transaction consists of one call, which then needs no savepoint of its own.
   let isSingleCall: Bool
 
-  /// The files of externally stored elements.
+  /// The files of externally stored entries.
   let files: ExternalFiles
   /// The statements of the one query that this is for, if they were looked up before.
   let statements: QueryStatements?
@@ -28,7 +28,7 @@ public final class StoreAccess {
   private(set) var changedSoups: Set<String> = []
   /// What to tell observers once this transaction is committed.
   private(set) var change = StoreChange()
-  /// How many bytes of elements were written.
+  /// How many bytes of entries were written.
   private(set) var writtenBytes = 0
   /// What to tell the event store once this transaction is committed.
   private(set) var events: [AnalyticsEvent] = []
@@ -137,7 +137,7 @@ public final class StoreAccess {
   /// Has observers told that rows of `soup` changed.
   func didChange(_ soup: Soup) { change.insert(soup) }
 
-  /// Counts what the log grows by, about.
+  /// Counts what the WAL grows by, about.
   func didWrite(bytes: Int) { writtenBytes += bytes }
 
   /// Has an event reported.
@@ -169,7 +169,7 @@ public final class StoreAccess {
 
   // MARK: Entry ids
 
-  /// The id that the next element of `soup` gets. Ids are never used twice: the sequence survives
+  /// The id that the next entry of `soup` gets. Ids are never used twice: the sequence survives
   /// deletes, and is read once for each transaction.
   func takeEntryId(of soup: Soup) throws(SmartStoreError) -> Int64 {
     let id: Int64

@@ -1,7 +1,7 @@
 /// A snapshot of a store, for several reads.
 ///
-/// Given to the closure of ``SmartStore/read(_:)`` and valid only there. Everything it returns
-/// belongs to the same snapshot, whatever is written in that time.
+/// ``SmartStore/read(_:)`` passes it to its closure; it is valid only there. All results are from the same
+/// snapshot, even if other tasks write at the same time.
 public struct StoreReader: StoreReading, ~Copyable {
   public let access: StoreAccess
 

@@ -1,9 +1,8 @@
 /// A write transaction: all of its changes are committed, or none.
 ///
-/// Given to the closure of ``SmartStore/inTransaction(durability:_:)`` and valid only there. It
-/// sees its own writes. A call that fails leaves the soup as it was before that call; the
-/// transaction goes on if the closure catches the error, and rolls back if the error leaves the
-/// closure.
+/// ``SmartStore/inTransaction(durability:_:)`` passes it to its closure; it is valid only there. It reads its
+/// own writes. A call that fails leaves the soup as it was before the call. If the closure catches the error,
+/// the transaction continues; otherwise it is rolled back.
 public struct StoreTransaction: StoreReading, ~Copyable {
   public let access: StoreAccess
 

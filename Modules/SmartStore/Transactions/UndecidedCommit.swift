@@ -16,7 +16,7 @@ struct UndecidedCommit: Error {
 }
 
 extension DatabaseError {
-  /// Whether a commit that failed so may be in the log as a whole. A damaged page is met before
+  /// Whether a commit that failed so may be in the WAL as a whole. A damaged page is met before
   /// anything is written: by full text, which writes its words when the transaction commits.
   var mayHaveWrittenCommit: Bool {
     resultCode == .SQLITE_IOERR && extendedResultCode != .SQLITE_IOERR_WRITE
@@ -25,7 +25,7 @@ extension DatabaseError {
 }
 
 extension Database {
-  /// Has the transaction write a page, though nothing in it changes: then its commit is in the log,
+  /// Has the transaction write a page, though nothing in it changes: then its commit is in the WAL,
   /// and waits for the disk with all that was committed before.
   func touch() throws {
     let version = try Int.fetchOne(self, sql: "PRAGMA user_version") ?? 0

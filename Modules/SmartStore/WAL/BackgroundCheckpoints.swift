@@ -3,12 +3,12 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Copies the log into the database while much is written, on a connection and a thread of its own.
+/// Copies the WAL into the database while much is written, on a connection and a thread of its own.
 ///
-/// Otherwise the writer does that itself, after a commit that made the log long enough, and the
+/// Otherwise the writer does that itself, after a commit that made the WAL long enough, and the
 /// caller of the write waits. It still does if this one is behind, but then finds little left to copy.
 ///
-/// A checkpoint never runs while the writer restarts the log: ``EncryptedFile/State/lockIndex(_:_:_:)``
+/// A checkpoint never runs while the writer restarts the WAL: ``EncryptedFile/State/lockIndex(_:_:_:)``
 /// ensures that for encrypted stores. For others SQLite must: ``isSafe(isSealed:version:)``.
 final class BackgroundCheckpoints: Sendable {
   private struct State {

@@ -2,7 +2,7 @@ import GRDBSQLite
 
 /// The write-ahead log: a header, and frames of a header and a page.
 extension EncryptedFile.State {
-  /// Reads a whole frame (recovery), a frame's page, a frame's checksum, the log's header or its
+  /// Reads a whole frame (recovery), a frame's page, a frame's checksum, the WAL's header or its
   /// checksum; refuses everything else.
   func readLog(_ buffer: UnsafeMutableRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
     let code = flushFrames()
@@ -27,7 +27,7 @@ extension EncryptedFile.State {
     }
   }
 
-  /// Writes the log's header, a frame's header or a frame's page; refuses everything else.
+  /// Writes the WAL's header, a frame's header or a frame's page; refuses everything else.
   func writeLog(_ buffer: UnsafeRawPointer, _ count: Int, _ offset: Int64) -> Int32 {
     switch count {
     case PageFormat.pageSize
@@ -59,7 +59,7 @@ extension EncryptedFile.State {
   }
 
   /// A whole frame, as recovery reads it. A torn tail is normal there: a frame that does not open
-  /// becomes zeros, which SQLite takes for the end of the log.
+  /// becomes zeros, which SQLite takes for the end of the WAL.
   private func readFrame(_ buffer: UnsafeMutableRawPointer, _ offset: Int64) -> Int32 {
     guard let read = methods.xRead else { return SQLITE_IOERR }
     let encryptor = connection.encryptor

@@ -31,7 +31,7 @@ struct WALAnchor: Equatable {
   var isRequired = false
   /// The salts of a WAL that was about to begin.
   var next: UInt64?
-  /// The number of pages that were encrypted with the newest data key.
+  /// The number of pages that were encrypted with the newest data-encryption key.
   var encryptions: UInt64 = 0
 }
 

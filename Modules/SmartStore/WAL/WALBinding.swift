@@ -64,7 +64,7 @@ final class WALBinding: @unchecked Sendable {
   /// The generation that a first page names; 0 before there is an anchor on disk.
   var generation: UInt64 { stamp.load(ordering: .relaxed) }
 
-  /// The number of pages that were encrypted with the newest data key, at least.
+  /// The number of pages that were encrypted with the newest data-encryption key, at least.
   var encryptions: UInt64 { encrypted.load(ordering: .relaxed) }
 
   /// Counts a page that is encrypted.

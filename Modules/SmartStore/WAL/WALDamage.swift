@@ -3,21 +3,21 @@ import SalesforceSDKCommon
 
 /// Transactions in a log that recovery will not reach.
 ///
-/// Recovery takes the first frame that does not fit for the end of the log, because that is what a
+/// Recovery takes the first frame that does not fit for the end of the WAL, because that is what a
 /// torn write leaves. But a transaction is on disk before the next one is written: where two follow
 /// such a frame, it was whole once, and what is behind it was acknowledged. The log's header is on
 /// disk before any frame.
 ///
 /// Damage to the last transaction cannot be distinguished from a torn write.
 struct WALDamage: Equatable {
-  /// The first frame that does not fit, counted from 1; 0 for the log's header.
+  /// The first frame that does not fit, counted from 1; 0 for the WAL's header.
   let frame: Int
   /// How many transactions behind it can still be read, at least.
   let transactions: Int
 
-  /// Checks the log of a store that has no writer.
+  /// Checks the WAL of a store that has no writer.
   ///
-  /// - Returns: Nil if recovery reaches everything, or stops where a crash may have torn the log.
+  /// - Returns: Nil if recovery reaches everything, or stops where a crash may have torn the WAL.
   static func find(
     in path: String, keys: StoreKeys, cipher: any StoreCipher
   ) throws(FileFailure) -> WALDamage? {
@@ -63,7 +63,7 @@ struct WALDamage: Equatable {
 struct CommittedWAL {
   /// The pages that they hold: a checkpoint is going to write these to the database.
   private(set) var pages: Set<UInt32> = []
-  /// SQLite's identifier of the log; nil if there is no log, or its header is torn.
+  /// SQLite's identifier of the WAL; nil if there is no log, or its header is torn.
   private(set) var salts: UInt64?
   /// The last of the transactions.
   private(set) var end: WALAnchor.Commit?
@@ -74,7 +74,7 @@ struct CommittedWAL {
   /// Whether nothing follows the last of the transactions.
   private(set) var isWhole = true
 
-  /// Reads the log of a store; one that is missing is empty.
+  /// Reads the WAL of a store; one that is missing is empty.
   ///
   /// - Parameters:
   ///   - start: The number of frames that a checkpoint has written to the database already.

@@ -6,7 +6,7 @@ import CryptoExtras
 /// SQLite's checksums are sums over the plaintext of the pages: who knows most of a page could
 /// compute the rest from them. So the salts and the checksum of a frame header, 16 bytes, are
 /// enciphered as one AES block. The log's own header names a version that SQLite does not know, so
-/// that another program that opens the database by mistake gives up instead of judging the log
+/// that another program that opens the database by mistake gives up instead of judging the WAL
 /// empty and deleting it.
 enum WALFormat {
   /// The version in the header as SQLite writes it, and as it is stored.
@@ -118,7 +118,7 @@ enum WALFormat {
     (header + checkedSize + 4).storeBytes(of: sum.1.bigEndian, as: UInt32.self)
   }
 
-  /// SQLite's checksum of the log header: over words in the byte order that the magic number names.
+  /// SQLite's checksum of the WAL header: over words in the byte order that the magic number names.
   private static func checksum(_ header: UnsafeRawPointer) -> (UInt32, UInt32) {
     let isBigEndian = header.load(fromByteOffset: 3, as: UInt8.self) & 1 == 1
     var sums: (UInt32, UInt32) = (0, 0)

@@ -1,10 +1,10 @@
 import GRDBSQLite
 
-/// Sealed frames on their way to the log, gathered so that one write of the system takes many.
+/// Encrypted frames on their way to the WAL, gathered so that one write of the system takes many.
 ///
 /// SQLite writes each frame by itself, and its header apart from its page; the system's part of that
-/// cost more than sealing. What is gathered goes to the disk with the frame that commits, when there
-/// is no more room, and before anything else is done with the log. So every failure reaches SQLite
+/// cost more than encrypting. What is gathered goes to the disk with the frame that commits, when there
+/// is no more room, and before anything else is done with the WAL. So every failure reaches SQLite
 /// before the transaction counts as committed, and no reader looks for it earlier.
 struct WALFrames: ~Copyable {
   /// Well below the 128 KiB that SQLite's own file system writes at once.
@@ -12,7 +12,7 @@ struct WALFrames: ~Copyable {
 
   /// Reserved with the first frame: readers never write one.
   private var buffer: UnsafeMutableRawPointer?
-  /// Where in the log the first frame belongs.
+  /// Where in the WAL the first frame belongs.
   private(set) var offset: Int64 = 0
   /// How many bytes wait. A header at the end may still lack its page.
   private(set) var count = 0
@@ -21,7 +21,7 @@ struct WALFrames: ~Copyable {
 
   var isEmpty: Bool { count == 0 }
   var isFull: Bool { count == Self.capacity }
-  /// The place in the log where the next part belongs.
+  /// The place in the WAL where the next part belongs.
   var end: Int64 { offset + Int64(count) }
   /// Whether the last header has no page yet.
   var awaitsPage: Bool { count % PageFormat.frameSize != 0 }
@@ -29,7 +29,7 @@ struct WALFrames: ~Copyable {
   /// The gathered bytes.
   var bytes: UnsafeRawPointer? { UnsafeRawPointer(buffer) }
 
-  /// The memory for a part that belongs at `place` in the log, which is the end unless nothing waits.
+  /// The memory for a part that belongs at `place` in the WAL, which is the end unless nothing waits.
   mutating func room(at place: Int64) -> UnsafeMutableRawPointer {
     if isEmpty { offset = place }
     let start =
@@ -71,7 +71,7 @@ extension EncryptedFile.State {
     return SQLITE_OK
   }
 
-  /// Seals the page of the gathered header; writes all frames if this one commits.
+  /// Encrypts the page of the gathered header; writes all frames if this one commits.
   func gatherPage(_ buffer: UnsafeRawPointer, of frame: EncryptedConnection.Frame) -> Int32 {
     let end = connection.frames.end
     let page = connection.frames.room(at: end)
