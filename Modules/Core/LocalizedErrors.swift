@@ -20,7 +20,7 @@ extension EncryptionError: LocalizedError {
 }
 
 extension JWTAccessToken.Failure: LocalizedError {
-  /// What is wrong with the token.
+  /// The reason why the token is invalid.
   public var errorDescription: String? {
     switch self {
     case .invalidFormat: "The access token is not a JSON Web Token. Use it without reading it."

@@ -73,7 +73,7 @@ enum AccountDisk {
     }
   }
 
-  /// Removes a file; one that is missing is no error.
+  /// Removes a file; one that is missing is not an error.
   ///
   /// - Throws: ``AccountError`` `writeFailed`.
   static func remove(_ url: URL) throws(AccountError) {

@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// An error while finding, storing, reading or logging out an account.
 public struct AccountError: Error, Sendable {
-  /// What went wrong, in a form to switch on.
+  /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case unknownAccount, notLoggedIn, illegalState, keyUnavailable, keyMissing, wrongKey
@@ -29,7 +29,7 @@ public struct AccountError: Error, Sendable {
     public static let damagedFile = Code(kind: .damagedFile)
     /// A file could not be read.
     public static let readFailed = Code(kind: .readFailed)
-    /// A file could not be written; what was there before still is.
+    /// A file could not be written; the previous file is intact.
     public static let writeFailed = Code(kind: .writeFailed)
     /// The account has records that exist only here. Sync them up, or force the logout, which
     /// loses them.
@@ -38,8 +38,8 @@ public struct AccountError: Error, Sendable {
     public static let observerTimedOut = Code(kind: .observerTimedOut)
     /// The account manager was closed.
     public static let closed = Code(kind: .closed)
-    /// Another process, or a stopped one, holds a lock for longer than work under it takes. Trying
-    /// again helps when it has ended.
+    /// Another process has held a lock for longer than its work takes; it may have stopped. Retry after it
+    /// has ended.
     public static let busy = Code(kind: .busy)
 
     /// The tokens of a login come from a server that the account of the same user does not know. The
@@ -65,7 +65,7 @@ public struct AccountError: Error, Sendable {
     }
   }
 
-  /// What went wrong.
+  /// The kind of the error.
   public let code: Code
   /// What failed, on what, and the remedy.
   public let message: String
@@ -76,7 +76,7 @@ public struct AccountError: Error, Sendable {
   /// Where it was made.
   public let location: SourceLocation
 
-  /// Makes an error; an ``AccountPersister`` of your own throws these.
+  /// Creates an error, for an ``AccountPersister`` of your own.
   public init(
     _ code: Code, _ message: String, unsyncedRecords: Int? = nil, cause: (any Error)? = nil,
     fileID: String = #fileID, line: Int = #line

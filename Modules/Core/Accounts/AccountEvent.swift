@@ -32,7 +32,7 @@ public struct AccountEvent: Sendable {
   public let kind: Kind
   /// The account as it is after it.
   public let account: UserAccount
-  /// What of the account's data is different now.
+  /// The changed parts of the account's data.
   public let changes: AccountChanges
 
   init(kind: Kind, account: UserAccount, changes: AccountChanges = []) {

@@ -24,7 +24,7 @@ public protocol AccountPersister: Sendable {
   /// - Throws: ``AccountError`` `writeFailed`, or one of the key codes.
   func save(_ account: UserAccount) async throws(AccountError)
 
-  /// Forgets an account and its secrets. One that is not there is no error (CO-96).
+  /// Forgets an account and its secrets. One that is not there is not an error (CO-96).
   ///
   /// - Throws: ``AccountError`` `writeFailed`.
   func delete(_ account: UserAccount) async throws(AccountError)
@@ -78,14 +78,14 @@ public struct UnreadableAccount: Sendable {
   /// Why.
   public let error: AccountError
 
-  /// Makes a report.
+  /// Creates a report.
   public init(url: URL, error: AccountError) {
     self.url = url
     self.error = error
   }
 }
 
-/// A storage for accounts in memory, for tests and for programs that must write nothing to disk.
+/// An in-memory storage for accounts, for tests and for programs that write nothing to disk.
 public final class InMemoryAccountPersister: AccountPersister {
   private let stored = Mutex(StoredAccounts())
   /// The accounts under exclusive access; the outcome is delivered when that access ends.
@@ -123,7 +123,8 @@ public final class InMemoryAccountPersister: AccountPersister {
     }
   }
 
-  /// Runs `body` after the current holder of the account; no other process sees these accounts.
+  /// Runs `body` after the current holder of the account's lock; no other process has access to these
+  /// accounts.
   public func withExclusiveAccess<Result: Sendable>(
     to identity: UserAccountIdentity, _ body: @Sendable () async throws -> Result
   ) async throws -> Result {

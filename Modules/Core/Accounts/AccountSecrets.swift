@@ -24,7 +24,7 @@ struct AccountSecrets: Sendable {
     return SymmetricKey(data: bytes)
   }
 
-  /// Makes the key of the account files, or takes the one that another process just made.
+  /// Creates the key of the account files, or takes the one that another process just made.
   func makeAccountKey() throws(AccountError) -> SymmetricKey {
     do throws(SecretStoreError) {
       return SymmetricKey(

@@ -46,11 +46,11 @@ extension OAuthCredentials {
 extension UserAccountManager {
   /// Confirms that an account has moved to `server`, for instance because its org has a new My Domain.
   ///
-  /// Without it a login whose servers the account does not know is refused with `foreignServer`, and a
-  /// refresh that names one leaves the account at its former servers. With it the next login or refresh may
-  /// name `server`, and the account moves there with its data. Confirm only an address that comes from the
-  /// user or an administrator, never one that a server named. The confirmation is kept in memory and ends
-  /// once an account is saved with that server.
+  /// Without this call, a login at a server that the account does not know is refused with `foreignServer`,
+  /// and a refresh that names such a server leaves the account at its known servers. After it, the next login
+  /// or refresh may name `server`, and the account moves there with its data. Confirm only an address that
+  /// comes from the user or an administrator, never one that a server named. The confirmation is kept in
+  /// memory and ends once an account is saved with that server.
   ///
   /// - Throws: ``AccountError`` `unknownAccount`.
   public func confirmMove(

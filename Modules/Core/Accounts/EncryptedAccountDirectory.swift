@@ -5,9 +5,9 @@ public import SalesforceSDKCommon
 
 /// A storage for accounts in encrypted files below one folder, with their secrets in a secret store.
 ///
-/// What the server granted last is always the whole of one login: secrets are written before the
-/// file that names them, the file changes in one step, and the secrets of a former login go last.
-/// Several processes may use the same folder.
+/// The stored tokens always belong to one login: secrets are written before the file that names them, the
+/// file is replaced in one step, and the secrets of the former login are removed last. Several processes may
+/// use the same folder.
 ///
 /// A file that cannot be read is never deleted. If its key may come back it stays where it is; if
 /// it is damaged it gets another name in the same folder. Both are reported.
@@ -19,8 +19,8 @@ public struct EncryptedAccountDirectory: AccountPersister {
 
   /// Keeps accounts below `root`.
   ///
-  /// - Parameter patience: How long to wait for another process that works on the same account. It requests
-  ///   tokens from the server in that time, which may take 120 seconds. Default: 150 seconds.
+  /// - Parameter patience: How long to wait for another process that works on the same account. That process
+  ///   may be requesting tokens, which can take 120 seconds. Default: 150 seconds.
   public init(root: URL, secrets: any SecretStore, patience: Duration = .seconds(150)) {
     self.folders = UserFolders(root: root)
     self.secrets = AccountSecrets(store: secrets)

@@ -3,8 +3,8 @@ import SalesforceSDKCommon
 
 /// The name of one installation of a program, which login servers see as the device (CO-11).
 public enum InstallationId: Sendable {
-  /// The name of the installation whose data lies below `root`: random, made at the first call, and
-  /// the same from then on until the folder is removed. Processes that share the folder share it.
+  /// The random id of the installation whose data is below `root`. The first call creates it; it stays the
+  /// same until the folder is removed. Processes that share the folder share the id.
   ///
   /// - Throws: ``AccountError`` `readFailed` or `writeFailed`.
   public static func load(in root: URL) throws(AccountError) -> String {

@@ -1,7 +1,7 @@
 /// An observer of logouts, for a program that keeps data of accounts outside of this package's stores.
 ///
-/// Add one with ``UserAccountManager/addLogoutObserver(_:)``. A logout first counts what would be lost, and
-/// only then calls the observers to erase it. Stores of the account are closed by then.
+/// Add one with ``UserAccountManager/addLogoutObserver(_:)``. A logout first counts the data that would be
+/// lost, and only then calls the observers to erase it. Stores of the account are closed by then.
 public protocol LogoutObserver: Sendable {
   /// How many records of `account` were changed here and not yet sent to the server.
   ///
@@ -22,7 +22,7 @@ public struct LogoutReport: Sendable {
   /// The number of entries that were lost because the logout was forced; `nil` if they could not be
   /// counted.
   public let unsyncedRecords: Int?
-  /// What could not be erased.
+  /// The data that could not be erased.
   public let failures: [any Error]
   /// Whether the server ended the refresh token. `nil` if there was none.
   public let isRevoked: Bool?

@@ -4,7 +4,7 @@ public import SalesforceSDKCommon
 /// Settings of the program, of an org, of a user and of a user in a community, each in a file in the folder
 /// of its owner (CO-90). Not for secrets.
 ///
-/// A logout removes what belongs to the user, and with the last user of an org what belongs to the org.
+/// A logout removes the settings of the user, and the logout of an org's last user removes those of the org.
 /// Settings of the program stay.
 public struct ScopedPreferences: Sendable {
   /// Where the folders lie.
@@ -12,16 +12,15 @@ public struct ScopedPreferences: Sendable {
 
   private static let fileName = "Preferences.json"
 
-  /// Keeps settings below the folders of `folders`; nothing is made until one is set.
+  /// Stores settings below the folders of `folders`; files are created when a setting is set.
   ///
-  /// - Parameter accounts: Whose logouts remove the users' settings.
+  /// - Parameter accounts: The accounts whose logouts remove the users' settings.
   public init(folders: UserFolders, accounts: UserAccountManager) {
     self.folders = folders
     accounts.register(PreferencesKeeper(preferences: self))
   }
 
-  /// The settings of a scope. Values that are opened twice see each other's changes after
-  /// `synchronize()`.
+  /// The settings of a scope. Two instances for one scope read each other's changes after `synchronize()`.
   ///
   /// - Throws: `PreferencesError` `inputOutput`.
   public func preferences(

@@ -3,8 +3,8 @@ public import SalesforceSDKCommon
 
 /// One user of one org, with their credentials.
 ///
-/// A plain value: it shows the account as it was when it was read. Clients and stores made for
-/// it go on belonging to the same ``identity`` whatever happens to the current user.
+/// A value with the account's state at the time when it was read. Clients and stores for it keep belonging to
+/// the same ``identity`` when the current user changes.
 public struct UserAccount: Sendable, Equatable, Identifiable {
   /// Whether the account can be used.
   public enum LoginState: String, Sendable {
@@ -32,10 +32,10 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   public let identity: UserAccountIdentity
   /// Servers and tokens.
   public var credentials: OAuthCredentials
-  /// What the org says about the user.
+  /// The org's information about the user.
   public var profile: UserProfile
-  /// What the program keeps with the account (CO-91);
-  /// ``UserAccountManager/setCustomData(_:forKey:of:)`` changes it.
+  /// The program's own values for the account (CO-91); ``UserAccountManager/setCustomData(_:forKey:of:)``
+  /// changes it.
   public internal(set) var customData: JSONObject = [:]
   /// The names of those that keep data of the account, see ``AccountDataKeeper/keeperName``: a logout
   /// needs all of them.
@@ -43,7 +43,7 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   /// Whether there is a session.
   public internal(set) var loginState: LoginState
 
-  /// Makes an account; it is logged in if there is an access or refresh token.
+  /// Creates an account; it is logged in if there is an access or refresh token.
   public init(
     identity: UserAccountIdentity, credentials: OAuthCredentials, profile: UserProfile
   ) {
@@ -67,7 +67,7 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   }
   /// Where REST requests go: the community's server, else the instance.
   public var apiURL: URL? { credentials.apiURL }
-  /// What the tokens are good for, as granted; empty if the server did not say.
+  /// The granted scopes of the tokens; empty if the server did not send them.
   public var accessScopes: Set<String> { Set(credentials.scopes) }
   /// Whether there are an access token and a profile.
   public var isSessionValid: Bool {

@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 /// Logins without a page: by tokens from elsewhere, a program's own grant, or a code that a person
 /// enters on another device.
 extension UserAccountManager {
-  /// Makes an account from tokens that were got elsewhere; the server says whose they are.
+  /// Creates an account from tokens of another source. The server names the user of the tokens.
   ///
   /// - Parameter refreshToken: Without one the session lasts as long as the access token.
   /// - Parameter instance: The server that holds the org's data.
@@ -32,11 +32,11 @@ extension UserAccountManager {
     }
   }
 
-  /// Logs in by a program's own grant, such as an assertion that it signs (CO-34, BX-6).
+  /// Logs in with the program's own credentials, such as a signed assertion (CO-34, BX-6).
   ///
-  /// The session has no refresh token; as long as this manager lives, the grant renews it. After a
-  /// restart the account is there with the access token that it had; ``renew(_:with:)`` brings the
-  /// grant back.
+  /// The session has no refresh token; while this manager exists, it renews the session with these
+  /// credentials. After a restart, the account has its last access token; pass the credentials again with
+  /// ``renew(_:with:)``.
   ///
   /// - Parameter server: The login server; for client credentials the org's own domain.
   /// - Throws: ``OAuthError`` for what the server refused; ``TransportError`` if it was not reached;
@@ -55,8 +55,8 @@ extension UserAccountManager {
     }
   }
 
-  /// Renews sessions of an account by `grant` from now on, where it has no refresh token; `nil` ends
-  /// that. Nothing of a grant is written to disk.
+  /// Renews the sessions of an account without a refresh token with `grant` from now on; `nil` ends that.
+  /// Credentials are never written to disk.
   ///
   /// - Throws: ``AccountError`` `unknownAccount`.
   public func renew(
@@ -68,12 +68,11 @@ extension UserAccountManager {
     grants[identity] = grant
   }
 
-  /// Logs a user in on a device without browser and keyboard: a code is shown here and entered
-  /// elsewhere.
+  /// Logs a user in on a device without browser and keyboard: the user enters a shown code on another device.
   ///
   /// - Parameter show: Shows the code and the address to the user; called once.
-  /// - Throws: ``OAuthError`` `accessDenied` if the user refused, `timedOut` if the code was not
-  ///   entered while it was good; besides those as a login through the browser.
+  /// - Throws: ``OAuthError`` `accessDenied` if the user refused, `timedOut` if the code expired before it
+  ///   was entered; others as a login through the browser.
   @discardableResult
   public func logIn(
     to server: LoginServer = .production, app: ConnectedApp, makesCurrent: Bool = true,

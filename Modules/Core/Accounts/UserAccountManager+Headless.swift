@@ -19,7 +19,7 @@ extension UserAccountManager {
     return try await logIn(proof, server, app, makesCurrent)
   }
 
-  /// Has a one-time code sent to a user, for a login without a password.
+  /// Requests that the server sends a one-time code to a user, for a login without a password.
   ///
   /// - Throws: ``OAuthError`` `invalidUsername`; what the server refused; ``TransportError``.
   public func requestOneTimeCode(
@@ -36,7 +36,7 @@ extension UserAccountManager {
     return try Self.pending(json, .login, method, what)
   }
 
-  /// Registers a person, who is sent a one-time code.
+  /// Registers a new user, to whom the server sends a one-time code.
   ///
   /// - Throws: ``OAuthError`` `invalidEmail`, `invalidUsername` or `invalidPassword` before anything is
   ///   sent; what the server refused; ``TransportError``.
@@ -60,7 +60,7 @@ extension UserAccountManager {
     return try Self.pending(json, .registration, method, what)
   }
 
-  /// Completes a login or a registration with the one-time code that the user was sent.
+  /// Completes a login or a registration with the one-time code that the user received.
   ///
   /// - Throws: What the server refused, as ``OAuthError``; ``TransportError``, ``AccountError``.
   @discardableResult
@@ -74,7 +74,7 @@ extension UserAccountManager {
     return try await logIn(proof, server, app, makesCurrent)
   }
 
-  /// Has a user who forgot the password sent a one-time code.
+  /// Requests that the server sends a one-time code to a user who forgot the password.
   ///
   /// - Throws: ``OAuthError`` `invalidUsername`; what the server refused; ``TransportError``.
   public func requestPasswordReset(
@@ -85,7 +85,7 @@ extension UserAccountManager {
       captcha: captcha, at: server, during: "the request for a new password")
   }
 
-  /// Sets a new password with the one-time code that the user was sent.
+  /// Sets a new password with the one-time code that the user received.
   ///
   /// - Throws: ``OAuthError`` `invalidUsername` or `invalidPassword`; what the server refused;
   ///   ``TransportError``.

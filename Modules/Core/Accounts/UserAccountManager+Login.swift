@@ -2,11 +2,11 @@ import Foundation
 import SalesforceSDKCommon
 
 extension UserAccountManager {
-  /// Logs a user in through the browser; with the usual options by the web-server flow and PKCE.
+  /// Logs a user in through the browser, by default with the web-server flow and PKCE.
   ///
-  /// On return the account is on disk. A user who is already here gets new tokens and keeps all
-  /// data; the former refresh token is ended on the server. A server that the account does not know
-  /// never replaces it: that is `foreignServer`, unless ``confirmMove(of:to:)`` was called.
+  /// On return the account is on disk. An existing account gets new tokens and keeps all data; the former
+  /// refresh token is revoked on the server. A login at a server that the account does not know never
+  /// replaces the account: it throws `foreignServer`, unless ``confirmMove(of:to:)`` was called.
   ///
   /// - Parameter server: A login server, an org's own domain, or a page that finds the org
   ///   (``LoginServer/welcome``), for which the presenter must be a ``DiscoveryPresenter``.
@@ -42,7 +42,7 @@ extension UserAccountManager {
     return account
   }
 
-  /// Ends the login that is at work, as cancelling its task does: what was opened for it is closed.
+  /// Cancels the login in progress, as cancelling its task does, and closes everything that it opened.
   ///
   /// - Returns: Whether there was one.
   @discardableResult
@@ -52,8 +52,8 @@ extension UserAccountManager {
     return true
   }
 
-  /// What becomes of logins from now on. Each call gives a stream of its own, which keeps all events
-  /// until they are read, and ends with ``close()``.
+  /// The progress of logins from now on. Each call returns a separate stream, which buffers all events until
+  /// they are read, and ends with ``close()``.
   public func loginEvents() -> some AsyncSequence<LoginEvent, Never> & Sendable {
     loginSource.stream()
   }

@@ -1,10 +1,10 @@
 import SalesforceSDKCommon
 
 extension UserAccountManager {
-  /// Makes an observer part of every logout from now on, after the observers added before.
+  /// Adds an observer to every logout from now on, after the observers that were added before.
   ///
-  /// Stores, key-value stores and settings that were made with this manager need none: they take part by
-  /// themselves. This is for data that the program keeps elsewhere.
+  /// Stores, key-value stores and settings that were created with this manager need no observer. Use one for
+  /// data that the program keeps elsewhere.
   public func addLogoutObserver(_ observer: any LogoutObserver) {
     observers.append(observer)
   }
@@ -12,8 +12,8 @@ extension UserAccountManager {
   /// The number of entries of an account that the server does not have, in all its stores and with all
   /// observers.
   ///
-  /// - Throws: What a store or an observer throws that cannot count; ``AccountError`` `unsyncedRecords` if
-  ///   there is data of the account whose manager this process has not made.
+  /// - Throws: The error of a store or an observer that cannot count; ``AccountError`` `unsyncedRecords` if
+  ///   the account has data whose manager this process has not created.
   public func unsyncedRecords(of identity: UserAccountIdentity) async throws -> Int {
     guard let account = held[identity] else { return 0 }
     try checkKeepers(of: account)
@@ -34,10 +34,10 @@ extension UserAccountManager {
   /// Logs an account out: its stores, key-value stores, settings, tokens and its file are removed, and the
   /// server ends its refresh token. It works without a network.
   ///
-  /// If entries of the account exist only here, or cannot be counted, nothing happens at all, unless
-  /// `force` is given. Entries are counted twice, the second time with the stores closed: an entry that is
-  /// written while the logout decides refuses it, too, and then the stores have to be opened again.
-  /// The other accounts are untouched; if it was the current user, there is none afterwards.
+  /// If the account has unsynced entries, or they cannot be counted, the call throws and changes nothing,
+  /// unless `force` is true. Entries are counted twice, the second time with the stores closed: an entry that
+  /// is written while the logout decides refuses it, too, and then the stores have to be opened again. The
+  /// other accounts are untouched; if it was the current user, there is none afterwards.
   ///
   /// Cancelling the task ends the first counting; after that the logout goes on to its end. If the process
   /// ends on the way, the account has no session any more, and the logout is finished by
@@ -98,10 +98,10 @@ extension UserAccountManager {
     }.value
   }
 
-  /// Finishes the logouts whose process ended on the way.
+  /// Completes logouts that were interrupted by the end of their process.
   ///
-  /// Opening a store of an account does so by itself; a program that opens none calls this after it has
-  /// made its managers. Until then such an account is in ``accounts`` with the state
+  /// Opening a store of an account does the same; a program that opens no store calls this after it has
+  /// created its managers. Until then such an account is in ``accounts`` with the state
   /// ``UserAccount/LoginState/loggingOut``; it has no session and no store, and a login of the same user
   /// finishes its logout first. A logout that cannot be finished is logged and tried again next time.
   public func finishInterruptedLogouts() async {
@@ -222,7 +222,8 @@ extension UserAccountManager {
 
   /// Logs all accounts out, the current user last.
   ///
-  /// - Parameter force: As for one. Without it nothing happens if any account has unsynced entries.
+  /// - Parameter force: As for one account. Without it, the call changes nothing if any account has unsynced
+  ///   entries.
   /// - Throws: As for one account; the accounts before it are logged out then.
   @discardableResult
   public func logOutAll(

@@ -3,9 +3,9 @@ import SalesforceSDKCommon
 
 /// Pages that open with a session that is there already.
 extension UserAccountManager {
-  /// A one-time address that opens `target` in a browser with the account's session (CO-42).
+  /// A one-time URL that opens `target` in a browser with the account's session (CO-42).
   ///
-  /// - Parameter target: A path of the org, or a whole address in it.
+  /// - Parameter target: A path of the org, or an absolute URL in it.
   /// - Throws: ``OAuthError`` `malformedResponse`, what the server refused, or what a refresh throws;
   ///   ``TransportError`` if it was not reached; ``AccountError`` `unknownAccount`, `notLoggedIn`,
   ///   `closed`.
@@ -30,8 +30,8 @@ extension UserAccountManager {
     }
   }
 
-  /// Logs in with an assertion and goes on to a whole session with a refresh token: the assertion's
-  /// token opens the authorization page, where the user is logged in already (CO-34).
+  /// Logs in with an assertion and obtains a session with a refresh token: the assertion's token opens the
+  /// authorization page, where the user is already logged in (CO-34).
   ///
   /// - Parameter grant: Used once.
   /// - Throws: As ``logIn(to:app:presenter:options:)``.
@@ -52,8 +52,8 @@ extension UserAccountManager {
     }
   }
 
-  /// Moves an account to another connected app: the same user, new tokens, the same data. The
-  /// former refresh token is ended. Other accounts and the current user stay as they are (CO-52).
+  /// Moves an account to another connected app: the same user, new tokens, the same data. The former refresh
+  /// token is revoked. Other accounts and the current user do not change (CO-52).
   ///
   /// - Throws: As ``logIn(to:app:presenter:options:)``; `accessDenied` if another user logged in.
   ///   After an error the account is as it was.

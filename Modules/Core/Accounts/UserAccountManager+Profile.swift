@@ -2,8 +2,8 @@ public import SalesforceSDKCommon
 
 /// What is known and kept about an account besides its tokens.
 extension UserAccountManager {
-  /// Fetches the user's profile from the server again, and keeps it (CO-73). A login does so by itself,
-  /// a refresh of tokens does not.
+  /// Fetches the user's profile from the server again and stores it (CO-73). A login does the same, a refresh
+  /// of tokens does not.
   ///
   /// - Throws: ``OAuthError`` `identityUnavailable`, `malformedResponse`, `serverUnavailable`, or what a
   ///   refresh throws; ``TransportError`` if the server was not reached; ``AccountError``
@@ -16,8 +16,8 @@ extension UserAccountManager {
     return try await change(identity) { $0.profile = profile }
   }
 
-  /// Keeps a value with the account, in place of the one with the same key; `nil` removes it
-  /// (CO-91). It is on disk on return, and goes with the account at its logout.
+  /// Stores a value with the account, and replaces the value with the same key; `nil` removes it (CO-91). It
+  /// is on disk on return, and is removed at the account's logout.
   ///
   /// - Throws: ``AccountError``; `CancellationError` while another process changes the account.
   @discardableResult

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The accounts of an installation, their tokens, and the current user.
 ///
-/// The manager alone holds tokens. Each change is on disk before it takes effect, and several processes may
+/// Only the manager has the tokens. Each change is on disk before it takes effect, and several processes may
 /// share one ``EncryptedAccountDirectory``. Only calls that name the current user depend on it.
 public actor UserAccountManager {
   /// How the manager behaves.
@@ -16,23 +16,21 @@ public actor UserAccountManager {
     public var observerTimeLimit: Duration
     /// How long a logout waits for the server to end the refresh token. Default: 10 seconds.
     public var revocationTimeLimit: Duration
-    /// How long a call whose response may hold new tokens goes on after a logout, another login
-    /// or ``UserAccountManager/close()`` gave it up: those tokens are the only ones that are still good.
+    /// How long a request for tokens continues after a logout, another login or
+    /// ``UserAccountManager/close()`` abandoned it, because its response may have the only valid tokens.
     /// Default: 10 seconds.
     public var exchangeTimeLimit: Duration = .seconds(10)
     /// Whether users that only integrations use are refused at their login; it costs a request
     /// (CO-53). Default: false.
     public var refusesIntegrationUsers = false
-    /// Whether a login is kept although the server does not say who the user is beyond the ids
-    /// (CO-71). Default: false.
+    /// Whether a login is kept although the server returns only the ids of the user (CO-71). Default: false.
     public var keepsLoginWithoutProfile = false
-    /// Whether this device is managed: an org may let some users log in on managed devices alone
+    /// Whether this device is managed: an org may allow the login of some users only on managed devices
     /// (CO-18). Default: false.
     public var isManagedApp = false
-    /// Members of token responses to keep with the account besides those that have a property
-    /// (CO-19). Default: none.
+    /// Additional members of token responses to store with the account (CO-19). Default: none.
     public var additionalTokenFields: [String] = []
-    /// What is sent with every refresh besides what it needs (CO-19). Default: nothing.
+    /// Additional parameters of every refresh (CO-19). Default: none.
     public var additionalRefreshParameters: [String: String] = [:]
 
     /// Makes options.
@@ -86,10 +84,10 @@ public actor UserAccountManager {
 
   /// Loads the accounts that `persister` holds; no network is used.
   ///
-  /// - Parameter persister: Where accounts are kept.
+  /// - Parameter persister: The storage of the accounts.
   /// - Parameter transport: Carries the calls for tokens and users; requests have one of their own.
-  /// - Parameter userAgent: What these calls say of the program.
-  /// - Parameter options: How the manager behaves.
+  /// - Parameter userAgent: The user agent of these calls.
+  /// - Parameter options: The settings of the manager.
   /// - Parameter loginHosts: Where the current user's login server becomes the selected one.
   ///   Default: nowhere.
   /// - Parameter clock: Measures time limits and pauses.
@@ -109,7 +107,7 @@ public actor UserAccountManager {
     adopt(try await persister.fetchAll())
   }
 
-  /// Reads the accounts again, to see what other processes did.
+  /// Reads the accounts again, with the changes of other processes.
   ///
   /// - Throws: ``AccountError``, as at the start; then the accounts stay as they were.
   public func reload() async throws(AccountError) {
@@ -121,12 +119,11 @@ public actor UserAccountManager {
     }
   }
 
-  /// Ends refreshes, a login that is at work, and event streams.
+  /// Ends refreshes, a login in progress, and event streams.
   ///
-  /// An exchange that may have brought new tokens goes on for
-  /// ``Options/exchangeTimeLimit``, and its tokens are on disk on return. From now on requests,
-  /// refreshes and logins fail with `closed`; what needs no network still works, a logout too, which
-  /// tells the server.
+  /// A request that may return new tokens continues for ``Options/exchangeTimeLimit``, and its tokens are on
+  /// disk on return. From now on, requests, refreshes and logins fail with `closed`. Calls without network
+  /// access still work, and so does a logout, which informs the server.
   public func close() async {
     isClosed = true
     cancelLogin()
@@ -172,8 +169,8 @@ public actor UserAccountManager {
   /// loaded.
   public var unreadableAccounts: [UnreadableAccount] { unreadable }
 
-  /// What happens to accounts from now on. Each call gives a stream of its own, which keeps all
-  /// events until they are read, and ends with ``close()``.
+  /// The events of accounts from now on. Each call returns a separate stream, which buffers all events until
+  /// they are read, and ends with ``close()``.
   public func events() -> some AsyncSequence<AccountEvent, Never> & Sendable {
     eventSource.stream()
   }
@@ -183,8 +180,8 @@ public actor UserAccountManager {
   /// The current user's account; `nil` if there is none.
   public var current: UserAccount? { currentIdentity.flatMap { held[$0] } }
 
-  /// Makes an account the current user, or none. The choice is remembered over restarts, also if another
-  /// process switched since the accounts were read.
+  /// Creates an account the current user; `nil` means no current user. The selection survives restarts, also if
+  /// another process has switched since the accounts were read.
   ///
   /// - Throws: ``AccountError`` `unknownAccount`, `writeFailed`, `busy`.
   public func setCurrent(_ identity: UserAccountIdentity?) async throws(AccountError) {

@@ -5,7 +5,7 @@ import SalesforceSDKCommon
 ///
 /// The paths are pure functions of ids: `<org>/<user>/<community or internal>`.
 public struct UserFolders: Sendable, Hashable {
-  /// The folder that holds everything of one installation.
+  /// The folder with all data of one installation.
   public let root: URL
 
   /// Names the folders below `root`; nothing is created.

@@ -20,7 +20,7 @@ public struct UserPictures: Sendable {
   private let stores: KeyValueStores
   private let transport: any HTTPTransport
 
-  /// Names where pictures come from and where they are kept; nothing is read yet.
+  /// Creates the pictures of `accounts`; reads nothing yet.
   public init(
     accounts: UserAccountManager, stores: KeyValueStores, transport: any HTTPTransport
   ) {
@@ -29,15 +29,15 @@ public struct UserPictures: Sendable {
     self.transport = transport
   }
 
-  /// The picture that was fetched last, in whatever form the server gave it; `nil` if there is none.
+  /// The picture that was fetched last, in the server's format; `nil` if there is none.
   ///
   /// - Throws: ``EncryptionError``, as ``KeyValueEncryptedFileStore/readData(forKey:maxBytes:)``.
   public func picture(of account: UserAccount) throws(EncryptionError) -> [UInt8]? {
     try store(of: account).readData(forKey: Self.key, maxBytes: Self.maxBytes)
   }
 
-  /// Fetches the small picture that the profile names, and keeps it in place of the former one. A profile
-  /// that names none removes it.
+  /// Fetches the small picture that the profile names, and replaces the stored one. If the profile names no
+  /// picture, the stored one is removed.
   ///
   /// The token goes with the request, so the address must be the account's or one of the platform, which the
   /// identity service of the account's own server named.
@@ -71,8 +71,8 @@ public struct UserPictures: Sendable {
     return response.body
   }
 
-  /// From now on, fetches a user's picture after a login, a token refresh, or a fetch of the
-  /// profile. A picture that cannot be had is logged and left as it is.
+  /// From now on, fetches a user's picture after a login, a token refresh, or a fetch of the profile. If a
+  /// picture cannot be fetched, the error is logged and the stored picture stays.
   ///
   /// Returns when the manager is closed, or the task is cancelled.
   public func follow() async {

@@ -3,8 +3,8 @@ public import SalesforceSDKCommon
 
 /// The identity service's information about a user (CO-72).
 ///
-/// The whole response is in ``raw``; the properties read from it and take a missing member, `null` and
-/// a member of another kind alike.
+/// The whole response is in ``raw``. The properties read from it and treat a missing member, `null` and a
+/// member of another type alike.
 public struct UserProfile: Sendable, Equatable {
   /// The user name.
   public var username: String
@@ -78,19 +78,19 @@ public struct UserProfile: Sendable, Equatable {
   public var language: String? { text("language") }
   /// The locale, such as `en_US`.
   public var locale: String? { text("locale") }
-  /// Milliseconds east of UTC; -1 if the server did not say.
+  /// The offset from UTC in milliseconds, positive to the east; -1 if the server did not send it.
   public var utcOffset: Int64 { raw["utcOffset"]?.int64 ?? -1 }
   /// When the user was last changed; `nil` if the text is no date.
   public var lastModified: SalesforceDate? {
     text("last_modified_date").flatMap { SalesforceDate.parse($0) }
   }
-  /// What the user last said.
+  /// The user's last status text.
   public var statusBody: String? { raw["status"]?["body"]?.string }
   /// When the user last said something.
   public var statusCreated: SalesforceDate? {
     raw["status"]?["created_date"]?.string.flatMap { SalesforceDate.parse($0) }
   }
-  /// The picture; it takes the user's token to see it.
+  /// The URL of the picture; a request for it needs the user's token.
   public var pictureURL: URL? { url(raw["photos"]?["picture"]) }
   /// The small picture.
   public var thumbnailURL: URL? { url(raw["photos"]?["thumbnail"]) }
@@ -124,13 +124,13 @@ public struct UserProfile: Sendable, Equatable {
     value.int64 ?? value.string.flatMap { Int64($0) }
   }
 
-  /// What an administrator set for the connected app, for the org or this user (CO-18).
+  /// The attributes that an administrator set for the connected app, for the org or this user (CO-18).
   public var customAttributes: JSONObject? {
     get { raw["custom_attributes"]?.object }
     set { raw["custom_attributes"] = newValue.map { .object($0) } }
   }
 
-  /// What this user may do in the connected app (CO-18).
+  /// The user's permissions in the connected app (CO-18).
   public var customPermissions: JSONObject? {
     get { raw["custom_permissions"]?.object }
     set { raw["custom_permissions"] = newValue.map { .object($0) } }

@@ -7,7 +7,7 @@ public struct BootConfiguration: Sendable, Equatable {
   public let app: ConnectedApp
   /// Whether a login is needed before the app's own content. Default: true.
   public let shouldAuthenticate: Bool
-  /// Whether a hybrid app brings its pages along; `nil` if it is none.
+  /// Whether the pages of a hybrid app are part of the app; `nil` for another kind of app.
   public let isLocal: Bool?
   /// The first page of a hybrid app.
   public let startPage: String?
@@ -15,14 +15,14 @@ public struct BootConfiguration: Sendable, Equatable {
   public let errorPage: String?
   /// The first page before a login, of a hybrid app whose pages are on the server.
   public let unauthenticatedStartPage: String?
-  /// Whether a hybrid app without a network shows what it kept. Default: true.
+  /// Whether a hybrid app shows its cached pages when there is no network. Default: true.
   public let attemptsOfflineLoad: Bool
   /// The whole document, for developers to look at.
   public let raw: JSONObject
 
   /// Reads a JSON document.
   ///
-  /// - Throws: ``BootConfigurationError`` `unreadable` if it is no JSON object; as ``init(_:)``.
+  /// - Throws: ``BootConfigurationError`` `unreadable` if it is not a JSON object; as ``init(_:)``.
   public init(parsing document: [UInt8]) throws(BootConfigurationError) {
     guard let json = try? JSONSlice(parsing: document), let object = json.value.object else {
       throw BootConfigurationError(.unreadable, "The boot configuration is not a JSON object.")
@@ -93,14 +93,14 @@ public struct BootConfiguration: Sendable, Equatable {
 
 /// A boot configuration that cannot be used.
 public struct BootConfigurationError: Error, Sendable, CustomStringConvertible {
-  /// What is wrong, in a form to switch on.
+  /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case unreadable, noConsumerKey, noRedirectURI, invalidStartPage
       case invalidUnauthenticatedStartPage
     }
     private let kind: Kind
-    /// It is no JSON object.
+    /// It is not a JSON object.
     public static let unreadable = Code(kind: .unreadable)
     /// It lacks the consumer key.
     public static let noConsumerKey = Code(kind: .noConsumerKey)
@@ -124,9 +124,9 @@ public struct BootConfigurationError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What is wrong.
+  /// The kind of the error.
   public let code: Code
-  /// What is wrong, and the remedy.
+  /// The error and its remedy.
   public let message: String
   /// Where it was made.
   public let location: SourceLocation

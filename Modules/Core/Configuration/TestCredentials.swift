@@ -2,9 +2,9 @@
   public import Foundation
   import SalesforceSDKCommon
 
-  /// Credentials of a live org for tests, from a file that is no part of the sources (CO-21, CO-22).
+  /// Credentials of a live org for tests, from a file that is not a part of the sources (CO-21, CO-22).
   ///
-  /// Debug builds alone have it.
+  /// Only debug builds have this type.
   public struct TestCredentials: Sendable {
     /// The environment's variable that names the file.
     public static let variable = "SALESFORCE_TEST_CREDS"
@@ -26,7 +26,7 @@
 
     /// Reads the document of `test_credentials.json`.
     ///
-    /// - Throws: ``OAuthError`` `invalidCredentials` if it lacks what a session needs.
+    /// - Throws: ``OAuthError`` `invalidCredentials` if a value that a session needs is missing.
     public init(parsing document: [UInt8]) throws(OAuthError) {
       let json = try? JSONSlice(parsing: document)
       func text(_ key: String) -> String? {
@@ -88,7 +88,7 @@
   }
 
   extension UserAccountManager {
-    /// Makes an account from test credentials, with one refresh.
+    /// Creates an account from test credentials, with one refresh.
     ///
     /// - Throws: What a refresh throws; then there is no account.
     @discardableResult

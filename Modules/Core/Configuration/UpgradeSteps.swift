@@ -7,9 +7,9 @@ public struct UpgradeSteps: Sendable {
     let version: String
     let work: @Sendable () async throws -> Void
 
-    /// Makes a step.
+    /// Creates a step.
     ///
-    /// - Parameter version: The first version that has no need of it, such as `2.1.0`.
+    /// - Parameter version: The first version that does not need the step, such as `2.1.0`.
     /// - Parameter work: Called once a run, and kept as long as the step.
     public init(before version: String, _ work: @escaping @Sendable () async throws -> Void) {
       self.version = version
@@ -27,11 +27,11 @@ public struct UpgradeSteps: Sendable {
     self.steps = steps.sorted { Self.isOlder($0.version, $1.version) }
   }
 
-  /// Does what is due, and notes `version`. Calling it again changes nothing; at the very first run
-  /// there is nothing to do.
+  /// Runs the steps that are due and records `version`. A repeated call does nothing; in the first run of a
+  /// program, no step is due.
   ///
-  /// A step that fails is logged and ends the run without noting anything, so that it is tried again
-  /// next time. The program goes on.
+  /// A step that fails is logged and ends the call without recording the version, so it is tried again next
+  /// time.
   ///
   /// - Returns: Whether `version` is noted now.
   /// - Throws: `PreferencesError` if it cannot be noted; `CancellationError`.

@@ -11,7 +11,7 @@ import HTTPTypes
 /// request.setBody(form)
 /// ```
 public struct MultipartBody: Sendable, Equatable {
-  /// Stands between the parts; no part may hold it.
+  /// The separator of the parts, which no part may contain.
   public let boundary: String
   private var parts = UploadBody([])
 
@@ -31,7 +31,7 @@ public struct MultipartBody: Sendable, Equatable {
 
   /// Adds a part.
   ///
-  /// - Parameter fileName: What the server shall call it; quotes in it are escaped, line breaks are
+  /// - Parameter fileName: The file's name on the server; quotes in it are escaped, line breaks are
   ///   percent-encoded. Default: none.
   /// - Parameter contentType: Line breaks in it are percent-encoded. Default: none, which means plain text.
   public mutating func add(

@@ -22,10 +22,10 @@ extension RestClient {
   /// Downloads the response to `request` into a file. The file appears, or is replaced, when it is
   /// complete; memory holds a small part of it at a time.
   ///
-  /// A download that breaks off leaves `NAME.part` and `NAME.part.json` in the same folder. The next
-  /// one into the same place goes on from there if the server can (it does `Range`) and still has the
-  /// same version; else it starts over. Within one call the policy of the client does the same. If a server
-  /// sends less of the rest than was requested, the request is repeated. The file is not encrypted.
+  /// An interrupted download leaves `NAME.part` and `NAME.part.json` in the same folder. The next download to
+  /// the same path resumes there if the server supports `Range` and still has the same version; otherwise it
+  /// starts over. Within one call the policy of the client does the same. If a server sends less of the rest
+  /// than was requested, the request is repeated. The file is not encrypted.
   ///
   /// - Parameter resumes: Whether to resume what is there. Default: true.
   /// - Parameter maxBytes: A longer response is refused as soon as that is known. Default: 16 GB.

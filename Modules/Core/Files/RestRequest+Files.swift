@@ -66,7 +66,7 @@ extension RestRequest {
     try filesOfUser(userId, "/filter/sharedwithme", page, communityId, apiVersion)
   }
 
-  /// What the server knows of a file.
+  /// The server's information about a file.
   ///
   /// - Throws: ``RestError`` `invalidRequest` if the id is empty or the version below 1.
   public static func fileDetails(
@@ -77,7 +77,7 @@ extension RestRequest {
       apiVersion)
   }
 
-  /// What the server knows of several files.
+  /// The server's information about several files.
   ///
   /// - Throws: ``RestError`` `invalidRequest` if there is no id or one of them is empty.
   public static func batchFileDetails(
@@ -89,7 +89,7 @@ extension RestRequest {
     return connect("/files/batch/\(parts.joined(separator: ","))", communityId, apiVersion)
   }
 
-  /// Another form of a file, as bytes; a 404 says that there is none, or not yet.
+  /// A rendition of a file, as bytes; 404 if the server has none, or not yet.
   ///
   /// - Parameter page: Of a form with several pages.
   /// - Throws: ``RestError`` `invalidRequest` if the id or the form's name is empty, the version below 1
@@ -120,7 +120,7 @@ extension RestRequest {
       communityId, apiVersion)
   }
 
-  /// Whom a file is shared with.
+  /// The users, groups and records that a file is shared with.
   ///
   /// - Throws: ``RestError`` `invalidRequest` if the id is empty or the page negative.
   public static func fileShares(

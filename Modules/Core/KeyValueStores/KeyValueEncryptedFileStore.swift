@@ -4,11 +4,10 @@ import Synchronization
 
 /// A store of values of any size, each in its own encrypted file (CO-150, SS-241).
 ///
-/// A change that returns is on disk, and a crash at any instant leaves each value as it was or as it
-/// shall be. Values are written and read as streams, so their size does not count. The names of the files
-/// tell nothing of the keys; their number and sizes can be seen. Any number of tasks and processes may use
-/// a store at once: of two that write one key, the later one wins, and a reader keeps what it began to
-/// read.
+/// A change that returned is on disk. After a crash at any time, each value is either the old or the new one.
+/// Values are written and read as streams, so they can have any size. The names of the files reveal nothing
+/// about the keys; their number and sizes are visible. Any number of tasks and processes may use a store at
+/// once: of two that write one key, the later one wins, and a reader keeps what it began to read.
 ///
 /// ```swift
 /// let store = try stores.store(named: "drafts", for: account)
@@ -21,7 +20,7 @@ import Synchronization
 public final class KeyValueEncryptedFileStore: Sendable {
   /// The store's folder.
   public let url: URL
-  /// How the store is laid out: 2, or 1 for one that does not list its keys.
+  /// The version of the layout: 2, or 1 for a store that does not list its keys.
   public var storeVersion: Int { form.withLock { $0.version } }
 
   private let form: Mutex<KeyValueFormat>
@@ -130,22 +129,22 @@ public final class KeyValueEncryptedFileStore: Sendable {
 
   // MARK: - Saving
 
-  /// Keeps a text.
+  /// Stores a text.
   ///
-  /// - Throws: ``EncryptionError`` `emptyKey`, `removed`, `diskFull` or `inputOutput`; then the former
-  ///   value is still there.
+  /// - Throws: ``EncryptionError`` `emptyKey`, `removed`, `diskFull` or `inputOutput`; then the former value
+  ///   stays.
   public func saveValue(_ text: String, forKey key: String) throws(EncryptionError) {
     try saveData(Array(text.utf8), forKey: key)
   }
 
-  /// Keeps bytes, which may be none.
+  /// Stores bytes, which may be empty.
   ///
   /// - Throws: As ``saveValue(_:forKey:)``.
   public func saveData(_ bytes: [UInt8], forKey key: String) throws(EncryptionError) {
     try save(key) { write throws(EncryptionError) in try write(bytes) }
   }
 
-  /// Keeps the content of a file, read piece by piece.
+  /// Stores the content of a file, read piece by piece.
   ///
   /// - Throws: As ``saveValue(_:forKey:)``; `inputOutput` also if the file cannot be read.
   public func saveFile(_ file: URL, forKey key: String) throws(EncryptionError) {
@@ -159,8 +158,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
     }
   }
 
-  /// Keeps what `pieces` brings, written as it comes. Until the last piece is there the former value is
-  /// the one.
+  /// Stores the bytes of `pieces` as they arrive. The former value stays until the last piece has arrived.
   ///
   /// - Throws: As ``saveValue(_:forKey:)``; what `pieces` throws passes through.
   public func saveStream<Pieces: AsyncSequence>(
@@ -223,8 +221,8 @@ public final class KeyValueEncryptedFileStore: Sendable {
     return bytes
   }
 
-  /// A value as a stream; `nil` if there is none. It shows the value as it is now, whatever is saved
-  /// later.
+  /// A value as a stream; `nil` if there is none. The stream has the current value, even if another one is
+  /// saved later.
   ///
   /// - Throws: ``EncryptionError`` `emptyKey` or `inputOutput`.
   public func readStream(forKey key: String) throws(EncryptionError) -> StoredValue? {
@@ -251,8 +249,8 @@ public final class KeyValueEncryptedFileStore: Sendable {
 
   // MARK: - Listing
 
-  /// All keys, in no particular order. One whose file cannot be read is left out and logged; its value can
-  /// still be read with its key.
+  /// All keys, in no particular order. A key whose file cannot be read is skipped and logged; its value can
+  /// still be read with the key.
   ///
   /// - Throws: ``EncryptionError`` `notListed` for a store of version 1; `inputOutput`.
   public func allKeys() throws(EncryptionError) -> [String] {
@@ -272,7 +270,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
     return keys
   }
 
-  /// How many values there are, those of an unreadable key left out.
+  /// The number of values, without those of unreadable keys.
   ///
   /// - Throws: As ``allKeys()``.
   public func count() throws(EncryptionError) -> Int {
@@ -351,7 +349,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
   // MARK: - Keys
 
   /// Encrypts the store with another key: one small file is replaced, no value is written (CO-151). Other
-  /// processes that have the store open go on using it.
+  /// processes that have the store open can continue to use it.
   ///
   /// - Throws: ``EncryptionError`` `wrongKey` if `old` is not the store's key; `removed`; `notListed` for
   ///   a store of version 1, whose values have no key of their own; `inputOutput`, `diskFull`.

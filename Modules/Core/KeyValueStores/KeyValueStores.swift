@@ -17,11 +17,11 @@ public final class KeyValueStores: Sendable {
   private let keys: any EncryptionKeyProvider
   private let open = Mutex<[URL: KeyValueEncryptedFileStore]>([:])
 
-  /// Names the place of stores of the app and of users; nothing is read or made yet.
+  /// Creates an object for the stores of the app and of users; reads and creates no files yet.
   ///
   /// - Parameters:
-  ///   - keys: Brings the keys with the label ``KeyLabel/keyValueStores``, of the app and of each user.
-  ///   - accounts: Whose logouts remove the users' stores.
+  ///   - keys: Provides the keys with the label ``KeyLabel/keyValueStores``, of the app and of each user.
+  ///   - accounts: The accounts whose logouts remove the users' stores.
   public init(
     folders: UserFolders, keys: any EncryptionKeyProvider, accounts: UserAccountManager
   ) {
@@ -33,10 +33,10 @@ public final class KeyValueStores: Sendable {
     accounts.register(KeyValueKeeper(stores: self, folders: folders))
   }
 
-  /// Names the place of stores of the app alone: a store of a user is refused, since no logout would
-  /// remove it.
+  /// Creates an object for stores of the app only: a store of a user is refused, since no logout would remove
+  /// it.
   ///
-  /// - Parameter keys: Brings the key with the label ``KeyLabel/keyValueStores``.
+  /// - Parameter keys: Provides the key with the label ``KeyLabel/keyValueStores``.
   public init(folders: UserFolders, keys: any EncryptionKeyProvider) {
     self.folders = folders
     self.keys = keys
@@ -50,7 +50,7 @@ public final class KeyValueStores: Sendable {
 
   // MARK: - Stores of a user
 
-  /// A store of that user and community; it is made if there is none.
+  /// The store of that user and community; it is created if it does not exist.
   ///
   /// - Parameter name: 1 to 96 letters, digits and `_`.
   /// - Throws: ``EncryptionError`` `invalidStoreName`; `accountsMissing`; `removed` if the account is not
@@ -90,7 +90,7 @@ public final class KeyValueStores: Sendable {
     try names(in: place(of: account))
   }
 
-  /// Removes a store of a user with all its values, whatever state it is in.
+  /// Removes a store of a user with all its values, even if it is damaged.
   ///
   /// - Throws: ``EncryptionError`` `invalidStoreName` or `inputOutput`.
   public func removeStore(

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// A key-value store with the values that were used last kept in memory, up to a size (SS-241).
+/// A key-value store that keeps recently used values in memory, up to a size (SS-241).
 ///
-/// What is saved goes to disk before it counts; what another process saves is seen once the value here
-/// has made room. Values that are larger than the cache pass it by.
+/// A value is written to disk before it is cached. A value that another process saves is read only after the
+/// cached one was evicted. Values larger than the cache are not cached.
 public final class MemCachedKeyValueStore: Sendable {
   /// The store below.
   public let store: KeyValueEncryptedFileStore
   /// The most bytes kept in memory.
   public let maxBytes: Int
-  /// What an entry takes besides its key and its value, so that many small ones do not come for nothing.
+  /// The size that each entry adds to its key and value, so that many small entries count, too.
   public static let entryBytes = 64
 
   private struct Entry {
@@ -70,14 +70,14 @@ public final class MemCachedKeyValueStore: Sendable {
   /// How many bytes are in memory now: values with their keys, and ``entryBytes`` for each.
   public var cachedBytes: Int { state.withLock { $0.bytes } }
 
-  /// Keeps a text.
+  /// Stores a text.
   ///
   /// - Throws: As ``KeyValueEncryptedFileStore/saveValue(_:forKey:)``.
   public func saveValue(_ text: String, forKey key: String) throws(EncryptionError) {
     try saveData(Array(text.utf8), forKey: key)
   }
 
-  /// Keeps bytes.
+  /// Stores bytes.
   ///
   /// - Throws: As ``KeyValueEncryptedFileStore/saveData(_:forKey:)``.
   public func saveData(_ bytes: [UInt8], forKey key: String) throws(EncryptionError) {

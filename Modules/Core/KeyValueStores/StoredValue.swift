@@ -2,7 +2,8 @@ import SalesforceSDKCommon
 
 /// A value of a key-value store, decrypted piece by piece. One task reads it, once.
 ///
-/// That the value is whole is known at its end: a reader that is given an error has to drop what it got.
+/// Only the end of the value shows that it is complete: a reader that receives an error has to discard all
+/// pieces.
 public struct StoredValue: AsyncSequence, Sendable {
   public typealias Element = [UInt8]
   let file: OpenFile

@@ -43,7 +43,7 @@ private enum StreamForm {
 /// try file.write(stream.finish())
 /// ```
 ///
-/// Before ``finish()`` the encrypted bytes are no whole stream; a reader notices.
+/// Before ``finish()`` the encrypted bytes are not a complete stream; a reader notices.
 public struct EncryptStream: Sendable {
   private let key: SymmetricKey
   private let chunkSize: Int
@@ -53,8 +53,7 @@ public struct EncryptStream: Sendable {
 
   /// Begins a stream.
   ///
-  /// - Parameter context: Is not kept, and has to be given again for reading: binds the stream to its
-  ///   place.
+  /// - Parameter context: Binds the stream to its location. It is not stored: pass it again for reading.
   public init(key: EncryptionKey, context: [UInt8] = []) {
     self.init(key: key, context: context, chunkPower: StreamForm.chunkPower)
   }
@@ -66,7 +65,7 @@ public struct EncryptStream: Sendable {
     chunkSize = 1 << Int(chunkPower)
   }
 
-  /// Takes the next plain bytes and returns what of the encrypted ones is ready, which may be nothing.
+  /// Encrypts the next bytes and returns the encrypted bytes that are ready, which may be none.
   ///
   /// - Throws: ``EncryptionError`` `inputOutput` if encrypting fails, which the cipher does for no input.
   public mutating func update(
@@ -110,8 +109,8 @@ public struct EncryptStream: Sendable {
 
 /// Decryption of a stream in constant memory, however its bytes are cut into pieces (CO-147).
 ///
-/// What it returns is what was encrypted, in order. That nothing is missing at the end is known when
-/// ``finish()`` has returned.
+/// It returns the encrypted content in order. Only when ``finish()`` has returned is it certain that nothing
+/// is missing at the end.
 public struct DecryptStream: Sendable {
   private enum Form: Sendable {
     case unread
@@ -128,7 +127,7 @@ public struct DecryptStream: Sendable {
 
   /// Begins to read a stream of ``EncryptStream``.
   ///
-  /// - Parameter context: What was given when the stream was encrypted.
+  /// - Parameter context: The context that was passed when the stream was encrypted.
   public init(key: EncryptionKey, context: [UInt8] = []) {
     self.init(key: key, context: context, form: .unread)
   }
@@ -146,9 +145,9 @@ public struct DecryptStream: Sendable {
     DecryptStream(key: key, context: [], form: .legacy)
   }
 
-  /// Takes the next encrypted bytes and returns what of the plain ones is certain, which may be nothing.
+  /// Decrypts the next bytes and returns the authenticated plain bytes, which may be none.
   ///
-  /// - Throws: ``EncryptionError`` `unknownFormat` or `decryptionFailed`; then the stream is of no use.
+  /// - Throws: ``EncryptionError`` `unknownFormat` or `decryptionFailed`; then the stream is unusable.
   public mutating func update(
     _ sealed: some Collection<UInt8>
   ) throws(EncryptionError) -> [UInt8] {

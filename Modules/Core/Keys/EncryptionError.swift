@@ -5,7 +5,7 @@ public import SalesforceSDKCommon
 /// Nothing is ever deleted or replaced because it cannot be read: each cause has its code, and the data
 /// stays as it is.
 public struct EncryptionError: Error, Sendable, CustomStringConvertible {
-  /// What went wrong, in a form to switch on.
+  /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case noEncryptionKey, keyLocked, keyMissing, keyDamaged, wrongKey, decryptionFailed,
@@ -16,7 +16,7 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
     private let kind: Kind
     /// No key was given.
     public static let noEncryptionKey = Code(kind: .noEncryptionKey)
-    /// The place where keys are kept is locked. Unlock it, then try again.
+    /// The secret store is locked. Unlock it, then retry.
     public static let keyLocked = Code(kind: .keyLocked)
     /// There is data, and its key is gone. Restore the keys from a backup.
     public static let keyMissing = Code(kind: .keyMissing)
@@ -24,16 +24,17 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
     public static let keyDamaged = Code(kind: .keyDamaged)
     /// The data was encrypted with another key. Give that one.
     public static let wrongKey = Code(kind: .wrongKey)
-    /// The data was changed, or belongs to another key or place.
+    /// The data was changed, or belongs to another key or location.
     public static let decryptionFailed = Code(kind: .decryptionFailed)
     /// The files of a store belong to another account or to a store of another name, or are not those that the
     /// secret store knows. Put the right files in their place, or remove the store.
     public static let foreignStore = Code(kind: .foreignStore)
     /// The data ends too early.
     public static let truncated = Code(kind: .truncated)
-    /// The data is none of ours, or was written by a newer version. Update the program.
+    /// The data has an unknown format, or was written by a newer version. Update the program.
     public static let unknownFormat = Code(kind: .unknownFormat)
-    /// A store's name has other characters than letters, digits and `_`, none, or more than 96.
+    /// A store's name is empty, longer than 96 characters, or has other characters than letters, digits and
+    /// `_`.
     public static let invalidStoreName = Code(kind: .invalidStoreName)
     /// The key of a value is empty.
     public static let emptyKey = Code(kind: .emptyKey)
@@ -55,7 +56,7 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
     public var description: String { kind.rawValue }
   }
 
-  /// What went wrong.
+  /// The kind of the error.
   public let code: Code
   /// What failed, on what, and the remedy; never a key, the name of a value or a part of one.
   public let message: String
@@ -64,7 +65,7 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
   /// Where it was made.
   public let location: SourceLocation
 
-  /// Makes an error; providers of keys throw these.
+  /// Creates an error; providers of keys throw these.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
     line: Int = #line

@@ -1,8 +1,8 @@
 import Crypto
 import SalesforceSDKCommon
 
-/// A key of 256 bits. Its description shows nothing of it, and its bytes are overwritten when the last copy
-/// is released (CO-152).
+/// A key of 256 bits. Its description contains no part of it, and its bytes are overwritten when the last
+/// copy is released (CO-152).
 public struct EncryptionKey: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
   /// How many bytes a key has.
   public static let size = 32
@@ -72,7 +72,7 @@ extension EncryptionKeyProvider {
 
 /// The purpose of a key: each kind of data has its own key (CO-144).
 public struct KeyLabel: Sendable, Hashable, CustomStringConvertible {
-  /// The text that stands in the secret store.
+  /// The form of the key in the secret store.
   public let rawValue: String
 
   /// Makes a label of your own.

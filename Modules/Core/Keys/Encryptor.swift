@@ -3,12 +3,12 @@ import Crypto
 /// Encryption of data that fits into memory, by AES-256-GCM: a random nonce of 12 bytes, the ciphertext, the
 /// tag of 16 (CO-146).
 public enum Encryptor: Sendable {
-  /// How much longer encrypted data is.
+  /// The number of bytes that encryption adds.
   public static let overhead = 28
 
   /// Encrypts `bytes`, which may be empty.
   ///
-  /// - Parameter context: Is not kept, and has to be given again for opening: binds the data to its place.
+  /// - Parameter context: Binds the data to its location. It is not stored: pass it again for decrypting.
   /// - Throws: ``EncryptionError`` `noEncryptionKey`.
   public static func encrypt(
     _ bytes: [UInt8], using key: EncryptionKey?, context: [UInt8] = []
@@ -22,10 +22,10 @@ public enum Encryptor: Sendable {
     }
   }
 
-  /// Opens what ``encrypt(_:using:context:)`` made; all of it or nothing.
+  /// Decrypts the result of ``encrypt(_:using:context:)``, as a whole or not at all.
   ///
   /// - Throws: ``EncryptionError`` `noEncryptionKey`, `truncated` if it is too short to be encrypted data,
-  ///   `decryptionFailed` if it was changed or the key or context is another.
+  ///   `decryptionFailed` if it was changed, or the key or context is wrong.
   public static func decrypt(
     _ sealed: [UInt8], using key: EncryptionKey?, context: [UInt8] = []
   ) throws(EncryptionError) -> [UInt8] {

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A generator of keys by label, which keeps them in a secret store (CO-144, CO-145).
 ///
-/// A key is made when its label is first asked for, once, however many tasks and processes ask at the same
-/// time. After that it is never replaced: one that cannot be read is an error, because what it protects
-/// would be lost with it.
+/// The first request for a label creates its key, once, even if several tasks and processes request it at the
+/// same time. A key is never replaced: a key that cannot be read is an error, because a new one would make
+/// its data unreadable.
 ///
 /// ```swift
 /// let keys = KeyGenerator(FileSecretStore(in: folder, masterKey: KeyFile(keyFile)))
@@ -30,7 +30,7 @@ public final class KeyGenerator: EncryptionKeyProvider {
     self.makeKey = makeKey
   }
 
-  /// What stands between a thief and the keys.
+  /// The protection of the keys against a thief of the files.
   public var protection: SecretProtection { secrets.protection }
 
   public func encryptionKey(_ label: KeyLabel) throws(EncryptionError) -> EncryptionKey {
@@ -79,7 +79,7 @@ public final class KeyGenerator: EncryptionKeyProvider {
     return key
   }
 
-  /// Removes a key. What is encrypted with it can never be opened again.
+  /// Removes a key. Data that is encrypted with it can never be decrypted again.
   ///
   /// - Returns: Whether there was one.
   /// - Throws: ``EncryptionError`` `keyLocked` or `inputOutput`.

@@ -3,7 +3,7 @@ import SalesforceSDKCommon
 
 /// One entry of the list of login servers (CO-100).
 public struct LoginHost: Sendable, Hashable {
-  /// What a person reads.
+  /// The name that is shown to users.
   public let name: String
   /// The login server.
   public let server: LoginServer
@@ -25,10 +25,10 @@ public struct LoginHost: Sendable, Hashable {
   /// Sandboxes.
   public static let sandbox = LoginHost(name: "Sandbox", server: .sandbox)
 
-  /// Reads an address that a person typed: a scheme is added, `http` becomes `https` but for this
-  /// machine, blanks and a slash at the ends are dropped (CO-104, BX-30).
+  /// Reads an address that a user typed: adds a missing scheme, changes `http` to `https` except for this
+  /// machine, and removes blanks and a slash at the ends (CO-104, BX-30).
   ///
-  /// - Throws: ``OAuthError`` `invalidLoginURL` if it is no address with a dot inside its host.
+  /// - Throws: ``OAuthError`` `invalidLoginURL` if it is not an address with a dot inside its host.
   public init(typed address: String, name: String? = nil) throws(OAuthError) {
     var text = address.trimmed
     if text.lowercased().hasPrefix("http://") {
@@ -47,7 +47,7 @@ public struct LoginHost: Sendable, Hashable {
 
   /// Reads the list that an app declares: `[{"name", "url"}, ...]`, the first being the default.
   ///
-  /// - Throws: ``OAuthError`` `badManagedConfiguration` if it is no such list, `invalidLoginURL`.
+  /// - Throws: ``OAuthError`` `badManagedConfiguration` if it is not such a list, `invalidLoginURL`.
   public static func list(parsing document: [UInt8]) throws(OAuthError) -> [LoginHost] {
     guard let json = try? JSONSlice(parsing: document), json.kind == .array else {
       throw OAuthError(
@@ -69,8 +69,8 @@ public struct LoginHost: Sendable, Hashable {
 
 /// The list of login servers, and the selected one (CO-100 to CO-104).
 ///
-/// A plain value; ``LoginHostStorage`` keeps one on disk. Entries stand in this order: those that the app
-/// declares, the built-in ones, those of the managed configuration, and those that were added here.
+/// A value; ``LoginHostStorage`` stores one on disk. The order of entries: those that the app declares,
+/// built-in ones, those of the managed configuration, and those that the user added.
 public struct LoginHostList: Sendable, Equatable {
   private let fixed: [LoginHost]
   private let allowsOthers: Bool
@@ -78,7 +78,7 @@ public struct LoginHostList: Sendable, Equatable {
   public private(set) var custom: [LoginHost] = []
   private var choice: LoginServer?
 
-  /// Makes a list.
+  /// Creates a list.
   ///
   /// - Parameter declared: The app's own; the first is selected until the user selects another.
   /// - Parameter showsBuiltIn: Whether production and sandbox are offered. Default: true.
@@ -99,8 +99,8 @@ public struct LoginHostList: Sendable, Equatable {
   /// All entries, in order.
   public var hosts: [LoginHost] { fixed + custom }
 
-  /// The chosen entry: the first if none was chosen or the chosen one is gone; production if there
-  /// is none at all.
+  /// The selected entry. Without a selection, or if the selected entry was removed, the first one; production
+  /// if the list is empty.
   public var selected: LoginHost {
     hosts.first { $0.server == choice } ?? hosts.first ?? .production
   }
@@ -108,7 +108,7 @@ public struct LoginHostList: Sendable, Equatable {
   /// What is chosen, whether it is still in the list or not.
   var chosen: LoginServer? { choice }
 
-  /// Chooses a server; one that is not in the list is added. `nil` takes the choice back.
+  /// Selects a server, and adds it if it is not in the list. `nil` ends the selection.
   ///
   /// - Returns: Whether the list now has it.
   @discardableResult
@@ -125,7 +125,7 @@ public struct LoginHostList: Sendable, Equatable {
     return true
   }
 
-  /// Adds an entry and chooses it; one whose server is there already is chosen instead.
+  /// Adds an entry and selects it. If the list already has its server, that entry is selected instead.
   ///
   /// - Returns: Whether the list now has it.
   @discardableResult
@@ -141,15 +141,15 @@ public struct LoginHostList: Sendable, Equatable {
     custom.removeAll { $0.server == server }
   }
 
-  /// Moves an entry that was added here to another place among its like; a place outside is the
-  /// nearest inside.
+  /// Moves an entry that the user added to another position among such entries; a position out of range
+  /// becomes the nearest valid one.
   public mutating func move(_ server: LoginServer, to place: Int) {
     guard let from = custom.firstIndex(where: { $0.server == server }) else { return }
     let host = custom.remove(at: from)
     custom.insert(host, at: min(max(place, 0), custom.count))
   }
 
-  /// Puts an entry in the place of one that was added here.
+  /// Replaces an entry that the user added.
   public mutating func replace(_ server: LoginServer, with host: LoginHost) {
     guard let index = custom.firstIndex(where: { $0.server == server }),
       host.server == server || !hosts.contains(where: { $0.server == host.server })

@@ -33,7 +33,7 @@ public final class LoginHostStorage: Sendable {
   /// Opens the list.
   ///
   /// - Parameter list: The fixed entries.
-  /// - Parameter file: Where the rest is kept; `nil` keeps it in memory.
+  /// - Parameter file: The file of the other entries and the selection; `nil` keeps them in memory.
   /// - Throws: ``AccountError`` `readFailed` if the file is there and cannot be read.
   public init(_ list: LoginHostList = LoginHostList(), in file: URL? = nil) throws(AccountError) {
     self.file = file
@@ -71,8 +71,8 @@ public final class LoginHostStorage: Sendable {
   /// The chosen entry.
   public var selected: LoginHost { list.selected }
 
-  /// Changes the list on top of what other processes wrote, and keeps it. Subscribers hear of another
-  /// choice.
+  /// Changes the list, based on the changes of other processes, and stores it. Subscribers are notified of
+  /// another selection.
   ///
   /// - Parameter change: Called once; it must not call this list.
   /// - Throws: ``AccountError`` `readFailed`, `writeFailed`, or `busy` if another process holds the file;

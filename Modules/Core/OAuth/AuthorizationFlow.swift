@@ -6,9 +6,9 @@ public struct AuthorizationFlow: Sendable, Hashable, CustomStringConvertible {
   /// The redirect brings a code, which is exchanged for tokens with a proof of possession (PKCE).
   /// Default.
   public static let webServer = AuthorizationFlow(kind: .webServer)
-  /// The redirect brings the tokens themselves, behind its `#`. For orgs that still demand it: the
-  /// browser's history and its extensions see the tokens, and a server gives no refresh token to a
-  /// redirect that is a page.
+  /// The redirect has the tokens in its URL's fragment. Only for orgs that still require it: the browser's
+  /// history and extensions can read the tokens, and a server issues no refresh token to a redirect that is a
+  /// page.
   public static let userAgent = AuthorizationFlow(kind: .userAgent)
 
   public var description: String { kind.rawValue }

@@ -4,10 +4,9 @@ import SalesforceSDKCommon
 /// One login through the browser: creates the address of the login page and checks the redirect (CO-26 to
 /// CO-30).
 ///
-/// It is a plain value. The verifier inside never leaves it but for the code exchange, and is no
-/// part of any description.
+/// A value. Its verifier is used only in the code exchange, and is not a part of any description.
 public struct AuthorizationSession: Sendable {
-  /// What to do with an address that the browser called.
+  /// The reaction to a URL that the browser requested.
   public enum Verdict: Sendable {
     /// It is the redirect of this login, with the code to redeem, still encoded.
     case code(String)
@@ -19,14 +18,14 @@ public struct AuthorizationSession: Sendable {
     case foreign(OAuthError)
   }
 
-  /// The app that asks.
+  /// The connected app of the login.
   public let app: ConnectedApp
   /// Where the user logs in.
   public let server: LoginServer
   /// How the tokens come home.
   public let flow: AuthorizationFlow
-  /// Links the redirect to this login; random, 256 bits. Of a login that began elsewhere it is what
-  /// was given to it there, and may be empty.
+  /// Binds the redirect to this login; 256 random bits. For a login that began elsewhere, it is the state of
+  /// that login and may be empty.
   public let state: String
 
   let pkce: PKCE

@@ -61,7 +61,7 @@ extension BridgeLogin: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension UserAccountManager {
-  /// Continues a login whose address was scanned. Nothing of it is used again.
+  /// Continues a login whose address was scanned. The scanned address can be used only once.
   ///
   /// - Throws: ``OAuthError`` `invalidClientId` if it was begun for another app; as
   ///   ``logIn(to:app:presenter:options:)``.

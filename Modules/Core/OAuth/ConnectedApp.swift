@@ -4,11 +4,12 @@ import SalesforceSDKCommon
 public struct ConnectedApp: Sendable, Hashable {
   /// The consumer key.
   public var clientId: String
-  /// Where the browser is led after the login; it is registered with the connected app.
+  /// The URL to which the server redirects the browser after the login; it is registered with the connected
+  /// app.
   ///
   /// `http://127.0.0.1:0/...` lets the listener take any free port.
   public var redirectURI: String
-  /// What the token shall be good for; empty leaves it to the connected app.
+  /// The requested scopes; empty for the default of the connected app.
   public var scopes: Set<String>
   /// Whether tokens for web content are requested too (CO-33). The connected app must allow it.
   public var usesHybridGrants: Bool

@@ -5,7 +5,7 @@ public final class ConnectedAppSelector: Sendable {
   /// The app for a login server, or `nil` for the usual one.
   public typealias Choice = @Sendable (LoginServer) async throws -> ConnectedApp?
 
-  /// The app where nothing else is said.
+  /// The app for servers without an app of their own.
   public let usual: ConnectedApp
 
   private let choose: Choice
@@ -17,7 +17,7 @@ public final class ConnectedAppSelector: Sendable {
     self.choose = choose
   }
 
-  /// Comes before all else, until the next login that succeeds; `nil` takes it back (BX-35).
+  /// The app that overrides all others until the next successful login; `nil` ends the override (BX-35).
   public func setOverride(_ app: ConnectedApp?) {
     override.withLock { $0 = app }
   }

@@ -3,8 +3,8 @@ import SalesforceSDKCommon
 
 /// The content of an access token whose `token_format` is `jwt` (CO-54).
 ///
-/// For display and for planning ahead. The signature is not checked: the server alone has a reason
-/// to.
+/// For display and for renewal before expiry. The signature is not checked, because only the server relies on
+/// it.
 public struct JWTAccessToken: Sendable, Equatable {
   /// Why a text is no such token.
   public enum Failure: Error, Sendable, Equatable {
@@ -34,9 +34,9 @@ public struct JWTAccessToken: Sendable, Equatable {
   public let issuer: String?
   /// From when it is good.
   public let notBefore: Date?
-  /// Whom it stands for.
+  /// The user that the token represents.
   public let subject: String?
-  /// What it is good for, separated by blanks.
+  /// The scopes, separated by blanks.
   public let scopes: [String]
   /// The consumer key of the connected app.
   public let clientId: String?

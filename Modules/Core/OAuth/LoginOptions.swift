@@ -6,8 +6,8 @@ public struct LoginOptions: Sendable {
   public var loginHint: String?
   /// A branded login page, such as `sales` (CO-48).
   public var brand: String?
-  /// Whether a session that the browser already has may be used without asking for the password;
-  /// `nil`: as the org's authentication configuration says, and not if it says nothing.
+  /// Whether an existing session of the browser may be used without the password; `nil`: as the org's
+  /// authentication configuration says, otherwise false.
   public var sharesBrowserSession: Bool?
   /// Whether the account becomes the current user. Default: true.
   public var makesCurrent: Bool

@@ -1,7 +1,7 @@
 /// A presenter, which shows the login page to the user and returns the redirect that ends the login.
 ///
-/// A program with a browser uses the listener of the `LoopbackLogin` product; one with a screen of
-/// its own, or a person who pastes the address, fits as well. ``ScriptedLoginPresenter`` plays the
+/// A program on a machine with a browser uses the listener of the `LoopbackLogin` product. A screen of the
+/// program's own, or a user who pastes the address, works as well. ``ScriptedLoginPresenter`` acts as the
 /// user in tests.
 public protocol LoginPresenter: Sendable {
   /// Shows the page of `attempt` and waits for its redirect.

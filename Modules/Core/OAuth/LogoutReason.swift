@@ -8,7 +8,7 @@ public struct LogoutReason: Sendable, Hashable, CustomStringConvertible {
     self.rawValue = rawValue
   }
 
-  /// What is stored contradicts itself.
+  /// The stored data is inconsistent.
   public static let corruptState = LogoutReason(rawValue: "corrupt_state")
   /// The app's settings contradict the account.
   public static let corruptStateAppConfigurationSettings = LogoutReason(
@@ -37,7 +37,7 @@ public struct LogoutReason: Sendable, Hashable, CustomStringConvertible {
   public static let unknown = LogoutReason(rawValue: "unknown")
   /// The user asked for it.
   public static let userLogout = LogoutReason(rawValue: "user_logout")
-  /// A newer refresh token took its place.
+  /// A newer refresh token replaced it.
   public static let refreshTokenRotated = LogoutReason(rawValue: "refresh_token_rotated")
 
   public var description: String { rawValue }

@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 /// A login that finds the user's org first: a page requests the mail address and leads to the org's own
 /// domain (CO-46).
 public struct MyDomainDiscovery: Sendable {
-  /// What the page found.
+  /// The result of the page.
   public struct Result: Sendable, Equatable {
     /// Where the person logs in.
     public let server: LoginServer
@@ -17,7 +17,7 @@ public struct MyDomainDiscovery: Sendable {
   /// The page to show.
   public let url: URL
 
-  /// Makes the page for the app with `clientId` at a server whose path holds `/discovery`.
+  /// Creates the page for the app with `clientId` at a server whose path holds `/discovery`.
   ///
   /// - Parameter clientVersion: Default: this package's version.
   public init(
@@ -36,8 +36,8 @@ public struct MyDomainDiscovery: Sendable {
     self.url = url
   }
 
-  /// What the page found, if `address` is its callback with both parts of the response; `nil` for
-  /// anything else, which is to be ignored.
+  /// The result of the page, if `address` is its callback with both parts of the response; `nil` for any
+  /// other address, which the caller ignores.
   public func result(of address: String) -> Result? {
     guard AuthorizationSession.isRedirect(address, to: Self.callbackURL),
       let query = address.split(separator: "?", maxSplits: 1).dropFirst().first

@@ -9,13 +9,13 @@ public struct OAuthEffect: Sendable, Hashable, CustomStringConvertible {
   public static let startAgain = OAuthEffect(kind: .startAgain)
   /// The credentials are used up: a login fails, a refresh ends the session and keeps the data.
   public static let sessionEnded = OAuthEffect(kind: .sessionEnded)
-  /// The connected app has another version: tell the person, log out, log in.
+  /// The connected app has another version: inform the user, log out, log in.
   public static let appChanged = OAuthEffect(kind: .appChanged)
-  /// The network or the server failed for now. An account goes on working with what it has.
+  /// The network or the server failed temporarily. An account keeps its session.
   public static let tryLater = OAuthEffect(kind: .tryLater)
   /// The program's configuration makes a login impossible; a person cannot help.
   public static let configurationWrong = OAuthEffect(kind: .configurationWrong)
-  /// The person gave up: nothing to tell.
+  /// The user cancelled: show no message.
   public static let silent = OAuthEffect(kind: .silent)
   /// The login server's address leads nowhere: offer the first of the list.
   public static let hostUnreachable = OAuthEffect(kind: .hostUnreachable)
@@ -24,7 +24,7 @@ public struct OAuthEffect: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension OAuthError.Code {
-  /// What this failure means, row by row of CO-40.
+  /// The effect of this failure, according to the table in CO-40.
   public var effect: OAuthEffect {
     switch self {
     case .invalidGrant: .sessionEnded

@@ -4,7 +4,7 @@ public import SalesforceSDKCommon
 ///
 /// No token, code, password or verifier is ever part of it.
 public struct OAuthError: Error, Sendable {
-  /// What went wrong, in a form to switch on.
+  /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case unknown, timedOut, malformedResponse, accessDenied, invalidClientId
@@ -18,7 +18,7 @@ public struct OAuthError: Error, Sendable {
     }
     private let kind: Kind
 
-    /// The server named an error that has no code here; ``OAuthError/serverError`` holds it.
+    /// The server returned an error without a code here; ``OAuthError/serverError`` has it.
     public static let unknown = Code(kind: .unknown)
     /// The server or the user did not respond in time. Trying again may help.
     public static let timedOut = Code(kind: .timedOut)
@@ -71,9 +71,9 @@ public struct OAuthError: Error, Sendable {
     public static let invalidUsername = Code(kind: .invalidUsername)
     /// The password breaks a rule. Nothing was sent.
     public static let invalidPassword = Code(kind: .invalidPassword)
-    /// The mail address is none. Nothing was sent.
+    /// The email address is invalid. Nothing was sent.
     public static let invalidEmail = Code(kind: .invalidEmail)
-    /// The org lets this user log in on managed devices alone.
+    /// The org allows the login of this user only on managed devices.
     public static let managedAppRequired = Code(kind: .managedAppRequired)
     /// Responses of the server name different users. Do not use that server.
     public static let identityMismatch = Code(kind: .identityMismatch)
@@ -116,7 +116,7 @@ public struct OAuthError: Error, Sendable {
       }
     }
 
-    /// The code for the server's word, row by row of CO-40.
+    /// The code for the server's error, according to the table in CO-40.
     public init(serverError: String) {
       let kind: Kind =
         switch serverError {
@@ -145,7 +145,7 @@ public struct OAuthError: Error, Sendable {
     }
   }
 
-  /// What went wrong.
+  /// The kind of the error.
   public let code: Code
   /// What failed, on what, and the remedy; never a secret.
   public let message: String
@@ -160,7 +160,7 @@ public struct OAuthError: Error, Sendable {
   /// Where it was made.
   public let location: SourceLocation
 
-  /// Makes an error; a ``LoginPresenter`` of your own throws these.
+  /// Creates an error, for a ``LoginPresenter`` of your own.
   public init(
     _ code: Code, _ message: String, serverError: String? = nil, serverDescription: String? = nil,
     identityNumber: Int? = nil, cause: (any Error)? = nil, fileID: String = #fileID,
@@ -175,7 +175,7 @@ public struct OAuthError: Error, Sendable {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// Makes the error that the server named.
+  /// Creates the error that the server named.
   ///
   /// - Parameter code: Default: the code for `serverError`.
   init(

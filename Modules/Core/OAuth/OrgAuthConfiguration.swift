@@ -3,18 +3,18 @@ import SalesforceSDKCommon
 
 /// The login configuration of an org (CO-43), at `/.well-known/auth-configuration` of its own domain.
 public struct OrgAuthConfiguration: Sendable, Equatable {
-  /// Whether the login is to happen in the system's browser. Here it always does.
+  /// Whether the org requests a login in the system's browser. This SDK always uses it.
   public let usesSystemBrowser: Bool
   /// Whether the login may use a session that the browser already has.
   public let sharesBrowserSession: Bool
-  /// Where single sign-on by SAML and by other providers begins; `nil` if the org has none.
+  /// The start URLs of single sign-on with SAML and with other providers; `nil` if the org has none.
   public let singleSignOnURLs: [URL]?
-  /// The org's login page, where it has one of its own.
+  /// The org's own login page, if it has one.
   public let loginPageURL: URL?
 
-  /// Reads the document. Members of either mobile system count.
+  /// Reads the document, including the members for either mobile system.
   ///
-  /// - Throws: ``OAuthError`` `malformedResponse` if it is no JSON object.
+  /// - Throws: ``OAuthError`` `malformedResponse` if it is not a JSON object.
   public init(parsing document: [UInt8]) throws(OAuthError) {
     guard let json = try? JSONSlice(parsing: document), json.kind == .object else {
       throw OAuthError(

@@ -7,12 +7,12 @@ public struct PastedLoginPresenter: DiscoveryPresenter {
   private let show: @concurrent @Sendable (URL) async throws -> Void
   private let read: @concurrent @Sendable () async throws -> String?
 
-  /// Makes a presenter. The closures run outside the account manager, which goes on serving others while
-  /// a person types.
+  /// Creates a presenter. The closures run outside the account manager, which serves other calls while the
+  /// user types.
   ///
-  /// - Parameter show: Shows an address to the person.
-  /// - Parameter read: Brings what the person pasted: the whole address, or for the web-server flow
-  ///   the code alone; `nil` if the person gave up.
+  /// - Parameter show: Shows an address to the user.
+  /// - Parameter read: Returns the pasted text: the whole address, or for the web-server flow only the code;
+  ///   `nil` if the user cancelled.
   public init(
     show: @escaping @concurrent @Sendable (URL) async throws -> Void,
     read: @escaping @concurrent @Sendable () async throws -> String?
@@ -23,7 +23,7 @@ public struct PastedLoginPresenter: DiscoveryPresenter {
 
   /// Shows the page and reads until the address of this login is pasted.
   ///
-  /// - Throws: ``OAuthError`` `cancelled` when the person gives up; what the closures throw.
+  /// - Throws: ``OAuthError`` `cancelled` if the user cancels; the errors of the closures.
   public func redirect(of attempt: AuthorizationSession) async throws -> LoginRedirect {
     let redirectURI = attempt.app.redirectURI
     try await show(try await attempt.loginPage(redirectURI: redirectURI))

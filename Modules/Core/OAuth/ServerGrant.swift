@@ -35,9 +35,9 @@ public struct ServerGrant: Sendable {
     }
   }
 
-  /// Tokens for `username`, by assertions that are signed with `key`.
+  /// Credentials for `username`: assertions that are signed with `key`.
   ///
-  /// The connected app must hold the key's certificate and have the user approved beforehand.
+  /// The connected app must have the key's certificate, and the user must be approved in advance.
   ///
   /// - Parameter audience: Default: the login server's address.
   public static func jwtBearer(

@@ -10,7 +10,7 @@ struct TokenResponse: Sendable {
   ///
   /// - Throws: ``OAuthError``: what the server named, whatever the status; `serverUnavailable` or
   ///   `rateLimitExceeded` if it named nothing and its status says that; `codeWithoutObject` if the
-  ///   response is no JSON object; `malformedResponse` if it has no access token, or an address in it
+  ///   response is not a JSON object; `malformedResponse` if it has no access token, or an address in it
   ///   is not secure.
   init(
     _ response: TransportResponse, during what: String,

@@ -14,7 +14,7 @@ public struct QueryPage<Record: Decodable & Sendable>: Sendable {
 
   /// Reads a response.
   ///
-  /// - Throws: ``RestError`` `malformedResponse` if it is no page, or a record is no `Record`.
+  /// - Throws: ``RestError`` `malformedResponse` if it is not a page, or a record is not a `Record`.
   public init(_ response: RestResponse) throws(RestError) {
     let json = try response.json()
     guard let list = json["records"] ?? json["searchRecords"], list.kind == .array else {
@@ -40,7 +40,7 @@ public struct QueryPage<Record: Decodable & Sendable>: Sendable {
 }
 
 extension RestClient {
-  /// Runs a query or a search and gives the first page of its records as a type of the caller's.
+  /// Runs a query or a search and returns the first page of its records as the caller's type.
   ///
   /// - Parameter request: Such as ``RestRequest/query(_:batchSize:apiVersion:)`` or
   ///   ``RestRequest/search(_:apiVersion:)``.
@@ -55,7 +55,7 @@ extension RestClient {
     return try QueryPage(try await send(request))
   }
 
-  /// Runs a query and gives the first page of its records as a type of the caller's.
+  /// Runs a query and returns the first page of its records as the caller's type.
   ///
   /// - Throws: As ``fetchRecords(ofModelType:for:)``.
   public func fetchRecords<Record: Decodable & Sendable>(
@@ -64,7 +64,7 @@ extension RestClient {
     try await fetchRecords(ofModelType: type, for: .query(soql))
   }
 
-  /// All pages of a query, each asked for when it is needed.
+  /// All pages of a query, each requested when it is needed.
   public func pages<Record: Decodable & Sendable>(
     ofModelType type: Record.Type, for request: RestRequest
   ) -> QueryPages<Record> {
@@ -93,8 +93,8 @@ public struct QueryPages<Record: Decodable & Sendable>: AsyncSequence, Sendable 
 
     /// The next page; `nil` after the last.
     ///
-    /// - Throws: As ``RestClient/fetchRecords(ofModelType:for:)``; ``RestError`` `malformedResponse` if
-    ///   the pages lead in a circle.
+    /// - Throws: As ``RestClient/fetchRecords(ofModelType:for:)``; ``RestError`` `malformedResponse` if the
+    ///   pages form a cycle.
     public mutating func next() async throws -> QueryPage<Record>? {
       guard let request else { return nil }
       if isInCircle {

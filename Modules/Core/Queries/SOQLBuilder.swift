@@ -38,7 +38,7 @@ public struct SOQLBuilder: Sendable, Hashable {
   public func orderBy(_ fields: String) -> Self { with(.orderBy, fields) }
   /// The same query for that many records; 0 and less sets no limit.
   public func limit(_ count: Int) -> Self { with(.limit, count > 0 ? "\(count)" : "") }
-  /// The same query without the first records; 0 and less leaves none out.
+  /// The same query without the first `count` records; 0 and less skips none.
   public func offset(_ count: Int) -> Self { with(.offset, count > 0 ? "\(count)" : "") }
 
   /// The query: `select … from … where … with … group by … having … order by … limit n offset n`.

@@ -16,7 +16,7 @@ public struct SOSLBuilder: Sendable, Hashable {
 
   /// Begins a search.
   ///
-  /// - Parameter searchTerm: What a user typed; its special characters are escaped.
+  /// - Parameter searchTerm: The user's input; its special characters are escaped.
   /// - Parameter keepsWildcards: Whether `*`, `?`, `|` and quotation marks in it keep their meaning, for a
   ///   term that a program wrote (MS-294). Default: false, they are searched (CO-135).
   public init(searchTerm: String, keepsWildcards: Bool = false) {
@@ -94,8 +94,8 @@ public struct SOSLReturningBuilder: Sendable, Hashable {
   /// Names the object.
   public init(_ object: String) { self.object = object }
 
-  /// The same with these fields, separated by commas. Without any, only ids come, and none of the
-  /// clauses below counts.
+  /// The same with these fields, separated by commas. Without fields, the search returns only ids and ignores
+  /// the clauses below.
   public func fields(_ fields: String) -> Self { changed { $0.fieldList = fields } }
   /// The same with a condition.
   public func `where`(_ condition: String) -> Self { changed { $0.condition = condition } }
@@ -151,7 +151,7 @@ public enum SOSL: Sendable {
 
   /// A search in the form of the platform's own libraries.
   ///
-  /// - Parameter term: What a user typed; its special characters are escaped.
+  /// - Parameter term: The user's input; its special characters are escaped.
   /// - Parameter scope: Default: `IN NAME FIELDS`.
   /// - Parameter objects: Each with its fields; both keep their order.
   /// - Parameter limit: 200 at most; 0 and less sets none.

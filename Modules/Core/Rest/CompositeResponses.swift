@@ -14,7 +14,7 @@ public struct CollectionResult: Sendable, Equatable {
 
   /// Reads the response to a collection's create, update, upsert or delete, in input order.
   ///
-  /// - Throws: ``RestError`` `malformedResponse` if it is no list of outcomes.
+  /// - Throws: ``RestError`` `malformedResponse` if it is not a list of outcomes.
   public static func all(in response: RestResponse) throws(RestError) -> [CollectionResult] {
     let json = try response.json()
     guard json.kind == .array else {
@@ -46,7 +46,7 @@ public struct RetrievedCollection: Sendable, Equatable {
 
   /// Reads the response to ``RestRequest/collectionRetrieve(object:ids:fields:apiVersion:)``.
   ///
-  /// - Throws: ``RestError`` `malformedResponse` if it is no list of records and nulls.
+  /// - Throws: ``RestError`` `malformedResponse` if it is not a list of records and nulls.
   public init(_ response: RestResponse) throws(RestError) {
     let json = try response.json()
     guard json.kind == .array else {
@@ -98,7 +98,7 @@ public struct CompositeResponse: Sendable, Equatable {
 
   /// Reads a response.
   ///
-  /// - Throws: ``RestError`` `malformedResponse` if it has not the form of one.
+  /// - Throws: ``RestError`` `malformedResponse` if it has another form.
   public init(_ response: RestResponse) throws(RestError) {
     guard let list = try response.json()["compositeResponse"], list.kind == .array else {
       throw RestError(
@@ -148,7 +148,7 @@ public struct BatchResponse: Sendable, Equatable {
 
   /// Reads a response.
   ///
-  /// - Throws: ``RestError`` `malformedResponse` if it has not the form of one.
+  /// - Throws: ``RestError`` `malformedResponse` if it has another form.
   public init(_ response: RestResponse) throws(RestError) {
     let json = try response.json()
     guard let hasErrors = json["hasErrors"]?.bool, let list = json["results"], list.kind == .array

@@ -5,11 +5,11 @@ import Synchronization
 
 /// A client that sends REST requests for one account.
 ///
-/// A client belongs to the account that it was created for, not to the current user. Any number of tasks
-/// may use it at once. When the account's token has expired, one refresh serves all requests that met it, and
-/// each of them is sent once more. A repeatable request without a response, or with a response 503, is sent
-/// again by the rules of ``RetryPolicy``; no other request is. After a logout of the account, requests throw
-/// `notAuthenticated`.
+/// A client belongs to the account that it was created for, not to the current user. Any number of tasks may
+/// use it at once. When the account's token has expired, one refresh serves all requests that the server
+/// refused, and each of them is sent once more. A repeatable request without a response, or with a response
+/// 503, is sent again by the rules of ``RetryPolicy``; no other request is. After a logout of the account,
+/// requests throw `notAuthenticated`.
 public final class RestClient: Sendable {
   /// The API version of requests that name none.
   public let apiVersion: String
@@ -37,7 +37,7 @@ public final class RestClient: Sendable {
     /// Called with the metrics of each finished call. It must return quickly. Default: none.
     public var observer: (@Sendable (TransferMetrics) -> Void)?
 
-    /// Makes options; each default stands at its property.
+    /// Creates options; each default is described at its property.
     public init(
       retries: RetryPolicy = RetryPolicy(),
       clock: any Clock<Duration> & Sendable = ContinuousClock(),
@@ -51,13 +51,13 @@ public final class RestClient: Sendable {
     }
   }
 
-  /// Makes a client for `account`.
+  /// Creates a client for `account`.
   ///
-  /// - Parameter accounts: Holds the account's tokens and refreshes them.
+  /// - Parameter accounts: The manager that has the account's tokens and refreshes them.
   /// - Parameter apiVersion: Default: `v66.0`.
-  /// - Parameter userAgent: Default: what this process and its machine are called.
-  /// - Parameter redirects: Which hosts may receive the token besides the account's own servers, in requests
-  ///   with a whole address and in redirects. Default: none; five redirects in a row.
+  /// - Parameter userAgent: Default: the names of this process and its machine.
+  /// - Parameter redirects: The hosts that may receive the token in addition to the account's own servers, in
+  ///   requests with an absolute URL and in redirects. Default: none; five redirects in a row.
   /// - Parameter options: Default: up to three attempts, no observer.
   public init(
     account: UserAccount, accounts: UserAccountManager, transport: any HTTPTransport,
@@ -74,7 +74,7 @@ public final class RestClient: Sendable {
     self.budget = RetryBudget(options.retries.budget)
   }
 
-  /// Makes a client without an account, for requests with a whole address that need no token
+  /// Creates a client without an account, for requests with a whole address that need no token
   /// (CO-114, CO-127). Its parameters have the same defaults.
   public init(
     transport: any HTTPTransport, apiVersion: String = RestRequest.defaultAPIVersion,
@@ -101,7 +101,7 @@ public final class RestClient: Sendable {
 
   /// Sends `request` and returns a successful response.
   ///
-  /// - Parameter progress: Receives how far request and response are.
+  /// - Parameter progress: Receives the progress of request and response.
   /// - Throws: As ``send(_:)``.
   public func send(
     _ request: RestRequest, progress: TransferProgress?
@@ -120,7 +120,7 @@ public final class RestClient: Sendable {
 
   /// Sends `request` and returns the response, whatever its status.
   ///
-  /// - Parameter progress: Receives how far request and response are.
+  /// - Parameter progress: Receives the progress of request and response.
   /// - Throws: ``RestError`` if there is no response; ``OAuthError`` if the token had expired and
   ///   could not be refreshed; ``AccountError`` if new tokens could not be written;
   ///   `CancellationError` if the task was cancelled, which closes the request's connection and
@@ -150,10 +150,11 @@ public final class RestClient: Sendable {
     lastDate.withLock { $0 }.flatMap(SalesforceDate.parseHTTP)
   }
 
-  /// Sends `request` and lends a successful response to `body` as soon as its header fields are there; its
-  /// body is read while it arrives. The connection is closed if `body` ends before the response does.
+  /// Sends `request` and calls `body` with a successful response as soon as its header fields have arrived;
+  /// `body` reads the content while it arrives. If `body` returns before the end of the response, the
+  /// connection is closed.
   ///
-  /// Once `body` was called the request is not sent again.
+  /// Once `body` has been called, the request is not sent again.
   ///
   /// - Returns: What `body` returns.
   /// - Throws: As ``send(_:)``; what `body` throws passes through.
@@ -173,11 +174,11 @@ public final class RestClient: Sendable {
   @discardableResult
   public func cancelAll() -> Int { cancel { _ in true } }
 
-  /// Ends the requests without a response that `isChosen` accepts; their callers get
-  /// `CancellationError`. A token refresh that they wait for goes on.
+  /// Cancels the pending requests that `isChosen` accepts; their callers receive `CancellationError`. A token
+  /// refresh that they wait for continues.
   ///
   /// - Parameter isChosen: Called once for each request, before this returns.
-  /// - Returns: How many were ended.
+  /// - Returns: The number of cancelled requests.
   @discardableResult
   public func cancel(where isChosen: (RestRequest) -> Bool) -> Int {
     inFlight.cancel(where: isChosen)

@@ -2,11 +2,11 @@ public import SalesforceSDKCommon
 
 /// A REST request without a usable response.
 ///
-/// A response with a status outside 200...299 is one too when it came through ``RestClient/send(_:)``;
-/// then ``status``, ``body`` and ``serverErrors`` tell what the server said. A session that could
-/// not be refreshed shows as ``OAuthError`` instead.
+/// ``RestClient/send(_:)`` also throws it for a response with a status outside 200...299; then ``status``,
+/// ``body`` and ``serverErrors`` have the server's response. If a session could not be refreshed, the error
+/// is an ``OAuthError`` instead.
 public struct RestError: Error, Sendable {
-  /// What went wrong, in a form to switch on.
+  /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: Hashable {
       case unreachable, timedOut, truncated, tooLarge, insecureURL, malformedResponse
@@ -27,13 +27,13 @@ public struct RestError: Error, Sendable {
     public static let tooLarge = Code(kind: .tooLarge)
     /// The address is neither https nor on this machine. Correct it.
     public static let insecureURL = Code(kind: .insecureURL)
-    /// The response is no JSON, or JSON of an unexpected shape. Trying again seldom helps.
+    /// The response is not JSON, or JSON of an unexpected shape. Trying again seldom helps.
     public static let malformedResponse = Code(kind: .malformedResponse)
     /// The response has no body where one is needed.
     public static let emptyResponse = Code(kind: .emptyResponse)
     /// The request cannot be sent as it was made. Correct it.
     public static let invalidRequest = Code(kind: .invalidRequest)
-    /// The request holds more than the server takes at once. Split it.
+    /// The request has more records than the server accepts at once. Split it.
     public static let tooManyRecords = Code(kind: .tooManyRecords)
     /// The account has no session, or was logged out. Log in.
     public static let notAuthenticated = Code(kind: .notAuthenticated)
@@ -83,7 +83,7 @@ public struct RestError: Error, Sendable {
     }
   }
 
-  /// What the server says of one fault.
+  /// One error of the server's response.
   public struct ServerError: Sendable, Hashable {
     /// Such as `INVALID_FIELD`.
     public let errorCode: String
@@ -100,11 +100,11 @@ public struct RestError: Error, Sendable {
     }
   }
 
-  /// What went wrong.
+  /// The kind of the error.
   public let code: Code
   /// What failed, on what, and the remedy; without query, token or record data.
   public let message: String
-  /// The response's body as it came; empty if there was none. It may hold record data.
+  /// The unchanged body of the response; empty if there was none. It may contain record data.
   public let body: [UInt8]
   /// The faults that the server names, in its order.
   public let serverErrors: [ServerError]
@@ -113,7 +113,7 @@ public struct RestError: Error, Sendable {
   /// Where it was made.
   public let location: SourceLocation
 
-  /// Makes an error.
+  /// Creates an error.
   public init(
     _ code: Code, _ message: String, body: [UInt8] = [], serverErrors: [ServerError] = [],
     cause: (any Error)? = nil, fileID: String = #fileID, line: Int = #line

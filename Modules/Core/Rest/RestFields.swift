@@ -2,7 +2,7 @@ public import SalesforceSDKCommon
 
 /// The fields of one record, as the JSON object of a request's body.
 ///
-/// The text is sent as it stands: numbers keep their digits, members their order.
+/// The text is sent unchanged: numbers keep their digits, members their order.
 ///
 /// ```swift
 /// let fields: RestFields = ["Name": "Acme", "NumberOfEmployees": 12]
@@ -11,9 +11,9 @@ public struct RestFields: Sendable, Equatable {
   /// The JSON object.
   public let json: JSONSlice
 
-  /// Takes a JSON object as it is written.
+  /// Uses a JSON object with its text unchanged.
   ///
-  /// - Throws: ``RestError`` `invalidRequest` if it is no object.
+  /// - Throws: ``RestError`` `invalidRequest` if it is not an object.
   public init(_ json: JSONSlice) throws(RestError) {
     guard json.kind == .object else {
       throw RestError(.invalidRequest, "The fields of a record must be a JSON object.")
@@ -35,7 +35,7 @@ public struct RestFields: Sendable, Equatable {
 
   /// Takes any value.
   ///
-  /// - Throws: ``RestError`` `invalidRequest` if it is no object, or a number in it is not finite.
+  /// - Throws: ``RestError`` `invalidRequest` if it is not an object, or a number in it is not finite.
   public init(_ value: JSONValue) throws(RestError) {
     guard case .object(let object) = value else {
       throw RestError(.invalidRequest, "The fields of a record must be a JSON object.")
@@ -45,7 +45,7 @@ public struct RestFields: Sendable, Equatable {
 
   /// Takes a JSON text.
   ///
-  /// - Throws: ``RestError`` `invalidRequest` if it is no JSON object.
+  /// - Throws: ``RestError`` `invalidRequest` if it is not a JSON object.
   public init(jsonText: [UInt8]) throws(RestError) {
     let json: JSONSlice
     do throws(JSONError) {

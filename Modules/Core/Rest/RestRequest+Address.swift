@@ -4,7 +4,7 @@ package import Foundation
 extension RestRequest {
   /// Path and query on the server, complete: `/services/data/v66.0/query?q=...` (CO-116).
   ///
-  /// - Parameter apiVersion: Takes the place of `/{v}`.
+  /// - Parameter apiVersion: The version that replaces `/{v}`.
   public func target(apiVersion: String = RestRequest.defaultAPIVersion) -> String {
     appendingQuery(to: completePath(apiVersion: apiVersion))
   }

@@ -2,11 +2,10 @@ import HTTPTypes
 public import SalesforceSDKCommon
 
 extension RestRequest {
-  /// The records that the user's briefcases hold, one page (CO-134). ``PrimingRecords`` reads the
-  /// response.
+  /// One page of the records in the user's briefcases (CO-134). ``PrimingRecords`` reads the response.
   ///
-  /// - Parameter relayToken: Of the page before.
-  /// - Parameter changedAfter: Leave out what has not changed since.
+  /// - Parameter relayToken: The token of the previous page.
+  /// - Parameter changedAfter: Only records that changed after this date.
   public static func primingRecords(
     relayToken: String? = nil, changedAfter: SalesforceDate? = nil, apiVersion: String? = nil
   ) -> RestRequest {
@@ -52,7 +51,7 @@ public struct PrimingRecords: Sendable, Equatable {
 
   /// Reads a response.
   ///
-  /// - Throws: ``RestError`` `malformedResponse` if it has not the form of one.
+  /// - Throws: ``RestError`` `malformedResponse` if it has another form.
   public init(_ response: RestResponse) throws(RestError) {
     let json = try response.json()
     func wrong(_ what: String) -> RestError {

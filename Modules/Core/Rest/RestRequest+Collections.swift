@@ -72,8 +72,8 @@ extension RestRequest {
       ])
   }
 
-  /// Brings fields of up to 2000 records of one object. ``RetrievedCollection`` reads the response, which
-  /// has `null` for each record that is gone or out of sight.
+  /// Fetches fields of up to 2000 records of one object. ``RetrievedCollection`` reads the response, which
+  /// has `null` for each record that is deleted or that the user may not see.
   ///
   /// - Throws: ``RestError`` `tooManyRecords`.
   public static func collectionRetrieve(

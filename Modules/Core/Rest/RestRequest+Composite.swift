@@ -8,10 +8,10 @@ import SalesforceSDKCommon
 public struct CompositeSubrequest: Sendable, Equatable {
   /// The name of the step, unique within its request.
   public var referenceId: String
-  /// What the step asks.
+  /// The request of the step.
   public var request: RestRequest
 
-  /// Makes a step.
+  /// Creates a step.
   public init(referenceId: String, _ request: RestRequest) {
     self.referenceId = referenceId
     self.request = request
@@ -40,7 +40,7 @@ public struct TreeRecord: Sendable, Equatable {
   public var referenceId: String
   /// The fields.
   public var fields: RestFields
-  /// The records below, to any depth; the server takes five levels and 200 records in all.
+  /// The child records, to any depth; the server accepts five levels and 200 records in total.
   public var children: [Children]
 
   /// Makes a record.
@@ -64,10 +64,10 @@ extension RestRequest {
   /// Runs up to 25 steps in order, each of which may use the responses before it. ``CompositeResponse``
   /// reads the response, which is 200 even if a step failed.
   ///
-  /// - Parameter allOrNone: Undo all steps if one fails.
+  /// - Parameter allOrNone: Whether the failure of one step undoes all steps.
   /// - Parameter apiVersion: Of this request and of steps that name none; pass the client's.
   /// - Throws: ``RestError`` `tooManyRecords`; `invalidRequest` if two steps share a reference id, or
-  ///   a body is no JSON.
+  ///   a body is not JSON.
   public static func composite(
     _ steps: [CompositeSubrequest], allOrNone: Bool = false,
     apiVersion: String = defaultAPIVersion
@@ -111,9 +111,9 @@ extension RestRequest {
 
   /// Runs up to 25 requests that do not depend on each other. ``BatchResponse`` reads the response.
   ///
-  /// - Parameter haltOnError: Leave the rest undone after a failure.
+  /// - Parameter haltOnError: Whether a failure skips the remaining requests.
   /// - Parameter apiVersion: Of this request and of requests that name none; pass the client's.
-  /// - Throws: ``RestError`` `tooManyRecords`; `invalidRequest` if a body is no JSON.
+  /// - Throws: ``RestError`` `tooManyRecords`; `invalidRequest` if a body is not JSON.
   public static func compositeBatch(
     _ requests: [RestRequest], haltOnError: Bool = false, apiVersion: String = defaultAPIVersion
   ) throws(RestError) -> RestRequest {

@@ -36,7 +36,7 @@ public struct LayoutMode: Sendable, Hashable {
 
 // The factories of CO-131 for layouts and search settings.
 extension RestRequest {
-  /// How an object's records are laid out. What is `nil` or empty is left to the server.
+  /// The layout of an object's records. The server chooses values for parameters that are `nil` or empty.
   public static func objectLayout(
     object: String, formFactor: LayoutFormFactor? = nil, layoutType: LayoutType? = nil,
     mode: LayoutMode? = nil, recordTypeId: String? = nil, apiVersion: String? = nil

@@ -25,7 +25,7 @@ extension RestRequest {
 
   /// The newest notifications.
   ///
-  /// - Parameter size: How many, 1...20. Default: the server's.
+  /// - Parameter size: The number of notifications, 1...20. Default: the server's.
   /// - Throws: ``RestError`` `invalidRequest` for another size.
   public static func notifications(
     size: Int? = nil, before: SalesforceDate? = nil, after: SalesforceDate? = nil,
@@ -82,7 +82,7 @@ extension RestRequest {
     return request
   }
 
-  /// Does what a notification offers. Needs version 64 of the API.
+  /// Executes an action of a notification. Needs version 64 of the API.
   public static func invokeNotificationAction(
     id: String, actionKey: String, apiVersion: String? = nil
   ) -> RestRequest {

@@ -5,7 +5,7 @@ public import SalesforceSDKCommon
 extension RestRequest {
   /// One record by its id.
   ///
-  /// - Parameter fields: Which fields to bring; none names all.
+  /// - Parameter fields: The fields to fetch; empty for all.
   public static func retrieve(
     object: String, id: String, fields: [String] = [], apiVersion: String? = nil
   ) -> RestRequest {
@@ -37,7 +37,7 @@ extension RestRequest {
     return request
   }
 
-  /// Creates a record, or changes the one whose external id matches; 300 tells of several matches.
+  /// Creates a record, or changes the one whose external id matches. A status 300 means several matches.
   ///
   /// - Parameter externalId: `nil` always creates.
   /// - Throws: ``RestError`` `invalidRequest` if `fields` holds the external id, which the server

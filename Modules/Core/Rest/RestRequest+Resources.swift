@@ -30,12 +30,12 @@ extension RestRequest {
     RestRequest(path: "\(sobject(object, apiVersion))/describe")
   }
 
-  /// The org's limits and what is left of them.
+  /// The org's limits and the remaining amounts.
   public static func limits(apiVersion: String? = nil) -> RestRequest {
     RestRequest(path: "\(root(apiVersion))/limits")
   }
 
-  /// Who the token belongs to, asked of the login server.
+  /// The user of the token, from the login server.
   public static func userInfo() -> RestRequest {
     RestRequest(path: "/services/oauth2/userinfo", host: .login, endpoint: "")
   }

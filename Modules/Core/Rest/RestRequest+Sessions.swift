@@ -12,8 +12,8 @@ public struct PasswordObject: Sendable, Hashable {
 
 // Factories for sessions and passwords (CO-131, CO-42, BX-25, BX-54).
 extension RestRequest {
-  /// Requests an address that opens `page` in a browser with a session, once. The response's
-  /// `frontdoor_uri` is that address.
+  /// Requests a one-time URL that opens `page` in a browser with a session. The URL is `frontdoor_uri` of the
+  /// response.
   ///
   /// - Parameter page: A path or an address.
   public static func singleAccess(page: String) -> RestRequest {

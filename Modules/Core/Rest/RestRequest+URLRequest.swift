@@ -8,9 +8,9 @@ import HTTPTypes
 #endif
 
 extension RestRequest {
-  /// Takes over a request of Foundation: method, address, header fields, body and timeout (CO-192, BX-47).
-  /// The client adds token and user agent, unless the request has its own; the token goes to servers of the
-  /// account and of the platform alone.
+  /// Creates a request from one of Foundation: method, URL, header fields, body and timeout (CO-192, BX-47).
+  /// The client adds token and user agent, unless the request has its own; the token is sent only to servers
+  /// of the account and of the platform.
   ///
   /// - Throws: ``RestError`` `invalidRequest` if it has no address, a method or header field that is none,
   ///   or a body that is a stream, which could be read only once.

@@ -12,13 +12,12 @@ public import HTTPTypes
 /// let page = try await client.send(request).json()
 /// ```
 public struct RestRequest: Sendable, Equatable {
-  /// Which of an account's servers a request goes to.
+  /// The server of the account that receives a request.
   public struct Host: Sendable, Hashable {
     enum Kind: Hashable { case instance, login, base(URL) }
     let kind: Kind
 
-    /// The server that holds the data: the community's if the user belongs to one, else the
-    /// instance.
+    /// The server with the data: the community's if the user belongs to one, otherwise the instance.
     public static let instance = Host(kind: .instance)
     /// The server where the user logged in; the community's if the user belongs to one.
     public static let login = Host(kind: .login)
@@ -65,7 +64,7 @@ public struct RestRequest: Sendable, Equatable {
   /// of a sync.
   public var userAgentQualifier: String?
 
-  /// Makes a request of your own: a GET to the account's instance unless something else is said. Each other
+  /// Creates a request of your own: a GET to the account's instance unless something else is said. Each other
   /// default stands at its property.
   ///
   /// - Parameter path: Percent-encoded, such as `"/{v}/limits"` or
@@ -94,7 +93,7 @@ public struct RestRequest: Sendable, Equatable {
     self.userAgentQualifier = userAgentQualifier
   }
 
-  /// Makes a request to an address that belongs to no account: no token is sent.
+  /// Creates a request to an address that belongs to no account: no token is sent.
   public init(method: HTTPRequest.Method = .get, url: URL) {
     self.init(
       method: method, path: url.absoluteString, host: .base(url), endpoint: "",

@@ -25,7 +25,7 @@ public struct RestResponse: Sendable, Equatable {
 
   /// The body as JSON: one pass that validates, after which members are read where they stand.
   ///
-  /// - Throws: ``RestError`` `emptyResponse`, or `malformedResponse` if it is no JSON.
+  /// - Throws: ``RestError`` `emptyResponse`, or `malformedResponse` if it is not JSON.
   public func json() throws(RestError) -> JSONSlice {
     guard !body.isEmpty else {
       throw RestError(.emptyResponse, "The response (status \(status)) has no body.")
@@ -41,7 +41,7 @@ public struct RestResponse: Sendable, Equatable {
 
   /// The body as a type of the caller's.
   ///
-  /// - Throws: ``RestError`` `emptyResponse`, or `malformedResponse` if it is no JSON of that type.
+  /// - Throws: ``RestError`` `emptyResponse`, or `malformedResponse` if it is not JSON of that type.
   public func decode<T: Decodable>(as type: T.Type = T.self) throws(RestError) -> T {
     let json = try json()
     do throws(JSONError) {

@@ -67,7 +67,7 @@ public struct TransportRequest: Sendable, Equatable {
   /// A transport without connections ignores it.
   public var usesOwnConnection = false
 
-  /// Makes a request.
+  /// Creates a request.
   ///
   /// - Parameter timeout: Default: 60 seconds.
   /// - Parameter maxResponseBytes: Counted after decompression. Default: 256 MB.

@@ -56,7 +56,7 @@ public struct TransportError: Error, Sendable {
   /// Where it was made.
   public let location: SourceLocation
 
-  /// Makes an error; a transport of your own throws these.
+  /// Creates an error; a transport of your own throws these.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
     line: Int = #line

@@ -2,7 +2,7 @@ public import Foundation
 import SalesforceAnalytics
 import SalesforceSDKCommon
 
-/// A stored text that is no JSON, or a value that JSON cannot say.
+/// A stored text that is not JSON, or a value that JSON cannot say.
 struct JSONFailure: Sendable {
   enum Kind {
     case parse, serialization

@@ -61,7 +61,7 @@ extension SmartStore {
 
   /// The entries with these ids, each once. Ids without an entry are ignored.
   ///
-  /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored entry is no JSON.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored entry is not JSON.
   public func retrieve(
     usingSoupEntryIds entryIds: [Int64], fromSoupNamed soupName: String
   ) async throws -> [JSONSlice] {

@@ -3,7 +3,7 @@ public import SalesforceSDKCommon
 extension StoreReading where Self: ~Copyable {
   /// The entries with these ids, each once. Ids without an entry are ignored.
   ///
-  /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored entry is no JSON.
+  /// - Throws: ``SmartStoreError`` `unknownSoup`; `corrupt` if a stored entry is not JSON.
   public borrowing func retrieve(
     usingSoupEntryIds entryIds: [Int64], fromSoupNamed soupName: String
   ) throws(SmartStoreError) -> [JSONSlice] {

@@ -21,7 +21,7 @@ public struct SoupSpec: Sendable, Hashable {
 
   /// Reads the JSON form. Missing or null `features` mean no features.
   ///
-  /// - Throws: ``SmartStoreError`` `invalidSoupName` if there is no text `name`.
+  /// - Throws: ``SmartStoreError`` `invalidSoupName` if there is not a text `name`.
   public init(json: JSONValue) throws(SmartStoreError) {
     guard let name = json["name"]?.string else {
       throw SmartStoreError(

@@ -181,7 +181,7 @@ extension StoreAccess {
     try soup.isExternal ? externalText(of: row.int64(0), in: soup) : row.bytes(3)
   }
 
-  /// What an entry says of its local changes; nil for a clean one, and for one that is no JSON.
+  /// What an entry says of its local changes; nil for a clean one, and for one that is not JSON.
   fileprivate static func state(of text: [UInt8]) -> InspectedEntriesRequest.State? {
     guard text.withUnsafeBytes({ EntrySplicer.mayHoldUnderscoreKey($0) }) else { return nil }
     return (try? JSONSlice(parsing: text, limits: .stored))?.inspectedState

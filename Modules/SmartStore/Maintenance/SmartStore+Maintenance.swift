@@ -3,7 +3,7 @@ extension SmartStore {
   /// the entries. Findings are returned in the report, not thrown; nothing is changed.
   ///
   /// What ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` did not index, as requested, is a
-  /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is no damage.
+  /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is not damage.
   ///
   /// Reads continue during the check; writes wait, about a second for 200 MB.
   ///

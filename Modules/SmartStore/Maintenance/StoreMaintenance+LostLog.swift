@@ -2,7 +2,7 @@ import Foundation
 import SalesforceSDKCommon
 
 extension StoreMaintenance {
-  /// Makes a store usable again whose write-ahead log (WAL) is missing, was cut off or replaced. Opening such
+  /// Creates a store usable again whose write-ahead log (WAL) is missing, was cut off or replaced. Opening such
   /// a store throws ``SmartStoreError/Code/corruptLog``. The transactions of the WAL are lost permanently.
   ///
   /// The remains of a WAL are kept as `store.sqlite-wal.damaged-1` and so on, which every check names until

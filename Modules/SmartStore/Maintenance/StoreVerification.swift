@@ -10,7 +10,7 @@ extension StoreMaintenance {
   /// if all pages of the store are intact.
   ///
   /// What ``SmartStore/alterSoup(named:indexSpecs:reIndexData:)`` did not index, as requested, is a
-  /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is no damage.
+  /// finding of kind ``StoreReport/Finding/Kind/notIndexed``, which is not damage.
   ///
   /// - Throws: ``SmartStoreError`` if the check could not be made: `keyMissing`, `keyLocked`,
   ///   `wrongKey`, `corruptKeyFile`, `busyOtherProcess`, `io`.

@@ -97,7 +97,7 @@ struct ResultRow: ~Copyable {
 
   /// The entry in a column.
   ///
-  /// - Throws: ``SmartStoreError`` `corrupt` if the stored text is no JSON,
+  /// - Throws: ``SmartStoreError`` `corrupt` if the stored text is not JSON,
   ///   `externalFileUnreadable`.
   func element(_ column: Int) throws(SmartStoreError) -> JSONSlice {
     switch columns[column] {

@@ -35,7 +35,7 @@ extension StoreReading where Self: ~Copyable {
   /// fails because of a defect in the store, the entry reads as null.
   ///
   /// - Throws: As ``query(using:startingFromPageIndex:whereArgs:)``, and `invalidQuerySpec` if the
-  ///   query gives rows instead of entries; `corrupt` if a stored entry is no JSON.
+  ///   query gives rows instead of entries; `corrupt` if a stored entry is not JSON.
   public borrowing func queryEntries(
     using querySpec: QuerySpec, startingFromPageIndex pageIndex: Int = 0
   ) throws(SmartStoreError) -> [JSONSlice] {

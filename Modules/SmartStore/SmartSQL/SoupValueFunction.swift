@@ -7,7 +7,7 @@ import SalesforceSDKCommon
 /// It stands in for `json_extract` where SQLite would miss a value that is there. Names may hold any
 /// character and be written with escapes, texts may hold NUL; arrays and objects come as normalised
 /// text. As `json_extract` it does not look into arrays, gives 1 and 0 for Booleans, an integer for a
-/// number that is written as one, and null for what is no JSON.
+/// number that is written as one, and null for what is not JSON.
 enum SoupValueFunction {
   static let name = "soup_value"
 

@@ -50,7 +50,7 @@ public actor SmartStoreManager {
     case ending(Task<Opening?, Never>)
   }
 
-  /// Makes a manager of the stores of the app and of accounts.
+  /// Creates a manager of the stores of the app and of accounts.
   ///
   /// - Parameters:
   ///   - root: Created with the first store. Its last part is noted in the accounts: where it is renamed,
@@ -73,7 +73,7 @@ public actor SmartStoreManager {
     accounts.register(self)
   }
 
-  /// Makes a manager of the stores of the app alone: a store of an account is refused, since no logout
+  /// Creates a manager of the stores of the app alone: a store of an account is refused, since no logout
   /// would count or remove it.
   ///
   /// - Parameters:
@@ -90,7 +90,7 @@ public actor SmartStoreManager {
     }
   }
 
-  /// Makes a manager for a program that keeps accounts of its own, without a `UserAccountManager`: the
+  /// Creates a manager for a program that keeps accounts of its own, without a `UserAccountManager`: the
   /// program calls ``removeAll(forUserAccount:)`` at a logout, after it has looked at
   /// ``SmartStore/unsyncedEntries()`` of each store.
   ///
@@ -351,7 +351,7 @@ public actor SmartStoreManager {
   // MARK: Removing
 
   /// Closes a store and deletes its files. Its instance fails from then on; a store that does not
-  /// exist is no error. A request for the store in that time gets a new one, once the old is gone.
+  /// exist is not an error. A request for the store in that time gets a new one, once the old is gone.
   ///
   /// - Parameter owner: With a community, that community's store alone; without, the stores of this name in
   ///   every community of the account. Nil only logs a warning.
