@@ -26,7 +26,7 @@ package protocol AccountDataKeeper: Sendable {
   /// Lets data be used that was held, if it is still there.
   func release(_ account: UserAccount) async
 
-  /// Erases the data of an account, whatever state it is in.
+  /// Erases the data of an account, even if it is damaged.
   ///
   /// - Throws: If some of it cannot be erased, after all the rest was.
   func erase(_ account: UserAccount) async throws

@@ -9,7 +9,7 @@ import SalesforceSDKCommon
   import Darwin
 #endif
 
-/// The files of accounts: each is either as it was or as it shall be, also after a power cut.
+/// The files of accounts: each has either its old or its new content, also after a power failure.
 enum AccountDisk {
   /// No file of an account is longer: 64 MiB.
   private static let maxBytes = 64 << 20

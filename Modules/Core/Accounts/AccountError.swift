@@ -17,8 +17,8 @@ public struct AccountError: Error, Sendable {
     public static let notLoggedIn = Code(kind: .notLoggedIn)
     /// The account is being logged out, or another login is at work.
     public static let illegalState = Code(kind: .illegalState)
-    /// The secret store cannot give the key now, for instance while it is locked. Trying again may
-    /// help. No file was touched.
+    /// The secret store cannot provide the key now, for instance because it is locked. Retrying may help. No
+    /// file was touched.
     public static let keyUnavailable = Code(kind: .keyUnavailable)
     /// There are account files, and the secret store has no key. Restore the key. No file was
     /// touched.
@@ -69,7 +69,7 @@ public struct AccountError: Error, Sendable {
   public let code: Code
   /// What failed, on what, and the remedy.
   public let message: String
-  /// For `unsyncedRecords`: how many; `nil` if they could not be counted.
+  /// For `unsyncedRecords`, their number; `nil` if they could not be counted.
   public let unsyncedRecords: Int?
   /// The error below, where there was one.
   public let cause: (any Error)?
@@ -88,7 +88,7 @@ public struct AccountError: Error, Sendable {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// The domain that the platform's libraries give such errors (CO-94).
+  /// The domain of such errors in the platform's libraries (CO-94).
   public static let domain = "SFUserAccountManager"
   /// The number in that domain, where the specification fixes one.
   public var number: Int? { code.number }

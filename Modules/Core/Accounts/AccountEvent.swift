@@ -20,7 +20,7 @@ public struct AccountEvent: Sendable {
     case didLogOutOrganization
     /// Its profile was fetched again, or what the program keeps with it was changed.
     case didChangeProfile
-    /// It is about to become the current user: the program asked for that, or its user logged in.
+    /// The account is about to become the current user, by a call of the program or a login.
     case willBecomeCurrent(previous: UserAccountIdentity?)
     /// It became the current user.
     case didBecomeCurrent(previous: UserAccountIdentity?)
@@ -91,7 +91,7 @@ public struct LoginEvent: Sendable {
     case willShowPage
     /// The account is on disk.
     case didLogIn(UserAccount)
-    /// The person gave up, or the program cancelled.
+    /// The user or the program cancelled.
     case didCancel
     /// It failed.
     case didFail(any Error)

@@ -115,7 +115,7 @@ struct AccountSecrets: Sendable {
     }
   }
 
-  /// Writes or removes a secret; one that already is as it shall be costs no write.
+  /// Writes or removes a secret; writes nothing if the secret does not change.
   private func put(_ value: String?, _ name: SecretName) throws(AccountError) {
     let wanted = value.map { Array($0.utf8) }
     if isStored(wanted, name) { return }

@@ -3,7 +3,7 @@
 /// Add one with ``UserAccountManager/addLogoutObserver(_:)``. A logout first counts the data that would be
 /// lost, and only then calls the observers to erase it. Stores of the account are closed by then.
 public protocol LogoutObserver: Sendable {
-  /// How many records of `account` were changed here and not yet sent to the server.
+  /// The number of records of `account` with local changes that were not uploaded.
   ///
   /// - Throws: If they cannot be counted; then the logout is refused unless the caller forces it.
   func unsyncedRecords(of account: UserAccount) async throws -> Int
@@ -11,7 +11,7 @@ public protocol LogoutObserver: Sendable {
   /// Closes and erases what is kept for `account`, and for no other account. The account's tokens are
   /// still valid. On return the data is gone.
   ///
-  /// - Throws: If something could not be erased; the logout goes on and reports it.
+  /// - Throws: If data could not be erased; the logout continues and reports the error.
   func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws
 }
 

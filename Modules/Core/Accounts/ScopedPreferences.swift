@@ -7,7 +7,7 @@ public import SalesforceSDKCommon
 /// A logout removes the settings of the user, and the logout of an org's last user removes those of the org.
 /// Settings of the program stay.
 public struct ScopedPreferences: Sendable {
-  /// Where the folders lie.
+  /// The folders of the settings.
   public let folders: UserFolders
 
   private static let fileName = "Preferences.json"

@@ -6,9 +6,9 @@ import SalesforceSDKCommon
 /// Ids of 15 and 18 characters that mean the same user are equal, and so is their hash (CO-77).
 /// Identities sort by org, then by user.
 public struct UserAccountIdentity: Sendable {
-  /// The user's id, as it was given.
+  /// The user's id, in the caller's spelling.
   public let userId: String
-  /// The org's id, as it was given.
+  /// The org's id, in the caller's spelling.
   public let organizationId: String
 
   /// Names a user.

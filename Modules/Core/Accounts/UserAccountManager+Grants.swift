@@ -1,7 +1,7 @@
 import Foundation
 import SalesforceSDKCommon
 
-/// Logins without a page: by tokens from elsewhere, a program's own grant, or a code that a person
+/// Logins without a page: with tokens from elsewhere, the program's own credentials, or a code that a user
 /// enters on another device.
 extension UserAccountManager {
   /// Creates an account from tokens of another source. The server names the user of the tokens.

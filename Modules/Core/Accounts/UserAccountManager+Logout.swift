@@ -39,9 +39,9 @@ extension UserAccountManager {
   /// is written while the logout decides refuses it, too, and then the stores have to be opened again. The
   /// other accounts are untouched; if it was the current user, there is none afterwards.
   ///
-  /// Cancelling the task ends the first counting; after that the logout goes on to its end. If the process
-  /// ends on the way, the account has no session any more, and the logout is finished by
-  /// ``finishInterruptedLogouts()``.
+  /// Cancelling the task ends the logout only during the first counting; after that, the logout continues to
+  /// its end. If the process ends on the way, the account has no session any more, and the logout is finished
+  /// by ``finishInterruptedLogouts()``.
   ///
   /// - Parameter force: Log out although unsynced entries are lost, or cannot be counted.
   ///   Default: false.
@@ -153,8 +153,8 @@ extension UserAccountManager {
     return isCounted ? unsynced.map { max($0, total) } : nil
   }
 
-  /// Notes on disk that the account is being logged out: whatever ends this process, the account has no
-  /// session after that. To be called with exclusive access to the account.
+  /// Records on disk that the account is being logged out: if the process ends, the account has no session
+  /// after that. To be called with exclusive access to the account.
   private func noteLogout(_ leaving: UserAccount) async throws(AccountError) {
     // Another process may have logged it out.
     guard var account = await newest(leaving.identity) else { return }

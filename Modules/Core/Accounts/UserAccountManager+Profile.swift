@@ -1,6 +1,6 @@
 public import SalesforceSDKCommon
 
-/// What is known and kept about an account besides its tokens.
+/// The profile and the stored values of an account.
 extension UserAccountManager {
   /// Fetches the user's profile from the server again and stores it (CO-73). A login does the same, a refresh
   /// of tokens does not.

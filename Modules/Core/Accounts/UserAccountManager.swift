@@ -261,9 +261,9 @@ public actor UserAccountManager {
 
   /// Keeps an account, on disk first.
   ///
-  /// If the disk fails, the account is kept in memory all the same: tokens that the server has
-  /// already exchanged must not be lost. It is written before it is used next. To be called with
-  /// exclusive access to the account.
+  /// If the disk fails, the account is still kept in memory: tokens that the server has already exchanged
+  /// must not be lost. It is written before it is used next. To be called with exclusive access to the
+  /// account.
   func save(_ account: UserAccount) async throws(AccountError) {
     changes += 1
     unsaved[account.identity] = changes

@@ -79,8 +79,8 @@ public struct UserFolders: Sendable, Hashable {
 
   fileprivate static let internalName = "internal"
 
-  /// An id as part of a path: both forms of an id give the same, and characters that mean something
-  /// in one become `_`.
+  /// An id as part of a path: both forms of an id have the same path, and characters that mean something in
+  /// one become `_`.
   static func part(_ id: String) -> String {
     let id = SalesforceId.longForm(of: id) ?? id
     let safe = String(id.map { #"/\?%*|"<>:@"#.contains($0) || $0.isNewline ? "_" : $0 })

@@ -95,7 +95,7 @@ public struct UserProfile: Sendable, Equatable {
   /// The small picture.
   public var thumbnailURL: URL? { url(raw["photos"]?["thumbnail"]) }
 
-  /// The address of a resource, such as `rest` or `sobjects`, with the API version put in.
+  /// The address of a resource, such as `rest` or `sobjects`, with the API version inserted.
   ///
   /// - Parameter version: Such as `66.0`; a `v` before it is dropped.
   public func resourceURL(_ name: String, version: String) -> URL? {
@@ -111,7 +111,7 @@ public struct UserProfile: Sendable, Equatable {
   public var screenLockMinutes: Int64 {
     raw["mobile_policy"]?["screen_lock"].flatMap(Self.number) ?? 0
   }
-  /// How many digits a pin has; 0 for no pin.
+  /// The number of digits of a pin; 0 for no pin.
   public var pinLength: Int64 { raw["mobile_policy"]?["pin_length"].flatMap(Self.number) ?? 0 }
   /// The services that send notifications.
   public var pushServiceTypes: [String] {

@@ -131,7 +131,7 @@ public struct BootConfigurationError: Error, Sendable, CustomStringConvertible {
   /// Where it was made.
   public let location: SourceLocation
 
-  /// The domain that the platform's libraries give such errors.
+  /// The domain of such errors in the platform's libraries.
   public static let domain = "com.salesforce.mobilesdk.AppConfigErrorDomain"
 
   init(_ code: Code, _ message: String, fileID: String = #fileID, line: Int = #line) {

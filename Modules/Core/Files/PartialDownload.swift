@@ -41,8 +41,8 @@ final class PartialDownload: Sendable {
     }
   }
 
-  /// How many bytes of `resource` are here, and which version they belong to; `nil` if there are none
-  /// that can be resumed.
+  /// The number of stored bytes of `resource`, and their version; `nil` if there are none that can be
+  /// resumed.
   func state(of resource: String) throws(RestError) -> (bytes: Int64, validator: String)? {
     do throws(FileFailure) {
       guard let text = try note.read(limit: 65_536), let json = try? JSONSlice(parsing: text),

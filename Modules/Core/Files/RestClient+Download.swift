@@ -9,7 +9,7 @@ public struct RestDownload: Sendable, Hashable {
   public let url: URL
   /// How large the file is.
   public let bytes: Int64
-  /// How many of these bytes were here already from a download that had broken off.
+  /// The number of these bytes that an earlier, interrupted download had stored.
   public let resumedFrom: Int64
   /// The server's word for the kind of data.
   public let contentType: String?
@@ -29,7 +29,7 @@ extension RestClient {
   ///
   /// - Parameter resumes: Whether to resume what is there. Default: true.
   /// - Parameter maxBytes: A longer response is refused as soon as that is known. Default: 16 GB.
-  /// - Parameter progress: Receives how much of the file is here.
+  /// - Parameter progress: Receives the progress of the download.
   /// - Throws: As ``send(_:)``; ``RestError`` `busyFile`, `unwritableFile`, `tooLarge`, and
   ///   `invalidRequest` if the request names a range of its own.
   @discardableResult
@@ -97,7 +97,7 @@ extension RestError.Code {
 private struct DownloadStep: Sendable {
   let partial: PartialDownload
   let resource: String
-  /// How many bytes are here.
+  /// The number of stored bytes.
   let start: Int64
   let maxBytes: Int64
   let progress: TransferProgress?
@@ -120,7 +120,7 @@ private struct DownloadStep: Sendable {
     case whole(RestDownload)
     /// Some of what was missing.
     case part
-    /// Nothing that can be put behind what is here.
+    /// The response cannot be appended to the stored bytes.
     case other
   }
 
@@ -183,7 +183,7 @@ private struct DownloadStep: Sendable {
   }
 }
 
-/// Which bytes a partial response holds, and of how many.
+/// The range of a partial response, and the total number of bytes.
 private struct ContentRange {
   let first: Int64
   let last: Int64

@@ -9,7 +9,7 @@ import SalesforceSDKCommon
   import Darwin
 #endif
 
-/// The files of one key-value store: each is either as it was or as it shall be, also after a power cut.
+/// The files of one key-value store: each has either its old or its new content, also after a power failure.
 struct KeyValueFolder: Sendable {
   let url: URL
 

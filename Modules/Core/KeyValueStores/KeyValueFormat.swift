@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import SalesforceSDKCommon
 
-/// Where the parts of a key-value store lie and how they are named.
+/// The layout of a key-value store and the names of its files.
 ///
 /// `version` holds, encrypted with the owner's key, the number 2 and the store's own data-encryption key:
 ///

@@ -67,7 +67,7 @@ public final class MemCachedKeyValueStore: Sendable {
     self.maxBytes = maxBytes
   }
 
-  /// How many bytes are in memory now: values with their keys, and ``entryBytes`` for each.
+  /// The number of bytes in memory: values with their keys, and ``entryBytes`` for each.
   public var cachedBytes: Int { state.withLock { $0.bytes } }
 
   /// Stores a text.

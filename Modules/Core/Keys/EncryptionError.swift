@@ -14,7 +14,7 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
       case removed, diskFull, inputOutput, accountsMissing
     }
     private let kind: Kind
-    /// No key was given.
+    /// No key was passed.
     public static let noEncryptionKey = Code(kind: .noEncryptionKey)
     /// The secret store is locked. Unlock it, then retry.
     public static let keyLocked = Code(kind: .keyLocked)

@@ -4,7 +4,7 @@ import SalesforceSDKCommon
 /// A key of 256 bits. Its description contains no part of it, and its bytes are overwritten when the last
 /// copy is released (CO-152).
 public struct EncryptionKey: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
-  /// How many bytes a key has.
+  /// The number of bytes of a key.
   public static let size = 32
 
   let key: SymmetricKey
@@ -54,7 +54,7 @@ public protocol EncryptionKeyProvider: Sendable {
     _ label: KeyLabel, of user: UserAccountIdentity
   ) throws(EncryptionError) -> EncryptionKey
 
-  /// Deletes all keys of a user for good. Called at a logout. Default: nothing.
+  /// Deletes all keys of a user permanently. A logout calls it. Default: does nothing.
   ///
   /// - Throws: ``EncryptionError`` `keyLocked` or `inputOutput`.
   func eraseKeys(of user: UserAccountIdentity) throws(EncryptionError)

@@ -24,7 +24,7 @@ public final class KeyGenerator: EncryptionKeyProvider {
     self.init(secrets) { .random() }
   }
 
-  /// - Parameter makeKey: Makes each new key; tests give known ones (CO-153).
+  /// - Parameter makeKey: Creates each new key; tests pass known keys (CO-153).
   package init(_ secrets: any SecretStore, makeKey: @escaping @Sendable () -> EncryptionKey) {
     self.secrets = secrets
     self.makeKey = makeKey

@@ -7,7 +7,7 @@ public struct LoginHost: Sendable, Hashable {
   public let name: String
   /// The login server.
   public let server: LoginServer
-  /// Whether it was added here and may be removed.
+  /// Whether the user added the entry and may remove it.
   public let isDeletable: Bool
 
   /// Makes an entry.
@@ -74,7 +74,7 @@ public struct LoginHost: Sendable, Hashable {
 public struct LoginHostList: Sendable, Equatable {
   private let fixed: [LoginHost]
   private let allowsOthers: Bool
-  /// The entries that were added here.
+  /// The entries that the user added.
   public private(set) var custom: [LoginHost] = []
   private var choice: LoginServer?
 
@@ -136,7 +136,7 @@ public struct LoginHostList: Sendable, Equatable {
     return select(host.server)
   }
 
-  /// Removes an entry that was added here; any other stays.
+  /// Removes an entry that the user added; any other entry stays.
   public mutating func remove(_ server: LoginServer) {
     custom.removeAll { $0.server == server }
   }

@@ -103,8 +103,8 @@ public final class LoginHostStorage: Sendable {
     }
   }
 
-  /// The choices from now on. Each call gives a stream of its own, which keeps all of them until
-  /// they are read.
+  /// The selections from now on. Each call returns a separate stream, which buffers all of them until they
+  /// are read.
   public func changes() -> some AsyncSequence<LoginHostChange, Never> & Sendable {
     source.stream()
   }

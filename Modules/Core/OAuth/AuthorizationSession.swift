@@ -39,7 +39,7 @@ public struct AuthorizationSession: Sendable {
   /// Begins a login.
   ///
   /// - Parameter flow: Default: the web-server flow.
-  /// - Parameter deviceId: The installation's name; left out if `nil` or empty.
+  /// - Parameter deviceId: The installation's id; omitted if `nil` or empty.
   /// - Parameter loginHint: The user name to offer.
   /// - Parameter brand: A branded login page (CO-48).
   /// - Parameter sharesBrowserSession: Whether a session that the browser already has may be used
@@ -110,7 +110,7 @@ public struct AuthorizationSession: Sendable {
   /// Judges an address that was called.
   ///
   /// - Parameter address: Whole, as it was called.
-  /// - Parameter redirectURI: The one given to ``loginPage(redirectURI:)``.
+  /// - Parameter redirectURI: The redirect URI that was passed to ``loginPage(redirectURI:)``.
   public func verdict(on address: String, redirectURI: String? = nil) -> Verdict {
     guard Self.isRedirect(address, to: redirectURI ?? app.redirectURI) else {
       return .foreign(

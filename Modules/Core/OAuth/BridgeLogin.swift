@@ -17,7 +17,8 @@ public struct BridgeLogin: Sendable {
   ///
   /// - Parameter path: The path that such an address has. Default: `/login/qr`.
   /// - Parameter parameter: The parameter that holds the login. Default: `bridgeJson`.
-  /// - Parameter hosts: Hosts that the login may lead to besides those of the platform. Default: none.
+  /// - Parameter hosts: The hosts that the login may lead to in addition to those of the platform. Default:
+  ///   none.
   /// - Throws: ``OAuthError`` `malformedResponse` if it is none, leads to another host, or holds
   ///   nothing that would bind its redirect to it: neither a verifier nor a state.
   public init(

@@ -42,7 +42,7 @@ public struct DeviceCode: Sendable {
   }
 }
 
-/// What the person sees, not what the device keeps.
+/// Only the part that the user sees, without the secret of the device.
 extension DeviceCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   public var description: String { "code \(userCode) at \(verificationURL)" }
   public var debugDescription: String { description }

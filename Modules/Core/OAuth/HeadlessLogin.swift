@@ -49,7 +49,7 @@ public struct UserRegistration: Sendable {
   /// Further members that the org's registration handler reads.
   public var additionalData: JSONObject
 
-  /// Describes a person.
+  /// Creates the description of a new user.
   public init(
     email: String, username: String, firstName: String, lastName: String, password: String,
     additionalData: JSONObject = [:]

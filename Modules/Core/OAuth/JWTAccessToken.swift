@@ -26,7 +26,7 @@ public struct JWTAccessToken: Sendable, Equatable {
   public let tenantKey: String?
   /// The version of the token's form.
   public let version: String?
-  /// For whom the token is.
+  /// The audience of the token.
   public let audience: [String]
   /// When it ends.
   public let expires: Date?

@@ -10,7 +10,7 @@ public protocol LoginPresenter: Sendable {
   /// and returns the first address that the attempt does not call foreign. Cancelling the task
   /// closes whatever was opened.
   ///
-  /// - Throws: ``OAuthError`` `cancelled` if the user gives up, `timedOut` after the time allowed,
+  /// - Throws: ``OAuthError`` `cancelled` if the user cancels, `timedOut` after the time limit,
   ///   `browserLaunchFailed` if nothing could be shown. `CancellationError`.
   func redirect(of attempt: AuthorizationSession) async throws -> LoginRedirect
 }
@@ -19,7 +19,7 @@ public protocol LoginPresenter: Sendable {
 public struct LoginRedirect: Sendable {
   /// The address called, whole.
   public let address: String
-  /// The redirect URI that the login page was given.
+  /// The redirect URI of the login page.
   public let redirectURI: String
 
   /// Makes a redirect.

@@ -33,9 +33,9 @@ public struct LogoutReason: Sendable, Hashable, CustomStringConvertible {
   public static let unexpected = LogoutReason(rawValue: "unexpected")
   /// The server's response is unknown.
   public static let unexpectedResponse = LogoutReason(rawValue: "unexpected_response")
-  /// No reason was given.
+  /// The caller gave no reason.
   public static let unknown = LogoutReason(rawValue: "unknown")
-  /// The user asked for it.
+  /// The user requested it.
   public static let userLogout = LogoutReason(rawValue: "user_logout")
   /// A newer refresh token replaced it.
   public static let refreshTokenRotated = LogoutReason(rawValue: "refresh_token_rotated")

@@ -6,7 +6,7 @@ import SalesforceSDKCommon
 public struct MyDomainDiscovery: Sendable {
   /// The result of the page.
   public struct Result: Sendable, Equatable {
-    /// Where the person logs in.
+    /// The server that the user logs in to.
     public let server: LoginServer
     /// The user name to offer there.
     public let loginHint: String

@@ -5,7 +5,7 @@ public struct OAuthEffect: Sendable, Hashable, CustomStringConvertible {
   }
   private let kind: Kind
 
-  /// Tell the person and offer the login again. An account that was there is as it was.
+  /// Inform the user and offer the login again. An existing account does not change.
   public static let startAgain = OAuthEffect(kind: .startAgain)
   /// The credentials are used up: a login fails, a refresh ends the session and keeps the data.
   public static let sessionEnded = OAuthEffect(kind: .sessionEnded)
@@ -13,7 +13,7 @@ public struct OAuthEffect: Sendable, Hashable, CustomStringConvertible {
   public static let appChanged = OAuthEffect(kind: .appChanged)
   /// The network or the server failed temporarily. An account keeps its session.
   public static let tryLater = OAuthEffect(kind: .tryLater)
-  /// The program's configuration makes a login impossible; a person cannot help.
+  /// The program's configuration makes a login impossible; the user cannot correct it.
   public static let configurationWrong = OAuthEffect(kind: .configurationWrong)
   /// The user cancelled: show no message.
   public static let silent = OAuthEffect(kind: .silent)

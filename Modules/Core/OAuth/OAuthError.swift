@@ -208,7 +208,7 @@ public struct OAuthError: Error, Sendable {
     }
   }
 
-  /// The domain that the platform's libraries give such errors (CO-40).
+  /// The domain of such errors in the platform's libraries (CO-40).
   public static let domain = "com.salesforce.OAuth.ErrorDomain"
   /// The number in that domain.
   public var number: Int { code.number }

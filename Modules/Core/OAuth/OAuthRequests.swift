@@ -32,7 +32,7 @@ enum OAuthRequests {
   ///
   /// - Throws: ``OAuthError`` `invalidCredentials` if the account lacks what a refresh needs.
   ///
-  /// - Parameter parameters: Sent besides; one with an empty name is left out (CO-19).
+  /// - Parameter parameters: Additional parameters; those with an empty name are omitted (CO-19).
   static func refresh(
     _ credentials: OAuthCredentials, deviceId: String?, parameters: [String: String] = [:],
     userAgent: String

@@ -43,7 +43,7 @@ extension OAuthService {
         ? .jwtLaunchFailed : .malformedResponse)
   }
 
-  /// Asks for a code that a person enters elsewhere.
+  /// Requests a code that the user enters on another device.
   ///
   /// - Throws: ``OAuthError``; ``TransportError``.
   func deviceCode(for app: ConnectedApp, at server: LoginServer) async throws -> DeviceCode {
@@ -58,7 +58,7 @@ extension OAuthService {
     return try DeviceCode(try Self.object(response, during: what))
   }
 
-  /// Asks once whether the person has entered the code.
+  /// Requests the tokens once, in case the user has entered the code.
   ///
   /// - Throws: ``OAuthError``; ``TransportError``.
   func tokens(
@@ -77,7 +77,7 @@ extension OAuthService {
     return try TokenResponse(response, during: what)
   }
 
-  /// What the org says about logging in; `nil` if it says nothing, whatever the reason (CO-43).
+  /// The org's authentication configuration; `nil` if it cannot be read for any reason (CO-43).
   ///
   /// - Throws: `CancellationError`.
   func configuration(of server: LoginServer) async throws -> OrgAuthConfiguration? {

@@ -8,7 +8,7 @@ import SalesforceSDKCommon
 struct OAuthService: Sendable {
   let transport: any HTTPTransport
   let userAgent: UserAgent
-  /// Sent with every refresh besides what it needs.
+  /// Additional parameters of every refresh.
   var refreshParameters: [String: String] = [:]
   /// Measures how long a call takes.
   var clock: any Clock<Duration> = ContinuousClock()

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// The proof that the program which redeems a code is the one that asked for it (CO-27).
+/// The PKCE pair, which proves that the program that redeems a code is the one that requested it (CO-27).
 ///
 /// One serves one login and is dropped with it.
 struct PKCE: Sendable, Equatable {

@@ -15,7 +15,7 @@ public struct ServerGrant: Sendable {
   /// Makes the form of one request to the token endpoint of a server.
   let form: @Sendable (LoginServer) async throws -> [(name: String, value: String)]
 
-  /// Tokens for a user whom an assertion names, signed by `make` outside this package (CO-34).
+  /// Credentials for the user in an assertion that `make` signs outside this package (CO-34).
   ///
   /// - Parameter make: Called for each request, since an assertion is good for minutes; kept as long
   ///   as the grant.

@@ -3,7 +3,7 @@ import SalesforceSDKCommon
 
 /// One page of the records of a query or a search, as a type of the caller (CO-191).
 public struct QueryPage<Record: Decodable & Sendable>: Sendable {
-  /// How many records the query found; for a search, how many came.
+  /// The number of records that the query found; for a search, the number in the response.
   public let totalSize: Int
   /// Whether this is the last page.
   public let done: Bool

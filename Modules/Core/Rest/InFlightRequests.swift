@@ -32,7 +32,7 @@ final class InFlightRequests: Sendable {
     }
   }
 
-  /// Ends the requests that `isChosen` accepts, and tells how many.
+  /// Cancels the requests that `isChosen` accepts, and returns their number.
   func cancel(where isChosen: (RestRequest) -> Bool) -> Int {
     let entries = state.withLock { Array($0.entries.values) }
     let chosen = entries.filter { isChosen($0.request) }

@@ -129,7 +129,7 @@ public struct RestError: Error, Sendable {
   /// The HTTP status, if the server responded.
   public var status: Int? { code.status }
 
-  /// The domain that the platform's libraries give such errors (CO-125).
+  /// The domain of such errors in the platform's libraries (CO-125).
   public static let domain = "com.salesforce.RestAPI.ErrorDomain"
 
   /// The number in that domain: the HTTP status, else 999.

@@ -28,15 +28,15 @@ public struct PrimingRecords: Sendable, Equatable {
     public let systemModstamp: SalesforceDate
   }
 
-  /// How much there is, and how much of it came.
+  /// The totals of the briefcases and of this page.
   public struct Stats: Sendable, Hashable {
-    /// How many rules the briefcases have.
+    /// The number of rules of the briefcases.
     public let ruleCountTotal: Int
-    /// How many records they hold.
+    /// The number of records in the briefcases.
     public let recordCountTotal: Int
-    /// How many of the rules this page served.
+    /// The number of rules that this page covers.
     public let ruleCountServed: Int
-    /// How many records it has.
+    /// The number of records in this page.
     public let recordCountServed: Int
   }
 
@@ -46,7 +46,7 @@ public struct PrimingRecords: Sendable, Equatable {
   public let relayToken: String?
   /// The ids of rules that failed.
   public let failedRules: [String]
-  /// How much there is.
+  /// The totals.
   public let stats: Stats
 
   /// Reads a response.

@@ -22,7 +22,7 @@ public struct CompositeSubrequest: Sendable, Equatable {
 public struct TreeRecord: Sendable, Equatable {
   /// The records below one relationship, such as `Contacts`.
   public struct Children: Sendable, Equatable {
-    /// The relationship's name, which is the plural that the object's description gives.
+    /// The relationship's name, which is the plural name in the object's description.
     public var relationship: String
     /// The records, in order.
     public var records: [TreeRecord]

@@ -48,7 +48,7 @@ extension RestRequest {
     RestRequest(path: "\(connectNotifications(apiVersion))/\(PercentEncoding.encode(id))")
   }
 
-  /// How many notifications are unread and unseen.
+  /// The numbers of unread and unseen notifications.
   public static func notificationsStatus(apiVersion: String? = nil) -> RestRequest {
     RestRequest(path: "\(connectNotifications(apiVersion))/status")
   }

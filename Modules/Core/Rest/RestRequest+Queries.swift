@@ -2,7 +2,7 @@ import HTTPTypes
 
 // The factories of CO-131 that find records.
 extension RestRequest {
-  /// Runs a SOQL query and gives its first page.
+  /// Runs a SOQL query and returns its first page.
   ///
   /// - Parameter batchSize: Records a page, clamped to 200...2000; the server treats it as a wish.
   ///   Default: 2000, the server's own.

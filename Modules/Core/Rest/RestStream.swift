@@ -9,13 +9,13 @@ public struct RestStream: Sendable {
   /// The body.
   public let body: RestBody
 
-  /// How many bytes the body has, if the server says it.
+  /// The length of the body in bytes, if the server sent it.
   public var expectedBytes: Int64? { headers[.contentLength].flatMap { Int64($0) } }
 }
 
 /// The pieces of a response's body in the order of arrival. One task reads them, once.
 ///
-/// What the task has not asked for yet does not stay in memory: the transport keeps it in an encrypted
+/// The part that the task has not read yet does not stay in memory: the transport keeps it in an encrypted
 /// temporary file, up to the longest body that the request allows.
 public struct RestBody: AsyncSequence, Sendable {
   public typealias Element = [UInt8]

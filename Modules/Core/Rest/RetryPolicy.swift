@@ -15,9 +15,9 @@ public struct RetryPolicy: Sendable, Equatable {
   /// The longest of all waits. A server that asks for a longer one gets no further request, and its
   /// response goes to the caller.
   public var maxWait: Duration
-  /// How many repetitions a client may save up for bad times. Each costs one of them, and each request
-  /// earns a tenth of one: when the server is down for long, the traffic grows by a tenth and not to
-  /// the threefold.
+  /// The maximum number of repetitions that a client saves up. Each repetition uses one of them, and each
+  /// request earns a tenth of one: if the server is down for long, the traffic grows by a tenth instead of
+  /// threefold.
   public var budget: Int
 
   /// Makes a policy.

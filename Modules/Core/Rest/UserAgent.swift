@@ -15,7 +15,7 @@ public struct UserAgent: Sendable, Equatable {
   public var appVersion: String
   /// The application's type.
   public var appType: String
-  /// The name of the installation; left out if empty.
+  /// The id of the installation; omitted if empty.
   public var installationId: String
   /// The operating system.
   public var systemName: String

@@ -2,8 +2,8 @@ import SalesforceSDKCommon
 
 /// One piece of work whose outcome several callers await.
 ///
-/// The work goes on whatever becomes of the callers: one that is cancelled stops waiting at once,
-/// and the others get the outcome. It is cancelled by its owner alone.
+/// The work continues when callers are cancelled: a cancelled caller stops waiting at once, and the others
+/// get the outcome. It is cancelled by its owner alone.
 final class CoalescedTask<Value: Sendable>: Sendable {
   private let outcome = SharedOutcome<Value>()
   private let task: Task<Void, Never>
@@ -36,7 +36,7 @@ final class CoalescedTask<Value: Sendable>: Sendable {
   /// Whether the owner cancelled the work.
   var isGivenUp: Bool { task.isCancelled }
 
-  /// How many callers wait now.
+  /// The number of waiting callers.
   var waiterCount: Int { outcome.waiterCount }
 
   /// The outcome if it comes within `limit`. Work that takes longer is cancelled and not awaited;

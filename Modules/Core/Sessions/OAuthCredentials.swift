@@ -7,7 +7,7 @@ public import Foundation
 public struct OAuthCredentials: Sendable, Equatable {
   /// Names the secrets of this login in the secret store.
   public let identifier: String
-  /// The consumer key that the login used; refreshes go on using it.
+  /// The consumer key of the login, which refreshes also use.
   public var clientId: String
   /// The redirect URI that the login used.
   public var redirectURI: String
@@ -37,8 +37,7 @@ public struct OAuthCredentials: Sendable, Equatable {
   public var tokenFormat: String?
   /// Tokens and domains for web content, by their name on the wire; empty without hybrid grants.
   public var webSession: [String: String]
-  /// Members of token responses that the program asked to keep (CO-19); they are not treated as
-  /// secrets.
+  /// Additional members of token responses, as the options request (CO-19); they are not treated as secrets.
   public var additionalFields: [String: String]
 
   /// Makes credentials.

@@ -55,7 +55,7 @@ public struct TransportRequest: Sendable, Equatable {
   public var body: [UInt8]?
   /// A body that is read while it is sent; it takes the place of ``body``.
   public var upload: UploadBody?
-  /// Receives how far the transfer is; or `nil`.
+  /// Receives the progress of the transfer; `nil` for none.
   public var progress: TransferProgress?
   /// The longest time to wait without hearing anything from the server.
   public var timeout: Duration

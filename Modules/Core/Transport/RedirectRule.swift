@@ -11,7 +11,7 @@ public struct RedirectRule: Sendable, Equatable {
   public var trustedHostSuffixes: [String]
   /// The longest chain of redirects followed for one request.
   public var maxRedirects: Int
-  /// Origins that may receive a token besides: the servers of its account.
+  /// Additional origins that may receive a token: the servers of its account.
   var trustedOrigins: Set<String> = []
 
   /// Makes a rule.

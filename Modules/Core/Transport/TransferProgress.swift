@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// It serves one call. If that sends its request again, the amounts start at zero again.
 public final class TransferProgress: Sendable, Equatable {
-  /// How many bytes went which way, without header fields.
+  /// The numbers of sent and received bytes, without header fields.
   public struct Amounts: Sendable, Hashable {
     /// Bytes of the request's body that were sent.
     public var sent: Int64 = 0
@@ -37,7 +37,7 @@ public final class TransferProgress: Sendable, Equatable {
   /// Begins with nothing sent.
   public init() {}
 
-  /// How far the transfer is now.
+  /// The current amounts of the transfer.
   public var amounts: Amounts { state.withLock { $0.amounts } }
 
   /// The amounts now and whenever they change; a slow reader gets the newest and misses some between.

@@ -20,8 +20,8 @@ public struct TransportStream: Sendable {
 
 /// The pieces of a body in the order of arrival, decompressed. One task reads them, once.
 ///
-/// What the task has not asked for yet is kept by the transport; ``URLSessionTransport`` keeps 1 MB in
-/// memory and the rest, up to the longest body that the request allows, in an encrypted temporary file.
+/// The transport keeps the part that the task has not read yet; ``URLSessionTransport`` keeps 1 MB in memory
+/// and the rest, up to the longest body that the request allows, in an encrypted temporary file.
 public struct TransportBody: AsyncSequence, Sendable {
   public typealias Element = [UInt8]
   typealias Receiver = @Sendable ([UInt8]) throws -> Void

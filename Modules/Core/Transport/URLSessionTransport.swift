@@ -21,7 +21,7 @@ public final class URLSessionTransport: HTTPTransport {
 
   /// Makes a transport.
   ///
-  /// - Parameter maxConnectionsPerHost: How many requests to one server are on their way at once, besides
+  /// - Parameter maxConnectionsPerHost: The number of simultaneous requests to one server, in addition to
   ///   those that are streamed. Further ones wait, in order; their timeouts begin when they are sent.
   ///   Default: 6.
   /// - Parameter temporaryFolder: Where the rest of a streamed response waits for a slow reader, encrypted

@@ -16,7 +16,7 @@ public struct UploadBody: Sendable, Equatable {
   }
 
   let parts: [Part]
-  /// How many bytes it has.
+  /// The length in bytes.
   public let length: Int64
 
   private init(parts: [Part], length: Int64) {

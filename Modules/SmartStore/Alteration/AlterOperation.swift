@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// An alter under way: what it changes, and how far it has come.
+/// An alter in progress: its changes and its last step.
 ///
 /// ``perform(_:on:)`` is called once for each step, in a transaction of the step's own that also
 /// records it.

@@ -30,7 +30,7 @@ extension StoreAccess {
     return database.lastInsertedRowID
   }
 
-  /// Records how far an operation has come.
+  /// Records the last step of an operation.
   func updateOperation(
     _ id: Int64, details: String, status: String
   ) throws(SmartStoreError) {

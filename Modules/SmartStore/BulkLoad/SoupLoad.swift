@@ -22,7 +22,7 @@ public struct SoupLoad: Sendable {
   /// They are certain to be on disk when the load ends; if the power fails before, the last appends may be
   /// missing, each as a whole.
   ///
-  /// The stored text is the given one with the members of `setting` and the store's own set, and
+  /// The stored text is that of the slice, with the members of `setting` and the store's own members set, and
   /// those of `removing` taken out.
   ///
   /// - Parameter durability: ``Durability/full`` to have these entries on disk on return.

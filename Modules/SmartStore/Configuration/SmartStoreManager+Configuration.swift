@@ -51,7 +51,7 @@ extension SmartStoreManager {
     return configuration.soups
   }
 
-  /// A soup that cannot be registered is logged; the others are registered all the same.
+  /// A soup that cannot be registered is logged, and the others are registered.
   private func register(
     _ soups: [StoreConfiguration.Soup], in store: SmartStore
   ) async throws {

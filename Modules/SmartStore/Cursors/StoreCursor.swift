@@ -39,7 +39,7 @@ struct CursorTable: Sendable {
     let whereArgs: [JSONValue]?
     let totalEntries: Int64
 
-    /// How many pages the results filled.
+    /// The number of pages of the results.
     var totalPages: Int {
       let size = Int64(querySpec.pageSize)
       return Int(totalEntries / size + (totalEntries % size == 0 ? 0 : 1))

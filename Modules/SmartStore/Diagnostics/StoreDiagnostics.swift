@@ -3,7 +3,7 @@ import SalesforceAnalytics
 import SalesforceSDKCommon
 import Synchronization
 
-/// What a store tells about its work besides results: log records, events, query plans.
+/// The diagnostics of a store: log records, events, query plans.
 ///
 /// Work inside a transaction only leaves word here. It is delivered after the transaction, from the
 /// task that asked for the work, so that an event store or an observer may use the store again.

@@ -98,7 +98,7 @@ struct EntryWriter: ~Copyable {
     return try upsert(element, entryId: known)
   }
 
-  /// Inserts in order under new ids, whatever ids the entries name.
+  /// Inserts in order under new ids, and ignores the ids in the entries.
   ///
   /// SQLite takes less time for a row of a statement that inserts several (Docs/Benchmarks.md).
   mutating func insert(_ elements: ArraySlice<JSONSlice>) throws(SmartStoreError) -> [Int64] {
@@ -121,7 +121,7 @@ struct EntryWriter: ~Copyable {
     return ids
   }
 
-  /// Inserts under a new id, whatever id the entry names.
+  /// Inserts under a new id, and ignores the id in the entry.
   mutating func insert(_ element: JSONSlice) throws(SmartStoreError) -> Int64 {
     clearStage()
     let id = try access.takeEntryId(of: soup)

@@ -1,5 +1,5 @@
 extension StoreAccess {
-  /// Removes entries with their full-text rows and files; gives how many entries there were.
+  /// Removes entries with their full-text rows and files; returns the number of removed entries.
   @discardableResult
   func remove(_ entryIds: [Int64], from soup: Soup) throws(SmartStoreError) -> Int {
     guard !entryIds.isEmpty else { return 0 }

@@ -3,10 +3,10 @@ public import SalesforceSDKCommon
 extension StoreTransaction {
   /// Inserts or updates entries from their JSON text, in order, all or none.
   ///
-  /// The stored text is the given one, byte for byte, with the members of `setting` and the store's
-  /// own (`_soupEntryId`, `_soupLastModifiedDate`) set and those of `removing` taken out. Names that are
-  /// written with escapes which JSON does not require get their plain spelling. Index values are those
-  /// of the text that is stored.
+  /// The stored text is that of the slice, byte for byte, with the members of `setting` and the store's own
+  /// (`_soupEntryId`, `_soupLastModifiedDate`) set and those of `removing` taken out. Names that are written
+  /// with escapes which JSON does not require get their plain spelling. Index values are those of the text
+  /// that is stored.
   ///
   /// - Parameters:
   ///   - externalIdPath: An indexed path whose value tells which entry to update. Without one,

@@ -42,7 +42,7 @@ public actor SmartStoreInspector {
     public var rows: [JSONValue]?
   }
 
-  /// The page size where none is given.
+  /// The default page size.
   public static let defaultPageSize = 100
   /// The number of soups above which entries are not counted.
   public static let maxCountedSoups = 100
@@ -59,7 +59,7 @@ public actor SmartStoreInspector {
 
   /// Nil unless the manager's options say that developers are supported.
   ///
-  /// - Parameter currentUser: The account whose stores are offered besides the app's.
+  /// - Parameter currentUser: The account whose stores can be selected in addition to the app's.
   public init?(manager: SmartStoreManager, currentUser: StoreOwner?) {
     guard manager.supportsDevelopers else { return nil }
     self.manager = manager

@@ -10,7 +10,7 @@ public import SalesforceSDKCommon
 /// The secret store also remembers which stores are encrypted: a plaintext database, or files of another
 /// store or of an older time, in the place of one of them are refused.
 public struct SecretStoreKeyProvider: StoreKeyProvider {
-  /// The name of the app's key, unless the app gives another. Those of users and of the memory begin with it.
+  /// The default name of the app's key. The names of users' keys and of the records of stores begin with it.
   public static let defaultName = SecretName(
     service: "com.salesforce.smartstore.encryption.keyLabel")
 

@@ -24,8 +24,8 @@ public protocol StoreKeyProvider: Sendable {
   /// logout erase what a copied folder holds.
   func provider(for owner: StoreOwner) -> any StoreKeyProvider
 
-  /// Deletes the key of an account, in all its communities, for good: copies of its stores can never be opened
-  /// again. Called at a logout.
+  /// Deletes the key of an account, in all its communities, permanently: copies of its stores can never be
+  /// opened again. Called at a logout.
   ///
   /// Default: nothing, since the key is not the account's alone.
   ///

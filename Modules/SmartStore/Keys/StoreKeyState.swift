@@ -7,9 +7,9 @@ public import Foundation
 public struct StoreKeyState: Sendable, Hashable {
   /// One of the two keys of the failed call, or neither of them.
   public enum Key: Sendable, Hashable {
-    /// The key that the call was given as the old one; of `decrypt`, its only one.
+    /// The old key of the call; for `decrypt`, its only key.
     case old
-    /// The key that the call was given as the new one; of `encrypt`, its only one.
+    /// The new key of the call; for `encrypt`, its only key.
     case new
     /// No key: the store is plaintext.
     case none

@@ -43,14 +43,14 @@ struct PageFile: ~Copyable {
 
   /// Reads page `number` into `buffer`, of which it fills `PageFormat.pageSize` bytes.
   ///
-  /// - Returns: How many bytes there were: 0 at the end of the file, fewer than a page if it was cut.
+  /// - Returns: The number of bytes read: 0 at the end of the file, fewer than a page if it was cut off.
   func read(_ number: UInt32, into buffer: UnsafeMutableRawPointer) throws(FileFailure) -> Int {
     try read(PageFormat.pageSize, at: Int(number - 1) * PageFormat.pageSize, into: buffer)
   }
 
   /// Reads `size` bytes at `offset` into `buffer`.
   ///
-  /// - Returns: How many bytes there were.
+  /// - Returns: The number of bytes read.
   func read(
     _ size: Int, at offset: Int, into buffer: UnsafeMutableRawPointer
   ) throws(FileFailure) -> Int {
