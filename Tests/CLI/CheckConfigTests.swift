@@ -50,7 +50,7 @@ import Testing
       ])
     #expect(problems[1]["line"] == 2 && problems[1]["column"] == 59)
     #expect(problems[1]["message"]?.string?.contains("Did you mean 'string'?") == true)
-    #expect(result.output.contains("config.json:2:59: error: 'strng' is no type of index."))
+    #expect(result.output.contains("config.json:2:59: error: 'strng' is not an index type."))
     #expect(result.output.contains("10 errors"))
   }
 
