@@ -43,6 +43,7 @@ let package = Package(
     .library(name: "StandardSyncTargets", targets: ["StandardSyncTargets"]),
     .library(name: "MobileSyncTestSupport", targets: ["MobileSyncTestSupport"]),
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
+    .library(name: "SecretService", targets: ["SecretService"]),
     .library(name: "EinsteinModels", targets: ["EinsteinModels"]),
     .library(name: "SalesforceHybridSDK", targets: ["SalesforceHybridSDK"]),
     .library(name: "SalesforceReact", targets: ["SalesforceReact"]),
@@ -70,8 +71,10 @@ let package = Package(
     // Modules: no arrow turns back.
     .target(
       name: "SalesforceSDKCommon",
-      dependencies: [.collections, .crypto, .logging],
+      dependencies: ["ProcessSystem", .collections, .crypto, .cryptoExtras, .logging],
       path: "Modules/Common", swiftSettings: settings),
+    // Calls of the system that Swift does not import.
+    .target(name: "ProcessSystem", path: "Modules/ProcessSystem"),
     .testTarget(
       name: "CommonTests",
       dependencies: ["SalesforceSDKCommon", "TestSupport"],
@@ -334,6 +337,22 @@ let package = Package(
       name: "LoopbackLoginTests",
       dependencies: ["LoopbackLogin", "TestSupport"],
       path: "Tests/LoopbackLogin", swiftSettings: settings),
+
+    // What a Linux desktop offers, over D-Bus; apart, so that no library needs a session.
+    .target(
+      name: "DBusClient", dependencies: ["SalesforceSDKCommon", "ProcessSystem"],
+      path: "Plugins/Desktop/DBusClient", swiftSettings: settings),
+    .target(
+      name: "SecretService",
+      dependencies: ["SalesforceSDKCommon", "DBusClient", .crypto, .cryptoExtras],
+      path: "Plugins/Desktop/SecretService", swiftSettings: settings),
+    .testTarget(
+      name: "SecretServiceTests",
+      dependencies: [
+        "SecretService", "DBusClient", "SalesforceSDKCommon", "TestSupport", .crypto, .subprocess,
+        .system,
+      ],
+      path: "Tests/SecretService", swiftSettings: settings),
 
     // Pages in a browser, and Node processes, on the dispatcher of the hybrid module.
     .target(

@@ -7,7 +7,8 @@
 #   Tools/test.sh --sanitize thread     the tests but the proofs under the thread sanitizer, and nothing else
 set -euo pipefail
 cd "$(dirname "$0")/.."
-source Tools/Scripts/prerequisites.sh python3-venv zsh fish groff-base
+# The tests of the secret service run a real keyring on a session bus of their own.
+source Tools/Scripts/prerequisites.sh python3-venv zsh fish groff-base gnome-keyring dbus
 
 # Hundreds of tests at once would let each wait for the others until its requests time out.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8

@@ -20,7 +20,7 @@ words = [
     r"(?:is|are|was|were|be|been|being) (?:told|asked|looked for|given up|gone on with)",
     r"go(?:es)? on with", r"g(?:o|oes|ing|one) up", r"c(?:ome|omes|oming|ame) down",
     r"fold(?:s|ed|ing)? (?:it |the log |its log )?in", r"heed(?:s|ed)?", r"insist(?:s|ed)?", r"mend(?:s|ed)?",
-    r"keyrings?", r"leftovers", r"side soups?", r"so many bytes", r"sees one instant", r"made here", r"made there",
+    r"(?<!gnome[- ])keyrings?", r"leftovers", r"side soups?", r"so many bytes", r"sees one instant", r"made here", r"made there",
     r"settle[sd]?", r"settling", r"beside", r"lost (?:create|update|answer)s?", r"answers?", r"answered", r"answering",
 ]
 pattern = re.compile(r"\b(?:" + "|".join(words) + r")\b", re.I)

@@ -6,18 +6,27 @@
 
 /// The key that protects the secrets of a file: 32 bytes from a source of true randomness.
 ///
-/// A pass phrase is none; stretch it first with a slow function such as scrypt or Argon2. Its
-/// description shows nothing of it.
-public struct MasterKey: Sendable, CustomStringConvertible, CustomReflectable {
+/// A passphrase is none: ``SealedKeyFile`` stretches one and encrypts a random key with it. The bytes lie in a
+/// page of their own, which is not swapped out where the system allows that, is left out of core dumps, and is
+/// overwritten when the last copy of the value goes. A description shows nothing of them.
+public struct MasterKey: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
   /// How many bytes a key has.
   public static let size = 32
 
-  let bytes: [UInt8]
+  private let page: SecretPage
+
+  /// A copy of the key's bytes, in ordinary memory.
+  var bytes: [UInt8] { page.bytes }
 
   /// Takes a key's bytes, or nil if they are not exactly ``size``.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.size else { return nil }
-    self.bytes = bytes
+    page = SecretPage(bytes)
+  }
+
+  /// Whether two keys are the same; takes as long for any two.
+  public static func == (first: MasterKey, second: MasterKey) -> Bool {
+    zip(first.bytes, second.bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
   /// A new key from the system's random generator.
@@ -25,7 +34,7 @@ public struct MasterKey: Sendable, CustomStringConvertible, CustomReflectable {
     MasterKey(checked: RandomBytes.make(size))
   }
 
-  init(checked bytes: [UInt8]) { self.bytes = bytes }
+  init(checked bytes: [UInt8]) { page = SecretPage(bytes) }
 
   /// `MasterKey`, without its bytes.
   public var description: String { "MasterKey" }
@@ -65,7 +74,7 @@ public struct CallerMasterKey: MasterKeyProvider {
 ///
 /// It protects copies of the secret store that travel without the key file, such as backups, and
 /// nothing else. The file holds 64 hexadecimal digits and a line feed.
-public struct KeyFile: MasterKeyProvider {
+public struct KeyFile: MasterKeyProvider, MasterKeyKeeper {
   /// Where the key is kept.
   public let url: URL
   /// No key file is longer.
@@ -74,11 +83,14 @@ public struct KeyFile: MasterKeyProvider {
   /// Names the file. It is read, or made, when the key is first needed.
   public init(_ url: URL) { self.url = url }
 
+  /// `file`.
+  public var name: String { "file" }
+
   /// `keyFile`.
   public var protection: SecretProtection { .keyFile }
 
   public func masterKey(mayCreate: Bool) throws(SecretStoreError) -> MasterKey {
-    if let bytes = try load() { return try parse(bytes) }
+    if let key = try load() { return key }
     guard mayCreate else {
       throw SecretStoreError(
         .missingMasterKey,
@@ -86,15 +98,28 @@ public struct KeyFile: MasterKeyProvider {
           + "Restore it from a backup. No new key is created while secrets exist.")
     }
     let key = MasterKey.random()
-    guard try create(Array("\(Hex.encode(key.bytes))\n".utf8)) else {
-      // Another process was faster: its key is the one.
-      return try masterKey(mayCreate: false)
+    // If another process was faster, its key is the one.
+    return try create(key) ? key : masterKey(mayCreate: false)
+  }
+
+  public func load() throws(SecretStoreError) -> MasterKey? { try content().map(parse) }
+
+  public func keep(_ key: MasterKey) throws(SecretStoreError) {
+    guard try !create(key), try load() != key else { return }
+    throw SecretStoreError(
+      .occupied, "\(url.path) holds another key. Move that file away if no data needs it.")
+  }
+
+  public func forget() throws(SecretStoreError) {
+    do {
+      try DurableFile(url).remove()
+    } catch {
+      throw SecretStoreError(error)
     }
-    return key
   }
 
   /// The file's bytes, or nil if there is none.
-  private func load() throws(SecretStoreError) -> [UInt8]? {
+  private func content() throws(SecretStoreError) -> [UInt8]? {
     let content: DurableFile.Content?
     do {
       content = try DurableFile(url).content(maxBytes: Self.maxBytes)
@@ -111,9 +136,9 @@ public struct KeyFile: MasterKeyProvider {
   }
 
   /// Makes the file, or returns false if there is one already.
-  private func create(_ bytes: [UInt8]) throws(SecretStoreError) -> Bool {
+  private func create(_ key: MasterKey) throws(SecretStoreError) -> Bool {
     do {
-      return try DurableFile(url).create(bytes)
+      return try DurableFile(url).create(Array("\(Hex.encode(key.bytes))\n".utf8))
     } catch {
       throw SecretStoreError(error)
     }

@@ -24,7 +24,7 @@ public struct SecretName: Sendable, Hashable, CustomStringConvertible {
 
 /// The protection of a secret store against a reader of its files.
 public struct SecretProtection: Sendable, Hashable, CustomStringConvertible {
-  private enum Kind: String { case memory, callerKey, keyFile }
+  private enum Kind: String { case memory, callerKey, keyFile, passphrase, secretService }
   private let kind: Kind
   /// Kept in memory and lost with the process.
   public static let memory = SecretProtection(kind: .memory)
@@ -32,6 +32,13 @@ public struct SecretProtection: Sendable, Hashable, CustomStringConvertible {
   public static let callerKey = SecretProtection(kind: .callerKey)
   /// Encrypted with a key in a file in the same folder: a process that can read this user's files can decrypt it.
   public static let keyFile = SecretProtection(kind: .keyFile)
+
+  /// Encrypted with a key that is itself encrypted with a passphrase, stretched by scrypt: as strong as that
+  /// passphrase.
+  public static let passphrase = SecretProtection(kind: .passphrase)
+  /// Kept by the desktop's secret service, which encrypts it with the user's login password: any process of
+  /// the user can read it while that collection is unlocked.
+  public static let secretService = SecretProtection(kind: .secretService)
 
   /// The name of the level.
   public var description: String { kind.rawValue }

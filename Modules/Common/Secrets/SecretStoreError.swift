@@ -7,12 +7,13 @@ public struct SecretStoreError: Error, Sendable, CustomStringConvertible {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case locked, authenticationFailed, corrupt, missingMasterKey, exposedKeyFile, tooLarge
-      case unknownFormat, inputOutput
+      case unknownFormat, inputOutput, noSessionBus, noCollection, otherKeeper, occupied
+      case missingPassphrase, weakPassphrase
     }
     private let kind: Kind
     /// The store is locked, or another process holds it for long. Retrying later helps.
     public static let locked = Code(kind: .locked)
-    /// The master key is not the one that the store was made with. Give the right one.
+    /// The master key or the passphrase is not the one that the store was made with. Give the right one.
     public static let authenticationFailed = Code(kind: .authenticationFailed)
     /// The bytes of this secret, of the store's header or of the key file are damaged. Restore them
     /// from a backup, or remove the secret.
@@ -28,6 +29,20 @@ public struct SecretStoreError: Error, Sendable, CustomStringConvertible {
     public static let unknownFormat = Code(kind: .unknownFormat)
     /// The system refused to read or write; the message has its reason. Retrying may help.
     public static let inputOutput = Code(kind: .inputOutput)
+
+    /// The desktop's secret service cannot be reached: no session bus, as on a server, or no such service on
+    /// it. The secrets are where they were; log in to the desktop session, then retry.
+    public static let noSessionBus = Code(kind: .noSessionBus)
+    /// The secret service has no default collection. Create one, then retry.
+    public static let noCollection = Code(kind: .noCollection)
+    /// The master key is kept by a keeper that the program does not use. Name that keeper, or move the key.
+    public static let otherKeeper = Code(kind: .otherKeeper)
+    /// A keeper that is to take a key holds another one already. Nothing was replaced.
+    public static let occupied = Code(kind: .occupied)
+    /// There is no passphrase where one was to be read. Give it, then retry.
+    public static let missingPassphrase = Code(kind: .missingPassphrase)
+    /// A new passphrase is too short. Give a longer one.
+    public static let weakPassphrase = Code(kind: .weakPassphrase)
 
     /// The name of the code, such as `locked`.
     public var description: String { kind.rawValue }
