@@ -66,6 +66,7 @@ extension UserAccountManager {
     guard login == nil else {
       throw AccountError(.illegalState, "A login is already at work. Finish or cancel it first.")
     }
+    try options.managed?.current.check(type, at: server)
     let task = Task { try await body() }
     login = task
     defer { login = nil }
@@ -194,7 +195,8 @@ extension UserAccountManager {
       throw OAuthError(
         .accessDenied, "Account \(identity) logged in instead of \(expected). Start again.")
     }
-    guard options.isManagedApp || !profile.mustBeManaged else {
+    let isManaged = (try options.managed?.current.isManaged ?? false) || options.isManagedApp
+    guard isManaged || !profile.mustBeManaged else {
       throw OAuthError(
         .managedAppRequired,
         "The org lets this user log in on managed devices alone. Manage the device.")

@@ -28,6 +28,9 @@ public actor UserAccountManager {
     /// Whether this device is managed: an org may allow the login of some users only on managed devices
     /// (CO-18). Default: false.
     public var isManagedApp = false
+    /// The login servers, connected app and ways to log in that an organisation demands (CO-171); a managed device counts as
+    /// ``isManagedApp``. Default: none.
+    public var managed: ManagedConfigurationFile?
     /// Additional members of token responses to store with the account (CO-19). Default: none.
     public var additionalTokenFields: [String] = []
     /// Additional parameters of every refresh (CO-19). Default: none.
