@@ -44,6 +44,7 @@ let package = Package(
     .library(name: "MobileSyncTestSupport", targets: ["MobileSyncTestSupport"]),
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
     .library(name: "SecretService", targets: ["SecretService"]),
+    .library(name: "IdentityProviderURLs", targets: ["IdentityProviderURLs"]),
     .library(name: "EinsteinModels", targets: ["EinsteinModels"]),
     .library(name: "SalesforceHybridSDK", targets: ["SalesforceHybridSDK"]),
     .library(name: "SalesforceReact", targets: ["SalesforceReact"]),
@@ -353,6 +354,15 @@ let package = Package(
         .system,
       ],
       path: "Tests/SecretService", swiftSettings: settings),
+
+    // The URLs between apps that log in through one another, for programs with or without the rest.
+    .target(
+      name: "IdentityProviderURLs", dependencies: ["SalesforceSDKCommon"],
+      path: "Plugins/Login/IdentityProviderURLs", swiftSettings: settings),
+    .testTarget(
+      name: "IdentityProviderURLsTests",
+      dependencies: ["IdentityProviderURLs", "SalesforceSDKCommon", "TestSupport"],
+      path: "Tests/IdentityProviderURLs", swiftSettings: settings),
 
     // Pages in a browser, and Node processes, on the dispatcher of the hybrid module.
     .target(
