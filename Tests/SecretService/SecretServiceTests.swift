@@ -72,7 +72,8 @@ struct SecretServiceTests {
   }
 
   @Test(.covers("CA-6.3", "CA-6.5", "HT-78.2"))
-  func `a locked collection is an error of its own for every call, and makes no new key`() async throws
+  func `a locked collection is an error of its own for every call, and makes no new key`()
+    async throws
   {
     try await DesktopSession.with(home: folder.url) { [folder] session in
       let store = session.store()
