@@ -23,6 +23,8 @@ let package = Package(
         .product(name: "SoqlSyncDown", package: "Fieldforce"),
         .product(name: "CollectionSyncUp", package: "Fieldforce"),
         .product(name: "StandardSyncTargets", package: "Fieldforce"),
+        .product(name: "SalesforceHybridSDK", package: "Fieldforce"),
+        .product(name: "HybridServer", package: "Fieldforce"),
         .product(name: "SalesforceMockOrg", package: "Fieldforce"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

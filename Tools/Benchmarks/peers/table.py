@@ -302,6 +302,68 @@ def core_rows(_):
         server.wait()
 
 
+def hybrid_rows(work):
+    """Node and a page on the bridge, beside the Swift calls, IndexedDB and a sync without a page."""
+    www = os.path.join(work, "www")
+    entries = os.path.join(www, "entries.json")
+    os.mkdir(www)
+    with open(os.path.join(www, "index.html"), "w") as page:
+        page.write('<!DOCTYPE html><title>bench</title><script src="cordova.js"></script>')
+    count, records = 10_000, 100_000
+    run(bench, "hybrid", "entries", "--count", str(count), "--out", entries)
+    node, page, swift, synced, peaks = [], [], [], [], []
+    with mock_org.Serving(bench, "mock-org", "serve", "--records", str(records)) as info:
+        org = json.dumps(info)
+        for _ in range(min(rounds, 3)):
+            server = subprocess.Popen(
+                [bench, "hybrid", "serve", "--www", www, "--org", org],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            )
+            try:
+                line = server.stdout.readline()
+                node.append(run("node", f"{peers}/hybrid.mjs", line, entries))
+                page.append(run("node", f"{peers}/hybrid-page.mjs", line, synced_fields))
+                peaks.append(peak_megabytes(server.pid))
+            finally:
+                server.stdin.close()
+                server.wait()
+            if page[-1]["total"] != records:
+                raise SystemExit(f"failed: the page's sync downloaded {page[-1]['total']} records")
+            swift.append(run(bench, "hybrid", "write", entries)["seconds"])
+            synced.append(run(bench, "hybrid", "sync", "--org", org)["seconds"])
+    from_node = {name: statistics.median(one[name] for one in node) for name in node[0]}
+    from_page = {name: statistics.median(one[name] for one in page) for name in page[0]}
+    reached = "yes" if from_node["calls"] >= 8000 else "NO"
+    print(f"| 10,000 small calls from Node, at once | {from_node['calls']:,.0f} /s | | | 8000 /s | {reached} |")
+    print(f"| small calls from Node, one after the other | {from_node['callsInTurn']:,.0f} /s | | | | |")
+    limit_row("a query page of 100 entries, from Node", from_node["page"] * 1000, 1.5, "ms")
+    limit_row("a query page of 100 entries, from a page", from_page["page"] * 1000, 1.5, "ms")
+    times = {
+        "Node": from_node["upsert"], "page": from_page["upsert"],
+        "the Swift call": statistics.median(swift), "IndexedDB": from_page["indexed"],
+    }
+    what = "upsert of 10,000 entries, encrypted, from"
+    row(f"{what} Node", "Node", "the Swift call", times, 0.5, count, "/s")
+    row(f"{what} a page", "page", "the Swift call", times, 0.5, count, "/s")
+    row(f"{what} a page", "page", "IndexedDB", times, 3, count, "/s")
+    times = {"page": from_page["sync"], "the same sync without a page": statistics.median(synced)}
+    row("sync down of 100,000 from a page", "page", "the same sync without a page", times, 0.9, records, "/s")
+    limit_row("memory of the server in all of these", max(peaks), 150, "MB")
+
+
+synced_fields = (
+    "Id, Name, AccountNumber, Industry, Type, Phone, BillingStreet, BillingCity, BillingPostalCode, "
+    "NumberOfEmployees, AnnualRevenue, Website, Description, LastModifiedDate"
+)
+
+
+def peak_megabytes(process):
+    """The largest resident set that a process had so far."""
+    with open(f"/proc/{process}/status") as status:
+        line = next(line for line in status if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+
+
 tables = {
     "core": core_rows,
     "json": json_rows,
@@ -310,6 +372,7 @@ tables = {
     "sync": sync_rows,
     "memory": memory_row,
     "mock-org": mock_org_rows,
+    "hybrid": hybrid_rows,
 }
 print("| row | here | beside | times as fast | asked | reached |")
 print("| --- | --- | --- | --- | --- | --- |")

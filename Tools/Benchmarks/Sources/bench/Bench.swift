@@ -9,6 +9,7 @@ struct Bench: AsyncParsableCommand {
     subcommands: [
       PageCommand.self, JSONCommand.self, StoreCommand.self, ServeCommand.self,
       SyncCommand.self, SmartStoreCommand.self, MockOrgCommand.self, CoreCommand.self,
+      HybridCommand.self,
     ])
 }
 
