@@ -92,6 +92,29 @@ import TestSupport
     #expect(try await conflicts(tree).count == 1)
   }
 
+  @Test(arguments: [SyncMergeMode.leaveIfChanged, .mergeFields])
+  func `a parent is not deleted whose child was changed in the second of its download`(
+    mode: SyncMergeMode
+  ) async throws {
+    let tree = try await TreeDevice()
+    tree.org.setTickLength(0)
+    let a = tree.serverTree("a", children: 2)
+    try await tree.syncDown()
+    _ = try await tree.device.manager.createSyncUp(
+      target: tree.up, options: SyncOptions(mergeMode: mode), soupName: Device.soup)
+    tree.org.update("Contact", a.children[0], ["LastName": "there"])
+    try await tree.device.delete(a.parent)
+    try await tree.syncUp(mode)
+    #expect(tree.serverTrees() == ["a": ["a 1", "there"]])
+    let found = try await conflicts(tree)
+    #expect(found.map(\.kind) == [.deletedHere])
+    // The user has seen the change now.
+    try await tree.device.store.resolve(try #require(found.first), .mine)
+    try await tree.syncUp(mode)
+    #expect(tree.serverTrees().isEmpty)
+    #expect(try await conflicts(tree).isEmpty)
+  }
+
   @Test(.covers("MS-242"))
   func `a conflict of a tree ends with the edit that it held back`() async throws {
     let tree = try await TreeDevice()

@@ -193,7 +193,8 @@ struct TreeSender: Sendable {
       return TreeWork.Step(
         isParent: step.isParent,
         record: step.record.changed(
-          from: base, (step.isParent ? plan.parents : plan.children).fields.names),
+          from: base, (step.isParent ? plan.parents : plan.children).fields.names,
+          besides: plan.link.field),
         isLinked: step.isLinked && isMoved)
     }
     return work

@@ -86,7 +86,7 @@ extension TreeSender {
     }
     let dates = try await withChildrenElsewhere(inTree, tree, target)
     let outdated = TreeWork.outdated(tree, plan.rules, than: dates, known: try await known(tree))
-    let children = try await unknownChildren(of: tree, id, inTree)
+    let children = try await unseenChildren(of: tree, id, inTree, target)
     if outdated.isEmpty, children == nil { return nil }
     var found = outdated.compactMap { record -> SyncConflict? in
       let flags = RecordFlags(of: record.entry.record)

@@ -47,7 +47,7 @@ extension TreeUpRun {
       )
     }
     var changed: [String: Int64] = [:]
-    var uploaded: [(record: SyncUpRecord, date: Int64)] = []
+    var alike: [(record: SyncUpRecord, date: Int64)] = []
     for (childId, remote) in dates.children {
       guard case .modified(let date) = remote else { return nil }
       if let known = seen[childId], date <= known { continue }
@@ -58,40 +58,52 @@ extension TreeUpRun {
       let base = bases[childId]
       let known =
         base.map { $0[fields.dateField]?.string } ?? entry.record[fields.dateField]?.string
-      if let known = known.flatMap(SalesforceDate.parse) {
+      if let known = known.flatMap(SalesforceDate.parse), known.milliseconds != date {
         if date > known.milliseconds { changed[childId] = date }
-      } else if base != nil, let record = TreeWork.sending(entry, .update, fields) {
-        // It was uploaded from here, and the date of that is not known.
-        uploaded.append((record, date))
+      } else if let record = TreeWork.sending(entry, .update, fields) {
+        // The date of an upload from here is not known, and an equal date proves nothing: it has whole seconds.
+        alike.append((record, date))
       }
     }
     guard
-      let others = try await changedValues(
-        among: uploaded.map(\.record), bases, target, fields)
+      let others = try await run.changedValues(
+        among: alike.map(\.record), bases, target, fields)
     else { return nil }
-    for (record, date) in uploaded where others.contains(record.entryId) {
+    for (record, date) in alike where others.contains(record.entryId) {
       changed[record.id ?? ""] = date
     }
     return changed.isEmpty ? [:] : TreeUpRun.Plan.children(seen.merging(changed) { $1 })
   }
+}
 
-  /// The entries of those records whose values on the server differ from the base version; nil if the server does
-  /// not say.
-  private func changedValues(
+extension SyncUpRun {
+  /// The entries of those records whose values on the server differ from the base version, or from the entry if it
+  /// has none and was not edited; nil if the server does not say.
+  func changedValues(
     among records: [SyncUpRecord], _ bases: [String: JSONObject],
-    _ target: some TreeSyncUpTarget, _ fields: SyncUpFieldChoice
+    _ target: some SyncUpTarget, _ fields: SyncUpFieldChoice
   ) async throws -> Set<Int64>? {
-    guard !records.isEmpty, let fetcher = target as? any RemoteRecordFetching else { return [] }
-    let names = fields.update.filter { !$0.contains(".") && $0 != fields.idField }
-    let results = try await fetcher.remoteRecords(of: records, fields: names, in: context)
-    let recordNames = fields.names
+    guard let fetcher = target as? any RemoteRecordFetching else { return [] }
+    let compared = records.compactMap { record -> (record: SyncUpRecord, base: JSONObject)? in
+      let clean = RecordFlags(of: record.record).local ? nil : record.record.value.object
+      return (record.id.flatMap { bases[$0] } ?? clean).map { (record, $0) }
+    }
+    if compared.isEmpty { return [] }
+    var names = fields.update.filter { !$0.contains(".") && $0 != fields.idField }
+    for (_, base) in compared {
+      for (name, value) in base
+      where fields.names.isData(name) && value.object == nil && !names.contains(name) {
+        names.append(name)
+      }
+    }
+    let results = try await fetcher.remoteRecords(
+      of: compared.map(\.record), fields: names, in: context)
     var changed: Set<Int64> = []
-    for (record, result) in zip(records, results) {
+    for ((record, base), result) in zip(compared, results) {
       switch result {
       case .record(let remote):
-        let base = record.id.flatMap { bases[$0] } ?? [:]
         if FieldMerge.isChangedThere(
-          base: base, mine: record.record, theirs: remote.value.object ?? [:], names: recordNames)
+          base: base, mine: record.record, theirs: remote.value.object ?? [:], names: fields.names)
         {
           changed.insert(record.entryId)
         }
@@ -144,22 +156,46 @@ extension TreeSender {
     return RemoteTreeDates(parent: dates.parent, children: children)
   }
 
-  /// The children on the server that the deletion of the tree's parent would delete, and that are not known here;
+  /// The children on the server that the deletion of the tree's parent would delete and whose user has not seen them
+  /// as they are: those that are not known here, and those whose values were changed in the second of their date;
   /// nil if there are none.
-  func unknownChildren(
-    of tree: LocalTree, _ id: String, _ dates: RemoteTreeDates
+  func unseenChildren(
+    of tree: LocalTree, _ id: String, _ dates: RemoteTreeDates, _ target: some TreeSyncUpTarget
   ) async throws -> JSONObject? {
     guard plan.rules.deletesChildren, RecordFlags(of: tree.parent.record).deleted else {
       return nil
     }
-    let known = Set(tree.children.compactMap { $0.record[plan.rules.child.idField]?.string })
-    let seen = try await store.read { reader in try plan.seenChildren(of: id, in: reader) }
-    var unknown: [String: Int64] = [:]
-    for (childId, remote) in dates.children where !known.contains(childId) {
+    let fields = plan.rules.child
+    let known = Dictionary(
+      tree.children.compactMap { entry in entry.record[fields.idField]?.string.map { ($0, entry) }
+      },
+      uniquingKeysWith: { first, _ in first })
+    let (seen, bases) = try await store.read { [plan] reader in
+      (
+        try plan.seenChildren(of: id, in: reader),
+        try BaseVersionStore(soupName: plan.children.records.soupName)
+          .bases(of: known.keys, in: reader)
+      )
+    }
+    var unseen: [String: Int64] = [:]
+    var alike: [Int64: (record: SyncUpRecord, id: String, date: Int64)] = [:]
+    for (childId, remote) in dates.children {
       guard case .modified(let date) = remote else { continue }
       if let earlier = seen[childId], date <= earlier { continue }
-      unknown[childId] = date
+      if let entry = known[childId] {
+        guard date == ServerDate.milliseconds(of: entry.record[fields.dateField]),
+          let record = TreeWork.sending(entry, .update, fields)
+        else { continue }
+        alike[entry.id] = (record, childId, date)
+      } else {
+        unseen[childId] = date
+      }
     }
-    return unknown.isEmpty ? nil : TreeUpRun.Plan.children(seen.merging(unknown) { $1 })
+    for entryId in try await run.changedValues(
+      among: alike.values.map(\.record), bases, target, fields) ?? []
+    {
+      if let child = alike[entryId] { unseen[child.id] = child.date }
+    }
+    return unseen.isEmpty ? nil : TreeUpRun.Plan.children(seen.merging(unseen) { $1 })
   }
 }

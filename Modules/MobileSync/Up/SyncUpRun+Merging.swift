@@ -178,12 +178,17 @@ extension SyncUpRun {
 
 extension SyncUpRecord {
   /// The record with those fields alone that differ from what both sides agreed on.
-  func changed(from base: JSONObject, _ names: SyncFieldNames) -> SyncUpRecord {
+  ///
+  /// - Parameter link: A field that is uploaded besides those of the list.
+  func changed(
+    from base: JSONObject, _ names: SyncFieldNames, besides link: String? = nil
+  ) -> SyncUpRecord {
     var changed = sending(
       values.filter { !ServerEquality.same($0.value.value, base.value(at: $0.name)) }.map(\.name))
     changed.hasOtherEdits = base.contains { name, value in
       // What a related record shows is never uploaded.
-      guard names.isData(name), value.object == nil, !fieldNames.contains(name),
+      guard names.isData(name), value.object == nil, name != link,
+        !fieldNames.contains(name),
         let mine = record[name]?.value
       else { return false }
       return !ServerEquality.same(mine, value)

@@ -47,6 +47,9 @@ struct SyncDiffCommand: AsyncParsableCommand {
       let isCut = changes.count > limit
       let shown = changes.prefix(limit).map { change in
         (change, change.fields.filter { fields(change.action)?.contains($0.name) ?? true })
+      }.filter { change, fields in
+        // What another sync uploads.
+        sync == nil || change.action != .update || !change.hasBaseVersion || !fields.isEmpty
       }
       output.printStyled([
         "changes": .array(shown.map { $0.0.document(fields: $0.1) }), "more": .bool(isCut),
