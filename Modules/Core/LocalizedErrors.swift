@@ -4,21 +4,6 @@ import SalesforceSDKCommon
 // The text that `localizedDescription` returns, for alerts: the message and, where a server caused the error, the
 // server's line. That line may quote values of a record, so no log holds it: `description` leaves it out.
 
-extension AccountError: LocalizedError {
-  /// The message.
-  public var errorDescription: String? { message }
-}
-
-extension BootConfigurationError: LocalizedError {
-  /// The message.
-  public var errorDescription: String? { message }
-}
-
-extension EncryptionError: LocalizedError {
-  /// The message.
-  public var errorDescription: String? { message }
-}
-
 extension JWTAccessToken.Failure: LocalizedError {
   /// The reason why the token is invalid.
   public var errorDescription: String? {
@@ -30,7 +15,7 @@ extension JWTAccessToken.Failure: LocalizedError {
   }
 }
 
-extension OAuthError: LocalizedError {
+extension OAuthError {
   /// The message, and the server's sentence on a line of its own.
   public var errorDescription: String? {
     guard let serverDescription, !message.contains(serverDescription) else { return message }
@@ -38,7 +23,7 @@ extension OAuthError: LocalizedError {
   }
 }
 
-extension RestError: LocalizedError {
+extension RestError {
   /// The message, and a line such as `INVALID_FIELD: No such column 'Nmae' on entity 'Account'` for each
   /// error that the server names.
   public var errorDescription: String? {
@@ -55,9 +40,4 @@ extension RestError.ServerError {
     if sentence.isEmpty { return errorCode }
     return "\(errorCode):\(sentence.contains(where: \.isNewline) ? "\n" : " ")\(sentence)"
   }
-}
-
-extension TransportError: LocalizedError {
-  /// The message.
-  public var errorDescription: String? { message }
 }

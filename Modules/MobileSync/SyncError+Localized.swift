@@ -1,7 +1,7 @@
 public import Foundation
 import SalesforceSDKCore
 
-extension SyncError: LocalizedError {
+extension SyncError {
   /// The message, and a line such as `INVALID_FIELD: No such column 'Nmae' on entity 'Account'` for each
   /// error that the server names. It may quote values of a record: show it to the user, do not log it.
   public var errorDescription: String? {

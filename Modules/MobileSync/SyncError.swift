@@ -4,7 +4,7 @@ public import SalesforceSDKCommon
 ///
 /// A record that the server refuses is no error of the run: it is an outcome of that record. A
 /// failed run is stored with its sync as ``stored``.
-public struct SyncError: Error, Sendable {
+public struct SyncError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -139,6 +139,15 @@ public struct SyncError: Error, Sendable {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
+  /// Whether the server may respond by then, as the error says that led to this one.
+  public var isRetryable: Bool {
+    switch code {
+    case .transport: true
+    case .server: status.map([429, 502, 503, 504].contains) ?? false
+    default: (cause as? any FieldforceError)?.isRetryable ?? false
+    }
+  }
+
   /// The number under ``domain``, for the five errors that have one: 900 to 904.
   public var number: Int? { code.number }
 
@@ -159,9 +168,4 @@ public struct SyncError: Error, Sendable {
     ]
     return JSONValue.object(object).text
   }
-}
-
-extension SyncError: CustomStringConvertible {
-  /// The code's name and the message.
-  public var description: String { "\(code): \(message)" }
 }

@@ -5,7 +5,7 @@ public import SalesforceSDKCommon
 /// ``Code`` distinguishes the kinds in code; `domain` and ``number`` are the fixed pair that bridges to other
 /// languages report. Messages never hold entry content, index values or keys; the underlying error, if there
 /// is one, is ``cause``.
-public struct SmartStoreError: Error, Sendable {
+public struct SmartStoreError: FieldforceError {
   /// The kind of a failure. Kinds may be added: compare with the constants, do not enumerate.
   public struct Code: Sendable, Hashable {
     private enum Kind: String {
@@ -187,6 +187,10 @@ public struct SmartStoreError: Error, Sendable {
   public var domain: String { code.domain }
   /// The number that bridges report; see ``Code/number``.
   public var number: Int { code.number }
+  /// Whether the store may be free, or its key unlocked, by then.
+  public var isRetryable: Bool {
+    [.busy, .busyOtherProcess, .interrupted, .keyLocked].contains(code)
+  }
 
   package init(
     _ code: Code, _ message: String, detail: String? = nil, cause: (any Error)? = nil,
@@ -207,11 +211,6 @@ public struct SmartStoreError: Error, Sendable {
 
 extension SmartStoreError.Code: CustomStringConvertible {
   public var description: String { name }
-}
-
-extension SmartStoreError: CustomStringConvertible {
-  /// The message with the kind's name before it.
-  public var description: String { "\(code.name): \(message)" }
 }
 
 extension SmartStoreError: CustomDebugStringConvertible {

@@ -283,7 +283,7 @@ import Testing
     try FileManager.default.createSymbolicLink(
       atPath: source.appending(path: "passwd").path, withDestinationPath: "/etc/passwd")
     let link = try await create(["createwithtemplate", "-r", source.path])
-    #expect(link.status == 1 && link.errors.contains("'passwd' is no file"))
+    #expect(link.status == 1 && link.errors.contains("'passwd' is neither a file nor a folder"))
     for (name, reason) in [
       ("native_swft", "Did you mean 'native_swift'?"), ("http://x.example/a/b", "https only"),
       ("https://x.example/a", "HOST/OWNER/REPOSITORY"),

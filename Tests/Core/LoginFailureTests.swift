@@ -109,7 +109,7 @@ import TestSupport
     let error = await #expect(throws: OAuthError.self) {
       try await manager.logIn(with: .assertion(clientId: "c") { _ in "a.b.c" })
     }
-    #expect(error?.code == .serverUnavailable && error?.code.isTransient == true)
+    #expect(error?.code == .serverUnavailable && error?.code.isRetryable == true)
   }
 
   @Test(

@@ -78,7 +78,8 @@ import Testing
         guard path.hasSuffix(".swift") else { continue }
         let text = try String(
           contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
-        let form = #/(?m)^\s*public (?:struct|enum|final class|actor) (\w+):[^{\n]*\bError\b/#
+        let form =
+          #/(?m)^\s*public (?:struct|enum|final class|actor) (\w+):[^{\n]*\b(?:Fieldforce)?Error\b/#
         for match in text.matches(of: form) { types.insert(String(match.1)) }
       }
     }

@@ -118,7 +118,7 @@ public final class Preferences: Sendable {
 }
 
 /// Settings that could not be read or written.
-public struct PreferencesError: Error, Sendable, CustomStringConvertible {
+public struct PreferencesError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String { case inputOutput, busy, invalidValue }
@@ -153,6 +153,6 @@ public struct PreferencesError: Error, Sendable, CustomStringConvertible {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// The message.
-  public var description: String { message }
+  /// Whether another process may have let go of the file.
+  public var isRetryable: Bool { code == .busy }
 }

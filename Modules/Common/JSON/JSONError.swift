@@ -2,7 +2,7 @@
 ///
 /// No message holds text of the document: it may be a record or a token. ``byteOffset`` and
 /// ``path`` lead to the place.
-public struct JSONError: Error, Sendable, CustomStringConvertible {
+public struct JSONError: FieldforceError {
   /// The kind of failure. Calling again with the same input does not help.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {

@@ -1,5 +1,5 @@
 /// An error while setting up logs. Writing a record never throws.
-public struct LogError: Error, Sendable, CustomStringConvertible {
+public struct LogError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String { case inputOutput, damaged }
@@ -31,7 +31,4 @@ public struct LogError: Error, Sendable, CustomStringConvertible {
     self.cause = cause
     self.location = SourceLocation(fileID: fileID, line: line)
   }
-
-  /// The message.
-  public var description: String { message }
 }

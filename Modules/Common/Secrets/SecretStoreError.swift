@@ -2,7 +2,7 @@
 ///
 /// None of them means that the secret is absent: that is a nil, never an error. A caller that creates
 /// a new key only after a nil therefore never replaces one that still protects data.
-public struct SecretStoreError: Error, Sendable, CustomStringConvertible {
+public struct SecretStoreError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -73,6 +73,6 @@ public struct SecretStoreError: Error, Sendable, CustomStringConvertible {
     self.init(.inputOutput, "\(failure).", cause: failure, fileID: fileID, line: line)
   }
 
-  /// The message.
-  public var description: String { message }
+  /// Whether the store may be unlocked by then.
+  public var isRetryable: Bool { code == .locked }
 }

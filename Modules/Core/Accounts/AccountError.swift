@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
 /// An error while finding, storing, reading or logging out an account.
-public struct AccountError: Error, Sendable {
+public struct AccountError: FieldforceError {
   /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -49,7 +49,7 @@ public struct AccountError: Error, Sendable {
     public var description: String { kind.rawValue }
 
     /// Whether the same call may succeed later.
-    public var isTransient: Bool { kind == .keyUnavailable || kind == .busy }
+    public var isRetryable: Bool { kind == .keyUnavailable || kind == .busy }
 
     /// The number of CO-94, where it has one.
     public var number: Int? {
@@ -76,6 +76,9 @@ public struct AccountError: Error, Sendable {
   /// Where it was made.
   public let location: SourceLocation
 
+  /// Whether the same call may succeed later, by the code.
+  public var isRetryable: Bool { code.isRetryable }
+
   /// Creates an error, for an ``AccountPersister`` of your own.
   public init(
     _ code: Code, _ message: String, unsyncedRecords: Int? = nil, cause: (any Error)? = nil,
@@ -92,8 +95,4 @@ public struct AccountError: Error, Sendable {
   public static let domain = "SFUserAccountManager"
   /// The number in that domain, where the specification fixes one.
   public var number: Int? { code.number }
-}
-
-extension AccountError: CustomStringConvertible {
-  public var description: String { "\(code): \(message)" }
 }

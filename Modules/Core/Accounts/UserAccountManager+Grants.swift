@@ -102,10 +102,10 @@ extension UserAccountManager {
         continue
       } catch let error as OAuthError where error.serverError == "slow_down" {
         pause += code.interval
-      } catch let error as TransportError where error.code.isTransient {
+      } catch let error as TransportError where error.code.isRetryable {
         // The person may still be typing while the network comes and goes.
         CoreLogger.log.info("the login server was not reached", error: error)
-      } catch let error as OAuthError where error.code.isTransient {
+      } catch let error as OAuthError where error.code.isRetryable {
         // Or while the server is slow, busy or down for a moment.
         CoreLogger.log.info("the login server does not respond now", error: error)
       }

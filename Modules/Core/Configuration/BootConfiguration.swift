@@ -92,7 +92,7 @@ public struct BootConfiguration: Sendable, Equatable {
 }
 
 /// A boot configuration that cannot be used.
-public struct BootConfigurationError: Error, Sendable, CustomStringConvertible {
+public struct BootConfigurationError: FieldforceError {
   /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -139,6 +139,4 @@ public struct BootConfigurationError: Error, Sendable, CustomStringConvertible {
     self.message = message
     self.location = SourceLocation(fileID: fileID, line: line)
   }
-
-  public var description: String { "\(code): \(message)" }
 }

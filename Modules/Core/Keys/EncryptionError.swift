@@ -4,7 +4,7 @@ public import SalesforceSDKCommon
 ///
 /// Nothing is ever deleted or replaced because it cannot be read: each cause has its code, and the data
 /// stays as it is.
-public struct EncryptionError: Error, Sendable, CustomStringConvertible {
+public struct EncryptionError: FieldforceError {
   /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -76,7 +76,8 @@ public struct EncryptionError: Error, Sendable, CustomStringConvertible {
     self.location = SourceLocation(fileID: fileID, line: line)
   }
 
-  public var description: String { "\(code): \(message)" }
+  /// Whether the secret store may be unlocked by then.
+  public var isRetryable: Bool { code == .keyLocked }
 }
 
 extension EncryptionError {

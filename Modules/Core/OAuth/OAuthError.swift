@@ -3,7 +3,7 @@ public import SalesforceSDKCommon
 /// A sign-in, a token refresh or an identity call that failed.
 ///
 /// No token, code, password or verifier is ever part of it.
-public struct OAuthError: Error, Sendable {
+public struct OAuthError: FieldforceError {
   /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -81,7 +81,7 @@ public struct OAuthError: Error, Sendable {
     public var description: String { kind.rawValue }
 
     /// Whether the same call may succeed later.
-    public var isTransient: Bool {
+    public var isRetryable: Bool {
       switch kind {
       case .timedOut, .refreshFailed, .rateLimitExceeded, .serverUnavailable: true
       default: false
@@ -160,6 +160,9 @@ public struct OAuthError: Error, Sendable {
   /// Where it was made.
   public let location: SourceLocation
 
+  /// Whether the same call may succeed later, by the code.
+  public var isRetryable: Bool { code.isRetryable }
+
   /// Creates an error, for a ``LoginPresenter`` of your own.
   public init(
     _ code: Code, _ message: String, serverError: String? = nil, serverDescription: String? = nil,
@@ -212,8 +215,4 @@ public struct OAuthError: Error, Sendable {
   public static let domain = "com.salesforce.OAuth.ErrorDomain"
   /// The number in that domain.
   public var number: Int { code.number }
-}
-
-extension OAuthError: CustomStringConvertible {
-  public var description: String { "\(code): \(message)" }
 }

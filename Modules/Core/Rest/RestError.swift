@@ -5,7 +5,7 @@ public import SalesforceSDKCommon
 /// ``RestClient/send(_:)`` also throws it for a response with a status outside 200...299; then ``status``,
 /// ``body`` and ``serverErrors`` have the server's response. If a session could not be refreshed, the error
 /// is an ``OAuthError`` instead.
-public struct RestError: Error, Sendable {
+public struct RestError: FieldforceError {
   /// The kind of the error, to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: Hashable {
@@ -74,7 +74,7 @@ public struct RestError: Error, Sendable {
     }
 
     /// Whether the same request may succeed later.
-    public var isTransient: Bool {
+    public var isRetryable: Bool {
       switch kind {
       case .unreachable, .timedOut, .truncated: true
       case .server(let status): status == 429 || status == 502 || status == 503 || status == 504
@@ -113,6 +113,9 @@ public struct RestError: Error, Sendable {
   /// Where it was made.
   public let location: SourceLocation
 
+  /// Whether the same call may succeed later, by the code.
+  public var isRetryable: Bool { code.isRetryable }
+
   /// Creates an error.
   public init(
     _ code: Code, _ message: String, body: [UInt8] = [], serverErrors: [ServerError] = [],
@@ -136,10 +139,7 @@ public struct RestError: Error, Sendable {
   public var number: Int { code.status ?? 999 }
 }
 
-/// Code and message, without the body.
-extension RestError: CustomStringConvertible, CustomDebugStringConvertible {
-  public var description: String { "\(code): \(message)" }
-
+extension RestError: CustomDebugStringConvertible {
   /// With the faults that the server named, which may quote values of the record.
   public var debugDescription: String {
     let faults = serverErrors.map { "\($0.errorCode): \($0.message)" }

@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
 /// A request without a complete response.
-public struct TransportError: Error, Sendable {
+public struct TransportError: FieldforceError {
   /// What went wrong, in a form to switch on.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -38,7 +38,7 @@ public struct TransportError: Error, Sendable {
     public var description: String { kind.rawValue }
 
     /// Whether the same request may succeed later.
-    public var isTransient: Bool {
+    public var isRetryable: Bool {
       switch kind {
       case .unreachable, .timedOut, .truncated: true
       case .tooLarge, .insecureURL, .malformed, .unreadableBody, .noRoom, .untrustedServer:
@@ -56,6 +56,9 @@ public struct TransportError: Error, Sendable {
   /// Where it was made.
   public let location: SourceLocation
 
+  /// Whether the same call may succeed later, by the code.
+  public var isRetryable: Bool { code.isRetryable }
+
   /// Creates an error; a transport of your own throws these.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, fileID: String = #fileID,
@@ -66,8 +69,4 @@ public struct TransportError: Error, Sendable {
     self.cause = cause
     self.location = SourceLocation(fileID: fileID, line: line)
   }
-}
-
-extension TransportError: CustomStringConvertible {
-  public var description: String { "\(code): \(message)" }
 }

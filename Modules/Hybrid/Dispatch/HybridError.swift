@@ -3,7 +3,7 @@ public import SalesforceSDKCommon
 /// An error of a page's call, with the value that its error callback receives.
 ///
 /// A plug-in throws it to choose that value. Any other error reaches the page as its message.
-public struct HybridError: Error, Sendable {
+public struct HybridError: FieldforceError {
   /// The kind of failure. Kinds may be added; compare, do not enumerate.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -59,9 +59,4 @@ public struct HybridError: Error, Sendable {
     self.cause = cause
     self.location = SourceLocation(fileID: fileID, line: line)
   }
-}
-
-extension HybridError: CustomStringConvertible {
-  /// The code's name and the message.
-  public var description: String { "\(code): \(message)" }
 }

@@ -1,13 +1,7 @@
 public import SalesforceSDKCommon
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
-
 /// Why a rescue bundle could not be written or used. Nothing was changed.
-public struct RescueError: Error, Sendable {
+public struct RescueError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -49,14 +43,4 @@ public struct RescueError: Error, Sendable {
     RescueError(
       .damaged, "The rescue bundle is damaged: \(reason). Use another copy of the file.")
   }
-}
-
-extension RescueError: CustomStringConvertible {
-  /// The code's name and the message.
-  public var description: String { "\(code): \(message)" }
-}
-
-extension RescueError: LocalizedError {
-  /// The message.
-  public var errorDescription: String? { message }
 }

@@ -224,7 +224,7 @@ public struct SyncContext: Sendable {
           cause: error)
       }
     }
-    if let error = error as? OAuthError, !error.code.isTransient {
+    if let error = error as? OAuthError, !error.code.isRetryable {
       return SyncError(
         .server, "The session could not be renewed for \(request). Log in again.", status: 401,
         cause: error)

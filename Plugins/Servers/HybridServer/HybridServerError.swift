@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
 /// An error at the start of a server for pages.
-public struct HybridServerError: Error, Sendable {
+public struct HybridServerError: FieldforceError {
   /// The kind of failure. Kinds may be added; compare, do not enumerate.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String { case cannotListen, noFolder, noScripts }
@@ -35,9 +35,4 @@ public struct HybridServerError: Error, Sendable {
     self.cause = cause
     self.location = SourceLocation(fileID: fileID, line: line)
   }
-}
-
-extension HybridServerError: CustomStringConvertible {
-  /// The code's name and the message.
-  public var description: String { "\(code): \(message)" }
 }

@@ -1,8 +1,7 @@
-public import Foundation
 public import SalesforceSDKCommon
 
 /// Why an inspector cannot be started.
-public struct InspectorError: Error, Sendable {
+public struct InspectorError: FieldforceError {
   /// The kind of failure. Kinds may be added; compare, do not enumerate.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String { case notEnabled, cannotListen, noPage }
@@ -37,14 +36,4 @@ public struct InspectorError: Error, Sendable {
     self.cause = cause
     self.location = SourceLocation(fileID: fileID, line: line)
   }
-}
-
-extension InspectorError: CustomStringConvertible {
-  /// The code's name and the message.
-  public var description: String { "\(code): \(message)" }
-}
-
-extension InspectorError: LocalizedError {
-  /// The message.
-  public var errorDescription: String? { message }
 }

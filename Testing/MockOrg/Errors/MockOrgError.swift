@@ -1,12 +1,11 @@
-public import Foundation
 public import SalesforceSDKCommon
 
 /// An error for the program that embeds the org. A wrong request of a client is not an error here but a
 /// response of the org.
-public struct MockOrgError: Error, Sendable, CustomStringConvertible {
+public struct MockOrgError: FieldforceError {
   /// The kind of failure.
-  public struct Code: Sendable, Hashable {
-    private enum Kind {
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String {
       case invalidSchema, invalidData, unreadable, storage, notListening, refused
     }
     private let kind: Kind
@@ -22,6 +21,9 @@ public struct MockOrgError: Error, Sendable, CustomStringConvertible {
     public static let notListening = Code(kind: .notListening)
     /// A rule of the org refuses a change; the message begins with the platform's code for it.
     public static let refused = Code(kind: .refused)
+
+    /// The name of the code.
+    public var description: String { kind.rawValue }
   }
 
   /// What kind of failure this is.
@@ -47,7 +49,7 @@ public struct MockOrgError: Error, Sendable, CustomStringConvertible {
   public var description: String { cause.map { "\(message) (\($0))" } ?? message }
 }
 
-extension MockOrgError: LocalizedError {
+extension MockOrgError {
   /// The message and the cause.
   public var errorDescription: String? { description }
 }

@@ -58,7 +58,7 @@ import Testing
     after.info("not written")
     after.error("sid=1234567890", tag: "Tag", error: SecretStoreError(.locked, "a\nb"))
     #expect(
-      kept?.lines == [#"error LogReceiverTests.after Tag sid=******7890: a\nb"#])
+      kept?.lines == [#"error LogReceiverTests.after Tag sid=******7890: locked: a\nb"#])
   }
 
   @Test(.covers("CA-8.2"))
@@ -126,7 +126,7 @@ import Testing
       let receivers = made.withLock { $0 }.filter { $0.componentName.hasPrefix("LogReceiverTests") }
       #expect(
         receivers.map(\.lines) == [
-          ["warn LogReceiverTests.one T a", "warn LogReceiverTests.one - b: why"],
+          ["warn LogReceiverTests.one T a", "warn LogReceiverTests.one - b: locked: why"],
           ["error LogReceiverTests.other - c"],
         ])
       #expect(kept.lines == receivers.first?.lines)

@@ -36,7 +36,7 @@ struct LoggerTests {
     #expect(made == 0 && recorder.lines.isEmpty)
     logger.level = .debug
     logger.debug(message(), tag: "Sync", error: SecretStoreError(.locked, "is locked"))
-    #expect(made == 1 && recorder.lines == ["debug Test [Sync] text: is locked"])
+    #expect(made == 1 && recorder.lines == ["debug Test [Sync] text: locked: is locked"])
   }
 
   @Test(.covers("CA-12.1", "CA-20.1"))

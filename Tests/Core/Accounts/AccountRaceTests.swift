@@ -223,7 +223,7 @@ import Testing
       await #expect(throws: AccountError.self) { try await manager.refresh(TestOrg.identity) }
     }
     #expect(error?.code == .busy)
-    #expect(error?.code.isTransient == true)
+    #expect(error?.code.isRetryable == true)
     #expect(error?.message.contains("00D000000000001EAA-005000000000001AAA.lock") == true)
     #expect(try await manager.refresh(TestOrg.identity).credentials.refreshToken == "refresh-2")
   }

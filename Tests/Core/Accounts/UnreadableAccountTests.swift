@@ -149,7 +149,7 @@ import Testing
     secrets.setLocked(true)
     let error = await #expect(throws: AccountError.self) { try await manager(folder.url) }
     #expect(error?.code == .keyUnavailable)
-    #expect(error?.code.isTransient == true)
+    #expect(error?.code.isRetryable == true)
     secrets.setLocked(false)
     #expect(try await manager(folder.url).accounts.count == 1)
   }
@@ -169,7 +169,7 @@ import Testing
     #expect(await manager.account(for: whole.identity) == whole)
     let report = try #require(await manager.unreadableAccounts.first)
     #expect(await manager.unreadableAccounts.count == 1)
-    #expect(report.error.code == .readFailed && !report.error.code.isTransient)
+    #expect(report.error.code == .readFailed && !report.error.code.isRetryable)
     #expect(report.error.message.contains("Log in again"))
     #expect(try files(folder.url) == before)
     // A change of the account keeps what the store may give again.

@@ -257,7 +257,7 @@ import TestSupport
         try TokenResponse(
           TransportResponse(status: status, body: Array(body.utf8)), during: "the refresh")
       }
-      #expect(error?.code == code && error?.code.isTransient == true)
+      #expect(error?.code == code && error?.code.isRetryable == true)
       // A refresh keeps the session; the same holds for the question who the user is.
       let transport = ScriptedTransport { _ in
         TransportResponse(status: status, body: Array(body.utf8))
@@ -267,7 +267,7 @@ import TestSupport
       let refusal = await #expect(throws: OAuthError.self) {
         try await manager.refresh(TestOrg.identity)
       }
-      #expect(refusal?.code.isTransient == true)
+      #expect(refusal?.code.isRetryable == true)
       #expect(await manager.account(for: TestOrg.identity)?.loginState == .loggedIn)
       let unknown = await #expect(throws: OAuthError.self) {
         try await manager.logIn(accessToken: "x", instance: .production)

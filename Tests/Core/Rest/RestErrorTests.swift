@@ -53,7 +53,7 @@ import TestSupport
     }
     let error = await #expect(throws: RestError.self) { try await client.send(.limits()) }
     #expect(error?.code == .server(status))
-    #expect(error?.code.isTransient == (status == 503))
+    #expect(error?.code.isRetryable == (status == 503))
     #expect(error?.serverErrors.count == (status == 503 ? 1 : 0))
   }
 

@@ -111,7 +111,7 @@ import TestSupport
       }
     }
     #expect(code == .noRoom)
-    #expect(code?.isTransient == false)
+    #expect(code?.isRetryable == false)
   }
 
   @Test func `an unread response ends at the longest body allowed`() async throws {
@@ -409,7 +409,7 @@ import TestSupport
         TransportRequest(method: .put, url: server.url(), upload: body))
     }
     #expect(code == .unreadableBody)
-    #expect(code?.isTransient == false)
+    #expect(code?.isRetryable == false)
   }
 
   @Test(.covers("CO-129"))

@@ -162,7 +162,7 @@ import TestSupport
       }
       let code = await code(TransportRequest(method: .get, url: server.url()))
       #expect(code == .truncated, "\(answer)")
-      #expect(code?.isTransient == true)
+      #expect(code?.isRetryable == true)
     }
   }
 

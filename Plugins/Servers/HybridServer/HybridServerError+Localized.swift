@@ -1,6 +1,0 @@
-public import Foundation
-
-extension HybridServerError: LocalizedError {
-  /// The message.
-  public var errorDescription: String? { message }
-}
