@@ -51,7 +51,7 @@ extension SmartStoreError {
         + "'fieldforce store verify' what is damaged, and restore a backup."
     case .notADatabase:
       "The file is not a database: \(engineMessage). It was left as it is; look at what lies there."
-    case .diskFull: "The disk is full: nothing was written. Make room and try again."
+    case .diskFull: "The disk is full: nothing was written. Free space and try again."
     case .io: "The file system refused the work (\(engineMessage)). Check the disk and try again."
     case .readOnly:
       "The store cannot be written (\(engineMessage)). Check the files' permissions."

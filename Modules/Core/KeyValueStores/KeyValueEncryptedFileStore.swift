@@ -196,7 +196,7 @@ public final class KeyValueEncryptedFileStore: Sendable {
   public func readValue(forKey key: String) throws(EncryptionError) -> String? {
     guard let bytes = try readData(forKey: key) else { return nil }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw EncryptionError(.notText, "The value is no text. Read it as data.")
+      throw EncryptionError(.notText, "The value is not text. Read it as data.")
     }
     return text
   }

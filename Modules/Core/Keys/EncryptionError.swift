@@ -48,7 +48,7 @@ public struct EncryptionError: FieldforceError {
     public static let removed = Code(kind: .removed)
     /// A user's store was requested from an object that has no accounts. Create it with accounts.
     public static let accountsMissing = Code(kind: .accountsMissing)
-    /// The disk, or this user's share of it, is full. Make room, then try again.
+    /// The disk, or this user's share of it, is full. Free space, then try again.
     public static let diskFull = Code(kind: .diskFull)
     /// The system refused to read or write; the message has its reason. Retrying may help.
     public static let inputOutput = Code(kind: .inputOutput)

@@ -39,7 +39,7 @@ public struct RestError: FieldforceError {
     public static let notAuthenticated = Code(kind: .notAuthenticated)
     /// A file that was to be sent cannot be read, or became shorter since.
     public static let unreadableFile = Code(kind: .unreadableFile)
-    /// The file that was to receive the response cannot be written. Make room, or name another one.
+    /// The file that was to receive the response cannot be written. Free space, or name another one.
     public static let unwritableFile = Code(kind: .unwritableFile)
     /// Another download, in this process or another, writes the same file. Wait for its end.
     public static let busyFile = Code(kind: .busyFile)

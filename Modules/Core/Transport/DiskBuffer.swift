@@ -81,7 +81,7 @@ struct DiskBuffer: Sendable {
       throw TransportError(
         .noRoom,
         "The response could not be buffered in "
-          + "\(folder.path): \(error). Make room there, or read faster.", cause: error)
+          + "\(folder.path): \(error). Free space there, or read faster.", cause: error)
     }
   }
 

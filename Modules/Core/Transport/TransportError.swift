@@ -27,7 +27,7 @@ public struct TransportError: FieldforceError {
     /// A file that belongs to the request's body cannot be read, or became shorter while it was sent.
     public static let unreadableBody = Code(kind: .unreadableBody)
 
-    /// The response could not be buffered in a temporary file for a slow reader. Make room
+    /// The response could not be buffered in a temporary file for a slow reader. Free space
     /// there, or read faster; then trying again helps.
     public static let noRoom = Code(kind: .noRoom)
 

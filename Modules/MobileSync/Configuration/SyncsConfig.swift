@@ -75,11 +75,11 @@ struct SyncsConfigReader {
       return
     }
     guard root.kind == .object else {
-      note(.wrongForm, root, "", "The file holds no object. Write {\"syncs\": […]}.")
+      note(.wrongForm, root, "", "The file is not a JSON object. Write {\"syncs\": […]}.")
       return
     }
     for (key, value) in root.members where key != "syncs" {
-      note(.unknownKey, value, key, "The key '\(key)' means nothing here. Remove it.")
+      note(.unknownKey, value, key, "The key '\(key)' is unknown here. Remove it.")
     }
     guard let syncs = root["syncs"], !syncs.isNull else { return }
     guard syncs.kind == .array else {
@@ -96,13 +96,13 @@ struct SyncsConfigReader {
 
   private mutating func read(_ sync: JSONSlice, _ path: String) {
     guard sync.kind == .object else {
-      note(.wrongForm, sync, path, "The entry is no object. Write one with a syncName.")
+      note(.wrongForm, sync, path, "The entry is not an object. Write one with a syncName.")
       return
     }
     for (key, value) in sync.members where !Self.keys.contains(key) {
       note(
         .unknownKey, value, "\(path).\(key)",
-        "The key '\(key)' means nothing here. Known are \(Self.keys.joined(separator: ", ")).")
+        "The key '\(key)' is unknown here. Known are \(Self.keys.joined(separator: ", ")).")
     }
     let name = text("syncName", of: sync, path)
     let type = type(of: sync, path)
@@ -128,7 +128,7 @@ struct SyncsConfigReader {
       return nil
     }
     guard let text = value.string, !text.isEmpty else {
-      note(.wrongForm, value, "\(path).\(key)", "'\(key)' is no text, or is empty. Write a name.")
+      note(.wrongForm, value, "\(path).\(key)", "'\(key)' is not a text, or is empty. Write a name.")
       return nil
     }
     return text
@@ -150,7 +150,7 @@ struct SyncsConfigReader {
   ) -> JSONObject? {
     let value = sync["target"].flatMap { $0.isNull ? nil : $0 }
     if let value, value.kind != .object {
-      note(.wrongForm, value, "\(path).target", "'target' is no object. Write one with a type.")
+      note(.wrongForm, value, "\(path).target", "'target' is not an object. Write one with a type.")
       return nil
     }
     if value == nil, type == .syncDown {
@@ -238,7 +238,7 @@ struct SyncsConfigReader {
     }
     let path = "\(path).options"
     guard value.kind == .object else {
-      note(.wrongForm, value, path, "'options' is no object. Write one with a mergeMode.")
+      note(.wrongForm, value, path, "'options' is not an object. Write one with a mergeMode.")
       return nil
     }
     var isUsable = check(fields: value["fieldlist"], "\(path).fieldlist")

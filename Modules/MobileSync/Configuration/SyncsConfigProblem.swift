@@ -16,7 +16,7 @@ public struct SyncsConfigProblem: Error, Sendable, Hashable, CustomStringConvert
     public static let wrongForm = Code(kind: .wrongForm)
     /// An entry lacks what every sync needs.
     public static let missingKey = Code(kind: .missingKey)
-    /// A key means nothing here; it may be misspelled. The entry is used all the same.
+    /// A key is unknown here; it may be misspelled. The entry is used all the same.
     public static let unknownKey = Code(kind: .unknownKey)
     /// A sync is neither a `syncDown` nor a `syncUp`.
     public static let unknownSyncType = Code(kind: .unknownSyncType)

@@ -26,7 +26,7 @@ extension SmartStoreError {
           + "damaged, and restore a backup.", cause: error)
     case let error as FileFailure where error.isDiskFull:
       self.init(
-        .diskFull, "The disk is full: \(path) was not written. Make room and try again.",
+        .diskFull, "The disk is full: \(path) was not written. Free space and try again.",
         cause: error)
     case let error as FileFailure where error.isForbidden:
       self.init(

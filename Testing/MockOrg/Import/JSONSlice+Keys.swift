@@ -9,7 +9,7 @@ extension JSONSlice {
     guard let unknown = members.first(where: { !keys.contains($0.key) })?.key else { return }
     throw MockOrgError(
       .invalidData,
-      "\(what) has the member '\(unknown)', which means nothing here. Known are "
+      "\(what) has the member '\(unknown)', which is unknown here. Known are "
         + "\(keys.sorted().joined(separator: ", ")).")
   }
 }

@@ -68,7 +68,7 @@ struct TreeData {
     parent: (index: Int, relationship: String)?
   ) throws(MockOrgError) {
     guard json.kind == .object else {
-      throw MockOrgError(.invalidData, "An element of 'records' in \(file) is no object.")
+      throw MockOrgError(.invalidData, "An element of 'records' in \(file) is not an object.")
     }
     guard let type = json["attributes"]?["type"]?.string ?? object else {
       throw MockOrgError(

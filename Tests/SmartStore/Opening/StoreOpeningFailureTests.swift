@@ -251,7 +251,7 @@ struct StoreOpeningFailureTests {
     struct NoKey: StoreKeyProvider {
       func key() throws(SmartStoreError) -> SymmetricKey? { nil }
       func createKey() throws(SmartStoreError) -> SymmetricKey {
-        throw SmartStoreError(.io, "The key could not be kept. Make room and try again.")
+        throw SmartStoreError(.io, "The key could not be kept. Free space and try again.")
       }
     }
     #expect(throws: SmartStoreError.self) {

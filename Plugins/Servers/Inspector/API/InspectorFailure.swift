@@ -117,7 +117,7 @@ struct InspectorFailure: Error {
     "busyOtherProcess":
       "Wait until that process has ended, or change the store there. Reading works.",
     "io": "Check the disk and the folder's permissions, then reload this page.",
-    "diskFull": "Make room, then try again.",
+    "diskFull": "Free space, then try again.",
     "unfinishedOperation": "Open the store once for writing: that completes the work.",
     "interrupted": "Add an index, or a condition that an index serves.",
     "tooManyStreams": "Close another tab of this page.",
