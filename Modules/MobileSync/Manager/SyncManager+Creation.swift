@@ -44,8 +44,7 @@ extension SyncManager {
       }
       let created = try await states.create(sync, replacing: replaceable)
       for soup in soups {
-        try await SyncSoup(soupName: soup.soupName, idField: soup.names.id)
-          .adoptBases(in: store)
+        try await soup.adoptBases(in: store)
       }
       return created
     }

@@ -54,11 +54,10 @@ extension SmartStore {
       var dirty = 0
       var conflicts: [SyncConflict] = []
       for soup in registry.soups(of: state) {
-        let records = SyncSoup(soupName: soup.soupName, idField: soup.names.id)
         if try await soupExists(forName: soup.soupName),
-          try await records.indexedPaths(in: self).contains(SyncKeys.local)
+          try await soup.indexedPaths(in: self).contains(SyncKeys.local)
         {
-          dirty += try await records.dirtyCount(in: self)
+          dirty += try await soup.dirtyCount(in: self)
         }
         conflicts += try await self.conflicts(in: soup.soupName)
       }

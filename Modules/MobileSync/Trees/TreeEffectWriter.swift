@@ -3,12 +3,12 @@ import SmartStore
 
 /// Brings what the server said about records of a tree into both soups, in one transaction.
 struct TreeEffectWriter: Sendable {
-  let plan: TreeUpRun.Plan
+  let plan: TreePlan
   let time: Int64
   /// The tree as it was read when it was decided what to send.
   var tree: LocalTree?
 
-  private var store: SmartStore { plan.parentRun.context.store }
+  private var store: SmartStore { plan.scopes.parents.context.store }
 
   /// What became of records of a tree.
   struct Written: Sendable {
@@ -17,12 +17,7 @@ struct TreeEffectWriter: Sendable {
     /// The waiting records as the soups have them now, without those that became one with others.
     var waiting: [TreeWork.Step] = []
     /// What became one with other entries of the parents' and of the children's soup.
-    var unitedParents = EntryUnion.United()
-    var unitedChildren = EntryUnion.United()
-
-    func united(isParent: Bool) -> EntryUnion.United {
-      isParent ? unitedParents : unitedChildren
-    }
+    var united = PerLevel(parents: EntryUnion.United(), children: EntryUnion.United())
   }
 
   /// Writes acknowledged records and their outcomes.
@@ -36,31 +31,31 @@ struct TreeEffectWriter: Sendable {
     _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)], waiting: [TreeWork.Step]
   ) async throws -> Written {
     let outcomes = acknowledged.map { step, effect in
-      plan.run(isParent: step.isParent).outcome(of: step.record, effect, time)
+      plan.results(step.level).outcome(of: step.record, effect, time)
     }
     return try await store.inTransaction { transaction in
       let unedited = try uneditedIds(waiting, in: transaction)
       var written = Written()
       var dropped: [SyncRecordOutcome] = []
-      for isParent in [false, true] {
+      for level in TreeLevel.allCases.reversed() {
         let (edits, united) = try write(
-          acknowledged.filter { $0.step.isParent == isParent }, isParent: isParent, in: transaction)
+          acknowledged.filter { $0.step.level == level }, level: level, in: transaction)
         dropped += edits
-        if isParent { written.unitedParents = united } else { written.unitedChildren = united }
+        written.united[level] = united
       }
       try followParent(acknowledged, in: transaction)
       try remember(acknowledged, in: transaction)
       try flag(waiting.filter { unedited.contains($0.record.entryId) }, in: transaction)
       let known = zip(acknowledged, outcomes).map { acknowledged, outcome in
-        let united = written.united(isParent: acknowledged.step.isParent)
+        let united = written.united[acknowledged.step.level]
         return outcome.moved(to: united.survivors[outcome.entryId])
       }
-      try plan.parentRun.save(
+      try RequestMarks(scope: plan.scopes.parents).save(
         zip(acknowledged, known).map { (record: $0.0.step.record, outcome: $0.1) }, in: transaction)
       try OutcomeStore.save(dropped, in: transaction)
       written.outcomes = known + dropped
       written.waiting = try refreshed(waiting, unedited, in: transaction).filter { step in
-        !written.united(isParent: step.isParent).concerns(step.record.entryId)
+        !written.united[step.level].concerns(step.record.entryId)
       }
       return written
     }
@@ -69,15 +64,14 @@ struct TreeEffectWriter: Sendable {
   // MARK: Entries
 
   private func write(
-    _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)], isParent: Bool,
+    _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)], level: TreeLevel,
     in transaction: borrowing StoreTransaction
   ) throws -> (dropped: [SyncRecordOutcome], united: EntryUnion.United) {
-    let entries = try plan.run(isParent: isParent).writeEntries(
-      of: acknowledged.map { ($0.step.record, $0.effect) }, plan.part(isParent: isParent),
-      in: transaction)
-    guard isParent, plan.rules.deletesChildren else { return ([], entries.united) }
+    let entries = try plan.results(level).writeEntries(
+      of: acknowledged.map { ($0.step.record, $0.effect) }, in: transaction)
+    guard level == .parents, plan.rules.deletesChildren else { return ([], entries.united) }
     // What was edited or made since then goes too, since nothing can be done with it any more.
-    let dropped = try entries.removed.compactMap { $0[plan.rules.parent.idField]?.string }
+    let dropped = try entries.removed.compactMap { $0[plan.rules.fields.parents.idField]?.string }
       .flatMap { id in editsSinceRead(try plan.removeChildren(of: id, in: transaction)) }
     return (dropped, entries.united)
   }
@@ -93,8 +87,10 @@ struct TreeEffectWriter: Sendable {
         && read[child.id].map { !$0.utf8.elementsEqual(child.record.utf8) } ?? true
     }.map { child in
       SyncRecordOutcome(
-        syncId: plan.childRun.context.syncId, soupName: plan.childRun.context.soupName,
-        entryId: child.id, recordId: child.record[plan.rules.child.idField]?.string, action: nil,
+        syncId: plan.scopes.children.context.syncId,
+        soupName: plan.scopes.children.context.soupName,
+        entryId: child.id, recordId: child.record[plan.rules.fields.children.idField]?.string,
+        action: nil,
         kind: .rejected, time: time, error: Self.parentDeleted)
     }
   }
@@ -108,24 +104,25 @@ struct TreeEffectWriter: Sendable {
     _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)],
     in transaction: borrowing StoreTransaction
   ) throws {
-    for isParent in [true, false] {
-      let accepted = SyncUpRun.accepted(
-        of: acknowledged.filter { $0.step.isParent == isParent }.map { ($0.step.record, $0.effect) }
+    for level in TreeLevel.allCases {
+      let accepted = ResultWriter.accepted(
+        of: acknowledged.filter { $0.step.level == level }.map { ($0.step.record, $0.effect) }
       )
-      let part = plan.part(isParent: isParent)
-      try plan.run(isParent: isParent).remember(accepted, part, in: transaction)
-      guard !isParent,
-        try plan.childRun.uses.keepsBases(part.records.soupName, in: transaction)
+      let part = plan.scopes[level]
+      try plan.results(level).remember(accepted, in: transaction)
+      guard level == .children,
+        try plan.scopes.children.uses.keepsBases(part.soup.soupName, in: transaction)
       else { continue }
-      let store = BaseVersionStore(soupName: part.records.soupName)
+      let store = BaseVersionStore(soupName: part.soup.soupName)
       var bases = try store.bases(
         of: accepted.compactMap { $0.newId ?? $0.record.id }, in: transaction)
       let entries = try transaction.entries(
-        accepted.map(\.record.entryId), of: part.records.soupName)
+        accepted.map(\.record.entryId), of: part.soup.soupName)
       for (_, entry) in entries {
-        guard let id = entry[part.fields.idField]?.string, let link = entry[plan.link.field]?.value
+        guard let id = entry[part.fields.idField]?.string,
+          let link = entry[plan.rules.link.field]?.value
         else { continue }
-        bases[id]?[plan.link.field] = link
+        bases[id]?[plan.rules.link.field] = link
       }
       try store.save(bases, in: transaction)
     }
@@ -136,11 +133,11 @@ struct TreeEffectWriter: Sendable {
     _ acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)],
     in transaction: borrowing StoreTransaction
   ) throws {
-    for (step, effect) in acknowledged where step.isParent {
+    for (step, effect) in acknowledged where step.level == .parents {
       guard case .clean(let newId?) = effect, let old = step.record.id, old != newId else {
         continue
       }
-      try plan.link.rewrite(from: old, to: newId, in: transaction)
+      try plan.rules.link.rewrite(from: old, to: newId, in: transaction)
     }
   }
 
@@ -150,9 +147,9 @@ struct TreeEffectWriter: Sendable {
   private func uneditedIds(
     _ waiting: [TreeWork.Step], in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
-    let children = waiting.filter { !$0.isParent }
+    let children = waiting.filter { $0.level == .children }
     let entries = try transaction.entries(
-      children.map(\.record.entryId), of: plan.children.records.soupName)
+      children.map(\.record.entryId), of: plan.scopes.children.soup.soupName)
     let texts = Dictionary(
       entries.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
     return Set(
@@ -170,7 +167,7 @@ struct TreeEffectWriter: Sendable {
     let steps = Dictionary(
       waiting.map { ($0.record.entryId, $0) }, uniquingKeysWith: { first, _ in first })
     let entries = try transaction.entries(
-      steps.keys.sorted(), of: plan.children.records.soupName)
+      steps.keys.sorted(), of: plan.scopes.children.soup.soupName)
     var written: [JSONSlice] = []
     for (entryId, entry) in entries {
       let flags = RecordFlags(of: entry)
@@ -178,7 +175,7 @@ struct TreeEffectWriter: Sendable {
       else { continue }
       written.append(try entry.setting(RecordFlags(toSend: step.record).members))
     }
-    try plan.childRun.write(written, in: transaction)
+    try plan.scopes.children.write(written, in: transaction)
   }
 
   /// Lets entries of a lost tree whose records have been replaced stand for the new ones.
@@ -188,9 +185,9 @@ struct TreeEffectWriter: Sendable {
     _ replaced: TreeSender.Replacements, ofTree entryId: Int64
   ) async throws -> Int64 {
     try await store.inTransaction { transaction in
-      let united = try EntryAdoption(union: plan.parentRun.union(plan.parents))
+      let united = try EntryAdoption(union: plan.scopes.parents.union)
         .replace(replaced.parents, in: transaction)
-      _ = try EntryAdoption(union: plan.childRun.union(plan.children))
+      _ = try EntryAdoption(union: plan.scopes.children.union)
         .replace(replaced.children, in: transaction)
       return united.survivors[entryId] ?? entryId
     }
@@ -199,11 +196,11 @@ struct TreeEffectWriter: Sendable {
   private func refreshed(
     _ waiting: [TreeWork.Step], _ unedited: Set<Int64>, in transaction: borrowing StoreTransaction
   ) throws -> [TreeWork.Step] {
-    let entries = try transaction.entries(unedited.sorted(), of: plan.children.records.soupName)
+    let entries = try transaction.entries(unedited.sorted(), of: plan.scopes.children.soup.soupName)
     let texts = Dictionary(
       entries.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
     return waiting.map { step in
-      guard !step.isParent, let entry = texts[step.record.entryId] else { return step }
+      guard step.level == .children, let entry = texts[step.record.entryId] else { return step }
       var step = step
       step.record = step.record.asStored(entry)
       return step
@@ -223,9 +220,9 @@ struct TreeEffectWriter: Sendable {
   ) async throws -> [SyncRecordOutcome] {
     try await store.inTransaction { transaction in
       var outcomes: [SyncRecordOutcome] = []
-      let parents = try stillRemoved(removed.filter(\.isParent), in: transaction)
-      let children = removed.filter { !$0.isParent }
-      let isParentKept = parents.count < removed.filter(\.isParent).count
+      let parents = try stillRemoved(removed.filter { $0.level == .parents }, in: transaction)
+      let children = removed.filter { $0.level == .children }
+      let isParentKept = parents.count < removed.filter { $0.level == .parents }.count
       let own = try stillRemoved(children.filter { !$0.followsParent }, in: transaction)
       // Children that were created since go with their parent, too.
       if !isParentKept, plan.rules.deletesChildren {
@@ -233,18 +230,18 @@ struct TreeEffectWriter: Sendable {
           outcomes += editsSinceRead(try plan.removeChildren(of: id, in: transaction))
         }
       }
-      for (entries, run) in [(parents, plan.parentRun), (own, plan.childRun)] {
+      for (entries, scope) in [(parents, plan.scopes.parents), (own, plan.scopes.children)] {
         try transaction.remove(
-          entryIds: entries.map(\.entryId), forSoupNamed: run.context.soupName)
+          entryIds: entries.map(\.entryId), forSoupNamed: scope.context.soupName)
       }
       let followers = isParentKept ? [] : children.filter(\.followsParent)
       let known = Set(outcomes.map(\.entryId))
       outcomes += (parents + own + followers.filter { !known.contains($0.entryId) })
         .map { outcome(of: $0, .succeeded) }
       for entry in refused {
-        let run = plan.run(isParent: entry.isParent)
-        let entries = try transaction.entries([entry.entryId], of: run.context.soupName)
-        try run.write(
+        let scope = plan.scopes[entry.level]
+        let entries = try transaction.entries([entry.entryId], of: scope.context.soupName)
+        try scope.write(
           entries.map {
             try $0.record.setting([(SyncKeys.lastError, .string(entry.error?.text ?? ""))])
           }, in: transaction)
@@ -260,9 +257,9 @@ struct TreeEffectWriter: Sendable {
     _ entries: [TreeWork.LocalStep], in transaction: borrowing StoreTransaction
   ) throws -> [TreeWork.LocalStep] {
     try entries.filter { entry in
-      let part = plan.part(isParent: entry.isParent)
+      let part = plan.scopes[entry.level]
       guard
-        let (entryId, record) = try transaction.entries([entry.entryId], of: part.records.soupName)
+        let (entryId, record) = try transaction.entries([entry.entryId], of: part.soup.soupName)
           .first,
         case .removeEntry = SyncUpDecision(entryId: entryId, record: record, fields: part.fields)
       else { return false }
@@ -273,7 +270,7 @@ struct TreeEffectWriter: Sendable {
   private func outcome(
     of entry: TreeWork.LocalStep, _ kind: SyncRecordOutcome.Kind
   ) -> SyncRecordOutcome {
-    let context = plan.run(isParent: entry.isParent).context
+    let context = plan.scopes[entry.level].context
     return SyncRecordOutcome(
       syncId: context.syncId, soupName: context.soupName, entryId: entry.entryId,
       recordId: entry.id,

@@ -7,9 +7,9 @@ extension TreeSender {
   func refuse(_ steps: [TreeWork.Step]) async throws {
     let error = SyncUpDecision.clientError(
       "PARENT_NOT_SENT", "The record's parent is not on the server, so it cannot be sent yet.")
-    let effect = TreeEffectWriter(plan: plan, time: run.now())
+    let effect = TreeEffectWriter(plan: plan, time: scope.now())
     try await effect.write(steps.map { ($0, .keepError(error)) }, waiting: [])
-      .outcomes.forEach(run.reportOutcome)
+      .outcomes.forEach(scope.reportOutcome)
   }
 
   /// Completes the records that need no request: entries that the server never had, and those that cannot
@@ -18,19 +18,19 @@ extension TreeSender {
   /// - Returns: False if the parent was to be removed and stays after all.
   func completeLocally(_ work: TreeWork, _ tree: LocalTree) async throws -> Bool {
     if work.removed.isEmpty && work.refused.isEmpty { return true }
-    let effect = TreeEffectWriter(plan: plan, time: run.now(), tree: tree)
+    let effect = TreeEffectWriter(plan: plan, time: scope.now(), tree: tree)
     let outcomes = try await effect.write(removed: work.removed, refused: work.refused)
-    outcomes.forEach(run.reportOutcome)
-    return work.removed.filter(\.isParent).allSatisfy { parent in
+    outcomes.forEach(scope.reportOutcome)
+    return work.removed.filter { $0.level == .parents }.allSatisfy { parent in
       outcomes.contains {
-        $0.entryId == parent.entryId && $0.soupName == run.context.soupName
+        $0.entryId == parent.entryId && $0.soupName == scope.context.soupName
       }
     }
   }
 
   /// Records that refer to others that were not uploaded stay for the next run.
   func completeLocally(waiting steps: [TreeWork.Step]) async throws {
-    let time = run.now()
+    let time = scope.now()
     try await completeLocally(
       waiting: steps.map {
         plan.outcome(of: $0, .waiting, id: $0.record.id, time, hasAction: false)
@@ -42,25 +42,27 @@ extension TreeSender {
   }
 
   func completeLocally(held work: TreeWork, _ kind: SyncRecordOutcome.Kind) async throws {
-    let time = run.now()
-    let own = kind == .conflict ? try await entriesInConflict(work) : []
+    let time = scope.now()
+    let own = kind == .conflict ? try await conflictStore.entriesInConflict(work) : []
     try await save(
       work.steps.compactMap { step in
-        let part = plan.part(isParent: step.isParent)
+        let part = plan.scopes[step.level]
         // What is still to be searched stays marked.
-        if part.unclear[step.record.entryId] != nil { return nil }
+        if plan.held[step.level].inDoubt[step.record.entryId] != nil { return nil }
         let isOwn =
-          kind != .conflict || own.contains("\(part.records.soupName)/\(step.record.entryId)")
+          kind != .conflict || own.contains("\(part.soup.soupName)/\(step.record.entryId)")
         return plan.outcome(
-          of: step, kind, id: step.record.id, time, error: isOwn ? nil : Self.treeInConflict)
+          of: step, kind, id: step.record.id, time,
+          error: isOwn ? nil : TreeConflictStore.treeInConflict)
       })
   }
 
   func completeLocally(withoutWork entryId: Int64) async throws {
     try await save([
       SyncRecordOutcome(
-        syncId: run.context.syncId, soupName: run.context.soupName, entryId: entryId, recordId: nil,
-        action: nil, kind: .nothingToDo, time: run.now())
+        syncId: scope.context.syncId, soupName: scope.context.soupName, entryId: entryId,
+        recordId: nil,
+        action: nil, kind: .nothingToDo, time: scope.now())
     ])
   }
 
@@ -69,6 +71,6 @@ extension TreeSender {
     try await store.inTransaction { transaction in
       try OutcomeStore.save(outcomes, in: transaction)
     }
-    outcomes.forEach(run.reportOutcome)
+    outcomes.forEach(scope.reportOutcome)
   }
 }

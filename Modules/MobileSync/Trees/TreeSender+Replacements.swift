@@ -18,8 +18,8 @@ extension TreeSender {
     ofLost tree: LocalTree, _ target: some TreeSyncUpTarget
   ) async throws -> Replacements? {
     let children = plan.rules.deletesChildren ? tree.children : []
-    guard let parents = try await replacements(of: [tree.parent], isParent: true, target),
-      let children = try await replacements(of: children, isParent: false, target)
+    guard let parents = try await replacements(of: [tree.parent], level: .parents, target),
+      let children = try await replacements(of: children, level: .children, target)
     else { return nil }
     return Replacements(parents: parents, children: children)
   }
@@ -32,11 +32,11 @@ extension TreeSender {
     let clean = steps.map(\.record).filter { !RecordFlags(of: $0.record).local }
     if clean.isEmpty { return steps }
     let found = try await replacements(
-      of: clean.map { (id: $0.entryId, record: $0.record) }, isParent: false, target)
+      of: clean.map { (id: $0.entryId, record: $0.record) }, level: .children, target)
     let replaced = found.map { $0.map(\.entryId) } ?? clean.map(\.entryId)
     if let found, !found.isEmpty {
       try await store.inTransaction { transaction in
-        _ = try EntryAdoption(union: plan.childRun.union(plan.children))
+        _ = try EntryAdoption(union: plan.scopes.children.union)
           .replace(found, in: transaction)
       }
     }
@@ -47,13 +47,14 @@ extension TreeSender {
   /// its external id; nil if there is none.
   func unitedParent(of tree: LocalTree, _ sent: inout Sent) async throws -> Int64? {
     guard RecordFlags(of: tree.parent.record).local,
-      let record = TreeWork.sending(tree.parent, .update, plan.rules.parent)?
-        .recreated(with: plan.rules.parent)
+      let record = TreeWork.sending(tree.parent, .update, plan.rules.fields.parents)?
+        .recreated(with: plan.rules.fields.parents)
     else { return nil }
-    let accepted = acceptedBefore.parents.union(
-      sent.accepted.filter(\.isParent).map(\.record.entryId))
-    let united = try await plan.parentRun.uniteLost([record], accepted: accepted, plan.parents)
-    sent.parentsInConflict.formUnion(united.inConflict)
+    let accepted = acceptedBefore.ids.parents.union(
+      sent.accepted.filter { $0.level == .parents }.map(\.record.entryId))
+    let united = try await ExternalIdRecovery(scope: plan.scopes.parents).uniteLost(
+      [record], accepted: accepted)
+    sent.inConflict.parents.formUnion(united.inConflict)
     return united.entries[tree.parent.id]
   }
 
@@ -63,24 +64,25 @@ extension TreeSender {
     _ steps: [TreeWork.Step], _ sent: inout Sent
   ) async throws -> [TreeWork.Step] {
     let edited = steps.map(\.record).filter { RecordFlags(of: $0.record).local }
-      .map { $0.recreated(with: plan.rules.child) }
-    let accepted = acceptedBefore.children.union(
-      sent.accepted.filter { !$0.isParent }.map(\.record.entryId))
-    let united = try await plan.childRun.uniteLost(edited, accepted: accepted, plan.children)
-    sent.childrenInConflict.formUnion(united.inConflict)
+      .map { $0.recreated(with: plan.rules.fields.children) }
+    let accepted = acceptedBefore.ids.children.union(
+      sent.accepted.filter { $0.level == .children }.map(\.record.entryId))
+    let united = try await ExternalIdRecovery(scope: plan.scopes.children).uniteLost(
+      edited, accepted: accepted)
+    sent.inConflict.children.formUnion(united.inConflict)
     try await completeLocally(
       waiting: steps.filter { united.entries[$0.record.entryId] != nil }.map { step in
         TreeWork.Step(
-          isParent: false, record: step.record.moved(to: united.entries[step.record.entryId]),
+          level: .children, record: step.record.moved(to: united.entries[step.record.entryId]),
           isLinked: false)
       })
     return steps.filter { united.entries[$0.record.entryId] == nil }
   }
 
   private func replacements(
-    of entries: [LocalTree.Entry], isParent: Bool, _ target: some TreeSyncUpTarget
+    of entries: [LocalTree.Entry], level: TreeLevel, _ target: some TreeSyncUpTarget
   ) async throws -> [EntryAdoption.Replacement]? {
-    let (run, part) = (plan.run(isParent: isParent), plan.part(isParent: isParent))
+    let part = plan.scopes[level]
     guard part.hasIdIndex, let finder = target as? any ExternalIdFinding else { return [] }
     let lost = entries.filter {
       TreeWork.isKnown($0, part.fields) && !RecordFlags(of: $0.record).local
@@ -96,7 +98,7 @@ extension TreeSender {
         && !fields.contains(name)
       { fields.append(name) }
       let responses = try await finder.remoteRecords(
-        byExternalIdOf: group, fields: fields, in: run.context)
+        byExternalIdOf: group, fields: fields, in: part.context)
       for (index, record) in group.enumerated() {
         switch index < responses.count ? responses[index] : .unknown {
         case .record(let remote):

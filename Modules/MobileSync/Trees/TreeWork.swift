@@ -13,7 +13,7 @@ struct LocalTree: Sendable {
 struct TreeWork: Sendable {
   /// A record to send.
   struct Step: Sendable {
-    let isParent: Bool
+    let level: TreeLevel
     var record: SyncUpRecord
     /// Whether the record gets its parent's id.
     let isLinked: Bool
@@ -21,7 +21,7 @@ struct TreeWork: Sendable {
 
   /// An entry that is completed without the server.
   struct LocalStep: Sendable {
-    let isParent: Bool
+    let level: TreeLevel
     let entryId: Int64
     let id: String?
     var error: JSONValue?
@@ -43,27 +43,19 @@ struct TreeWork: Sendable {
     steps.isEmpty && removed.isEmpty && refused.isEmpty && removedLast == nil
   }
 
-  /// Which fields are sent, and what a tree is.
-  struct Rules: Sendable {
-    let parent: SyncUpFieldChoice
-    let child: SyncUpFieldChoice
-    let parentIdField: String
-    let deletesChildren: Bool
-  }
-
   /// Work that belongs to no tree.
   init(steps: [Step]) { self.steps = steps }
 
   /// The work for local changes.
-  init(_ tree: LocalTree, _ rules: Rules) {
-    let decision = Self.decision(tree.parent, rules.parent)
+  init(_ tree: LocalTree, _ rules: TreeRules) {
+    let decision = Self.decision(tree.parent, rules.fields.parents)
     switch decision {
     case .removeEntry(let id):
-      let parent = LocalStep(isParent: true, entryId: tree.parent.id, id: id)
+      let parent = LocalStep(level: .parents, entryId: tree.parent.id, id: id)
       if rules.deletesChildren {
         // Children that were moved here from elsewhere exist on the server, which never saw this parent.
-        let known = tree.children.filter { Self.isKnown($0, rules.child) }
-        known.forEach { delete($0, rules.child) }
+        let known = tree.children.filter { Self.isKnown($0, rules.fields.children) }
+        known.forEach { delete($0, rules.fields.children) }
         guard known.isEmpty else {
           removedLast = parent
           return
@@ -71,7 +63,7 @@ struct TreeWork: Sendable {
         removed.append(parent)
         removed += tree.children.map {
           LocalStep(
-            isParent: false, entryId: $0.id, id: $0.record[rules.child.idField]?.string,
+            level: .children, entryId: $0.id, id: $0.record[rules.fields.children.idField]?.string,
             followsParent: true)
         }
       } else {
@@ -82,14 +74,14 @@ struct TreeWork: Sendable {
       if !rules.deletesChildren {
         add(tree.children, rules, isLinked: false, includingClean: false)
       }
-      steps.append(Step(isParent: true, record: parent, isLinked: false))
+      steps.append(Step(level: .parents, record: parent, isLinked: false))
     case .send(let parent):
-      steps.append(Step(isParent: true, record: parent, isLinked: false))
+      steps.append(Step(level: .parents, record: parent, isLinked: false))
       add(tree.children, rules, isLinked: true, includingClean: parent.makesRecord)
     case .nothing:
       add(tree.children, rules, isLinked: true, includingClean: false)
     case .refuse(let id, let error):
-      refused.append(LocalStep(isParent: true, entryId: tree.parent.id, id: id, error: error))
+      refused.append(LocalStep(level: .parents, entryId: tree.parent.id, id: id, error: error))
       if !RecordFlags(of: tree.parent.record).created {
         add(tree.children, rules, isLinked: true, includingClean: false)
       }
@@ -103,10 +95,10 @@ struct TreeWork: Sendable {
   /// next one looks again at what the server has, since the parent may have been restored or replaced by then.
   ///
   /// - Parameter kept: The ids of children that are not lost.
-  init(lost tree: LocalTree, keeping kept: Set<String>, _ rules: Rules) throws {
+  init(lost tree: LocalTree, keeping kept: Set<String>, _ rules: TreeRules) throws {
     func isLost(_ entry: LocalTree.Entry) -> Bool {
       rules.deletesChildren
-        && entry.record[rules.child.idField]?.string.map { !kept.contains($0) } ?? true
+        && entry.record[rules.fields.children.idField]?.string.map { !kept.contains($0) } ?? true
     }
     let lost = LocalTree(
       parent: (tree.parent.id, try Self.asLost(tree.parent.record)),
@@ -118,7 +110,7 @@ struct TreeWork: Sendable {
       tree.children.map { ($0.id, $0.record) }, uniquingKeysWith: { first, _ in first })
     steps = steps.map { step in
       var step = step
-      let text = step.isParent ? tree.parent.record : texts[step.record.entryId]
+      let text = step.level == .parents ? tree.parent.record : texts[step.record.entryId]
       if let text { step.record = step.record.asStored(text) }
       return step
     }
@@ -135,22 +127,24 @@ struct TreeWork: Sendable {
   ///
   /// - Parameter includingClean: Whether clean children get their parent's id too.
   private mutating func add(
-    _ children: [LocalTree.Entry], _ rules: Rules, isLinked: Bool, includingClean: Bool
+    _ children: [LocalTree.Entry], _ rules: TreeRules, isLinked: Bool, includingClean: Bool
   ) {
     for entry in children {
-      switch Self.decision(entry, rules.child) {
+      switch Self.decision(entry, rules.fields.children) {
       case .removeEntry(let id):
-        removed.append(LocalStep(isParent: false, entryId: entry.id, id: id))
+        removed.append(LocalStep(level: .children, entryId: entry.id, id: id))
       case .send(let child):
         steps.append(
-          Step(isParent: false, record: child, isLinked: isLinked && child.action != .delete))
+          Step(level: .children, record: child, isLinked: isLinked && child.action != .delete))
       case .nothing:
         // Others may have changed its fields: only the link is sent.
-        if includingClean, let clean = Self.sending(entry, .update, rules.child, fields: []) {
-          steps.append(Step(isParent: false, record: clean, isLinked: true))
+        if includingClean,
+          let clean = Self.sending(entry, .update, rules.fields.children, fields: [])
+        {
+          steps.append(Step(level: .children, record: clean, isLinked: true))
         }
       case .refuse(let id, let error):
-        refused.append(LocalStep(isParent: false, entryId: entry.id, id: id, error: error))
+        refused.append(LocalStep(level: .children, entryId: entry.id, id: id, error: error))
       }
     }
   }
@@ -164,11 +158,11 @@ struct TreeWork: Sendable {
   /// Adds the deletion of a child, whatever its flags say.
   private mutating func delete(_ entry: LocalTree.Entry, _ fields: SyncUpFieldChoice) {
     if let record = Self.sending(entry, .delete, fields) {
-      steps.append(Step(isParent: false, record: record, isLinked: false))
+      steps.append(Step(level: .children, record: record, isLinked: false))
     } else {
       refused.append(
         LocalStep(
-          isParent: false, entryId: entry.id, id: entry.record[fields.idField]?.string,
+          level: .children, entryId: entry.id, id: entry.record[fields.idField]?.string,
           error: SyncUpDecision.noObjectType))
     }
   }
@@ -193,48 +187,5 @@ struct TreeWork: Sendable {
       id: entry.record[choice.idField]?.string, fieldNames: fields ?? choice.update,
       externalId: nil,
       unsentFields: [choice.idField, choice.dateField])
-  }
-
-  // MARK: Conflicts
-
-  /// A record of a tree, and what the server says of its age.
-  struct Outdated: Sendable {
-    let isParent: Bool
-    let entry: LocalTree.Entry
-    let id: String
-    let remote: RemoteDate
-  }
-
-  /// The records of the tree that were changed or deleted on the server since they were downloaded.
-  ///
-  /// - Parameter known: The later dates up to which a record's changes are known, by id, where a base version
-  ///   has one.
-  static func outdated(
-    _ tree: LocalTree, _ rules: Rules, than remote: RemoteTreeDates, known: [String: Int64]
-  ) -> [Outdated] {
-    let parentFlags = RecordFlags(of: tree.parent.record)
-    var outdated: [Outdated] = []
-    func compare(
-      _ entry: LocalTree.Entry, _ fields: SyncUpFieldChoice, isParent: Bool, isDeleted: Bool,
-      _ date: (String) -> RemoteDate
-    ) {
-      guard let id = entry.record[fields.idField]?.string else { return }
-      let own = ServerDate.milliseconds(of: entry.record[fields.dateField])
-      let local = own.map { max($0, known[id] ?? $0) }
-      if !DateRule.isNewer(localDate: local, isDeleted: isDeleted, than: date(id)) {
-        outdated.append(Outdated(isParent: isParent, entry: entry, id: id, remote: date(id)))
-      }
-    }
-    compare(tree.parent, rules.parent, isParent: true, isDeleted: parentFlags.deleted) { _ in
-      remote.parent
-    }
-    for entry in tree.children where isKnown(entry, rules.child) {
-      let isDeleted =
-        RecordFlags(of: entry.record).deleted || (parentFlags.deleted && rules.deletesChildren)
-      compare(entry, rules.child, isParent: false, isDeleted: isDeleted) {
-        remote.children[$0] ?? .gone
-      }
-    }
-    return outdated
   }
 }

@@ -25,11 +25,10 @@ extension SmartStore {
     return try await SyncManager.storeErrors {
       var found: [DoubledRecord] = []
       for soup in uses.soups {
-        let records = SyncSoup(soupName: soup.soupName, idField: soup.names.id)
         guard try await soupExists(forName: soup.soupName),
-          try await records.indexedPaths(in: self).contains(soup.names.id)
+          try await soup.indexedPaths(in: self).contains(soup.idField)
         else { continue }
-        let doubles = try await read { reader in try records.doubles(in: reader) }
+        let doubles = try await read { reader in try soup.doubles(in: reader) }
         found += doubles.map { entryIds in
           DoubledRecord(soupName: soup.soupName, idField: soup.names.id, entryIds: entryIds)
         }
@@ -49,7 +48,7 @@ final class DoubleSearch: Sendable {
 
   /// Unites what is to be united in a soup.
   func unite(_ union: EntryUnion, in store: SmartStore) async throws {
-    let records = SyncSoup(soupName: union.soupName, idField: union.names.id)
+    let records = SyncSoup(soupName: union.soupName, names: union.names)
     let newest = try await store.read { reader in try records.newestEntryId(in: reader) }
     let known = searched.withLock { $0[union.soupName] }
     if known == newest { return }

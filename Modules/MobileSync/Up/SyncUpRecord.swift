@@ -126,6 +126,11 @@ public struct SyncUpRecord: Sendable {
     return flags.created && !flags.deleted ? id : nil
   }
 
+  /// The id of a record that was created locally; nil if it has none of those.
+  static func localId(of entry: JSONSlice, idField: String) -> String? {
+    entry[idField]?.string.flatMap { SyncKeys.isLocalId($0) ? $0 : nil }
+  }
+
   /// Whether the id is one by which the server may know the record, and not one that was created locally.
   var hasServersId: Bool { id.map { !$0.isEmpty && !SyncKeys.isLocalId($0) } ?? false }
 }

@@ -2,38 +2,41 @@ import Foundation
 import SalesforceSDKCommon
 import SmartStore
 
-extension SyncUpRun {
-  /// Finds out what became of creates that were sent by an earlier run and not acknowledged.
+/// Finds out what became of creates that were sent by an earlier run and not acknowledged.
+///
+/// A record that the server has as it was sent gives its id to the entry, which then counts as edited, so that
+/// this run sends it as an update, which may be repeated. One that the server does not have stays created and is
+/// sent again. Where the server may have it, or does not say, the entry is held as a conflict in doubt.
+struct UnacknowledgedCreateRecovery: Sendable {
+  let scope: SyncUpScope
+  /// The field by which entries of another soup refer to records of this one: they follow them to their new ids.
+  var children: ChildLink?
+
+  /// Searches the server.
   ///
-  /// A record that the server has as it was sent gives its id to the entry, which then counts as edited, so that
-  /// this run sends it as an update, which may be repeated. One that the server does not have stays created and is
-  /// sent again. Where the server may have it, or does not say, the entry is held as a conflict in doubt.
-  ///
-  /// - Parameter children: Where records stand that refer to those of this soup: they follow them to
-  ///   their new ids.
   /// - Returns: The marks of the entries that are in doubt; they are not sent.
-  func adoptUnacknowledgedCreates(
-    _ target: some SyncUpTarget, _ plan: Plan, children: ChildLink? = nil
-  ) async throws -> [Int64: SyncRecordOutcome] {
-    let marks = try await OutcomeStore(store: context.store).lost(.create, in: context.soupName)
+  func recover(on target: some SyncUpTarget) async throws -> [Int64: SyncRecordOutcome] {
+    let marks = try await OutcomeStore(store: scope.store).lost(.create, in: scope.context.soupName)
     if marks.isEmpty { return [:] }
     var lost: [Lost] = []
-    for (entryId, entry) in try await entries(marks.keys.sorted()) {
-      guard let mark = marks[entryId], let record = try asSent(entry, mark, plan) else { continue }
+    for (entryId, entry) in try await scope.entries(marks.keys.sorted()) {
+      guard let mark = marks[entryId], let record = try mark.record(of: entry, in: scope) else {
+        continue
+      }
       lost.append(Lost(record: record, mark: mark))
     }
     if lost.isEmpty { return [:] }
     if let finder = target as? any UnacknowledgedCreateFinding {
       let possible = try await finder.possibleRecords(
         for: lost.map { UnacknowledgedCreate(record: $0.record, sentAfter: $0.mark.sentAfter) },
-        in: context)
+        in: scope.context)
       for index in lost.indices where index < possible.count {
         lost[index].candidates = possible[index]
       }
     }
     let found = lost
-    let inDoubt = try await context.store.inTransaction { transaction in
-      try adopt(found, plan, children, in: transaction)
+    let inDoubt = try await scope.store.inTransaction { transaction in
+      try adopt(found, in: transaction)
     }
     return marks.filter { inDoubt.contains($0.key) }.mapValues(\.outcome)
   }
@@ -54,15 +57,14 @@ extension SyncUpRun {
   ///
   /// - Returns: The entries in doubt.
   private func adopt(
-    _ found: [Lost], _ plan: Plan, _ children: ChildLink?,
-    in transaction: borrowing StoreTransaction
+    _ found: [Lost], in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
     let ids = found.flatMap { ($0.candidates ?? []).map(\.id) }
-    let known = try plan.records.entryIds(of: ids, in: transaction)
+    let known = try scope.soup.entryIds(of: ids, in: transaction)
     var claimed = try LocalIdIndex.createdLocally(among: ids, in: transaction)
     var edited: Set<String> = []
-    for (_, entry) in try transaction.entries(Array(known.values), of: context.soupName) {
-      guard let id = entry[plan.fields.idField]?.string else { continue }
+    for (_, entry) in try transaction.entries(Array(known.values), of: scope.context.soupName) {
+      guard let id = entry[scope.fields.idField]?.string else { continue }
       if entry[SyncKeys.syncId]?.int64 == nil { claimed.insert(id) }
       if RecordFlags(of: entry).local { edited.insert(id) }
     }
@@ -75,7 +77,7 @@ extension SyncUpRun {
     var adopted: [JSONSlice] = []
     var origins: [Int64: JSONObject] = [:]
     var made: [(record: SyncUpRecord, newId: String?)] = []
-    let entries = try transaction.entries(Array(lost.keys), of: context.soupName)
+    let entries = try transaction.entries(Array(lost.keys), of: scope.context.soupName)
     for (entryId, entry) in entries {
       guard let found = lost[entryId],
         let id = found.candidates?.first(where: {
@@ -89,41 +91,40 @@ extension SyncUpRun {
       flags.created = false
       // An entry without edits, whose record was to be created again with others of its tree, stays one.
       flags.updated = flags.updated || (flags.local && !flags.deleted)
-      if let children, let old = entry[plan.fields.idField]?.string {
+      if let children, let old = entry[scope.fields.idField]?.string {
         try children.rewrite(from: old, to: id, in: transaction)
       }
-      adopted.append(try entry.setting(flags.members + [(plan.fields.idField, .string(id))]))
+      adopted.append(try entry.setting(flags.members + [(scope.fields.idField, .string(id))]))
     }
-    try write(adopted, in: transaction)
-    try remember(made, plan, in: transaction)
+    try scope.write(adopted, in: transaction)
+    try ResultWriter(scope: scope).remember(made, in: transaction)
     try LocalIdIndex.follow(
       Dictionary(
         made.compactMap { record, id in
           guard record.hasServersId, let old = record.id, let id, old != id else { return nil }
           return (old, id)
-        }, uniquingKeysWith: { first, _ in first }), ofSoup: context.soupName,
-      idField: plan.fields.idField, in: transaction)
-    try union(plan).unite(made.compactMap(\.newId), origins: origins, in: transaction)
+        }, uniquingKeysWith: { first, _ in first }), ofSoup: scope.context.soupName,
+      idField: scope.fields.idField, in: transaction)
+    try scope.union.unite(made.compactMap(\.newId), origins: origins, in: transaction)
     let acknowledged = Set(made.map(\.record.entryId))
     if !acknowledged.isEmpty {
-      try ConflictStore.remove(acknowledged, of: context.soupName, in: transaction)
+      try ConflictStore.remove(acknowledged, of: scope.context.soupName, in: transaction)
     }
     return try holdDoubtful(
       entries.filter { !acknowledged.contains($0.id) }.compactMap { entryId, entry in
         lost[entryId].map { found in
           (found, entry, found.candidates?.filter { isFree($0, found) })
         }
-      }, plan, in: transaction)
+      }, in: transaction)
   }
 
   /// Keeps a conflict for each record that the server may have, and ends those of the others.
   private func holdDoubtful(
     _ left: [(lost: Lost, entry: JSONSlice, candidates: [UnacknowledgedCreateCandidate]?)],
-    _ plan: Plan,
     in transaction: borrowing StoreTransaction
   ) throws -> Set<Int64> {
     let stored = try ConflictStore.conflicts(
-      of: left.map(\.lost.record.entryId), in: context.soupName, transaction)
+      of: left.map(\.lost.record.entryId), in: scope.context.soupName, transaction)
     var open: [SyncConflict] = []
     for (lost, entry, candidates) in left where candidates?.isEmpty != true {
       let best = candidates?.first
@@ -132,64 +133,25 @@ extension SyncUpRun {
           name: name, base: sent.value, mine: entry[name]?.value, theirs: best?.values[name])
       }
       let conflict = SyncConflict(
-        soupName: context.soupName, entryId: lost.record.entryId, recordId: lost.record.id ?? "",
-        kind: .inDoubt, fields: fields, syncId: context.syncId, mergeMode: context.mergeMode,
-        time: now(),
-        names: plan.fields.names,
+        soupName: scope.context.soupName, entryId: lost.record.entryId,
+        recordId: lost.record.id ?? "",
+        kind: .inDoubt, fields: fields, syncId: scope.context.syncId,
+        mergeMode: scope.context.mergeMode,
+        time: scope.now(),
+        names: scope.fields.names,
         theirs: best?.values,
         candidates: (candidates ?? []).map {
           SyncConflict.Candidate(id: $0.id, values: $0.values)
-        }, childLinks: uses.childLinks(of: context.soupName))
+        }, childLinks: scope.uses.childLinks(of: scope.context.soupName))
       let earlier = stored[lost.record.entryId]
       open.append(earlier?.isSame(as: conflict) == true ? earlier ?? conflict : conflict)
     }
     let held = Set(open.map(\.entryId))
     let ended = stored.values.filter { $0.kind == .inDoubt && !held.contains($0.entryId) }
     if !ended.isEmpty {
-      try ConflictStore.remove(ended.map(\.entryId), of: context.soupName, in: transaction)
+      try ConflictStore.remove(ended.map(\.entryId), of: scope.context.soupName, in: transaction)
     }
     try ConflictStore.save(open, in: transaction)
     return held
-  }
-}
-
-// MARK: External ids
-
-extension SyncUpRun {
-  /// Gives a UUID to entries that were created here and have no value for the external id field, if the target is
-  /// to do so. It is on disk before anything is sent, so that sending an entry again creates one record.
-  ///
-  /// An entry that was sent without one before keeps none: it would be created a second time.
-  ///
-  /// - Returns: The entries that got one.
-  func fillExternalIds(_ ids: [Int64], _ plan: Plan) async throws -> Set<Int64> {
-    guard plan.fields.fillsExternalId, let field = plan.fields.externalIdField else { return [] }
-    var filled: Set<Int64> = []
-    let marks = try await OutcomeStore(store: context.store).lost(.create, in: context.soupName)
-    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
-      let slice = ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)]
-        .filter { marks[$0] == nil }
-      filled.formUnion(
-        try await context.store.inTransaction { transaction in
-          try fillExternalIds(of: Array(slice), field, plan, in: transaction)
-        })
-    }
-    return filled
-  }
-
-  private func fillExternalIds(
-    of entryIds: [Int64], _ field: String, _ plan: Plan, in transaction: borrowing StoreTransaction
-  ) throws -> Set<Int64> {
-    var written: [Int64: JSONSlice] = [:]
-    for (entryId, entry) in try transaction.entries(entryIds, of: context.soupName) {
-      guard
-        case .send(let record) = SyncUpDecision(
-          entryId: entryId, record: entry, fields: plan.fields),
-        record.action == .create
-      else { continue }
-      written[entryId] = try entry.setting([(field, .string(UUID().uuidString.lowercased()))])
-    }
-    try write(Array(written.values), in: transaction)
-    return Set(written.keys)
   }
 }

@@ -1,35 +1,36 @@
 import SalesforceSDKCommon
 import SmartStore
 
-extension SyncUpRun {
-  /// Brings the new modification dates of records that the server has just accepted into their entries, so
-  /// that they can be edited and sent again without a sync down (MS-205).
-  ///
-  /// A date is taken only if nothing shows a change by another user or device since the record was sent: the
-  /// server's values are those that were sent, or a form of them that the server makes as it stores them, the
-  /// other fields of the entry are as they were, and the date is not later than the response. Where that is not
-  /// proved the entry keeps its date, and the next run finds a conflict. An entry that was removed, or stands for
-  /// another record by now, stays as it is.
-  func fetchDates(
-    of records: [SyncUpRecord], _ target: some SyncUpTarget, _ plan: Plan
-  ) async throws {
-    let run = completingBatch
-    let sentUntil = context.serverClock.now
+/// Brings the new modification dates of records that the server has just accepted into their entries, so
+/// that they can be edited and sent again without a sync down (MS-205).
+///
+/// A date is taken only if nothing shows a change by another user or device since the record was sent: the
+/// server's values are those that were sent, or a form of them that the server makes as it stores them, the
+/// other fields of the entry are as they were, and the date is not later than the response. Where that is not
+/// proved the entry keeps its date, and the next run finds a conflict. An entry that was removed, or stands for
+/// another record by now, stays as it is.
+struct AcceptedDates: Sendable {
+  let scope: SyncUpScope
+
+  /// Fetches the dates of records.
+  func fetch(of records: [SyncUpRecord], on target: some SyncUpTarget) async throws {
+    let context = scope.completingBatch.context
+    let sentUntil = scope.context.serverClock.now
     let byType = Dictionary(grouping: records.filter { $0.id != nil }, by: \.objectType)
     for type in byType.keys.sorted() {
       let group = byType[type] ?? []
       var proved: [Int64: (record: SyncUpRecord, date: JSONValue, values: JSONObject)] = [:]
       if let fetcher = target as? any RemoteRecordFetching {
-        let results = try await run.stored(group, fetcher, plan)
+        let results = try await stored(group, fetcher, context)
         for (record, result) in zip(group, results) {
           guard case .record(let remote) = result,
-            let date = remote[plan.fields.dateField]?.value, Self.isOwn(date, sentUntil),
-            let values = Self.ownValues(of: record, remote, plan)
+            let date = remote[scope.fields.dateField]?.value, Self.isOwn(date, sentUntil),
+            let values = ownValues(of: record, remote)
           else { continue }
           proved[record.entryId] = (record, date, values)
         }
       } else {
-        let results = try await target.remoteDates(of: group, in: run.context)
+        let results = try await target.remoteDates(of: group, in: context)
         for (record, result) in zip(group, results) {
           guard case .modified(let milliseconds) = result else { continue }
           let date = JSONValue.string(SalesforceDate(milliseconds: milliseconds).text)
@@ -38,20 +39,24 @@ extension SyncUpRun {
       }
       let known = proved
       if known.isEmpty { continue }
-      try await context.store.inTransaction(durability: .normal) { transaction in
+      try await scope.store.inTransaction(durability: .normal) { transaction in
         var written: [JSONSlice] = []
-        for (entryId, entry) in try transaction.entries(known.keys.sorted(), of: context.soupName) {
+        for (entryId, entry) in try transaction.entries(
+          known.keys.sorted(), of: scope.context.soupName)
+        {
           guard let (record, date, values) = known[entryId],
-            entry[plan.fields.idField]?.string == record.id
+            entry[scope.fields.idField]?.string == record.id
           else { continue }
           let members = values.filter { name, _ in
             ServerEquality.same(entry[name]?.value, record.record[name]?.value)
           }
           written.append(
-            try entry.setting(members.map { ($0.key, $0.value) } + [(plan.fields.dateField, date)]))
+            try entry.setting(members.map { ($0.key, $0.value) } + [(scope.fields.dateField, date)])
+          )
         }
-        try write(written, in: transaction)
-        try keep(known.values.map { ($0.record, $0.values) }, plan, in: transaction)
+        try scope.write(written, in: transaction)
+        try ResultWriter(scope: scope).keep(
+          known.values.map { ($0.record, $0.values) }, in: transaction)
       }
     }
   }
@@ -59,9 +64,9 @@ extension SyncUpRun {
   /// The server's versions of records that were just sent, with all fields that the entries have, or, if the server
   /// refuses those, with the ones that were sent.
   private func stored(
-    _ group: [SyncUpRecord], _ target: some RemoteRecordFetching, _ plan: Plan
+    _ group: [SyncUpRecord], _ target: some RemoteRecordFetching, _ context: SyncContext
   ) async throws -> [RemoteRecord] {
-    let names = plan.fields.names
+    let names = scope.fields.names
     var sent = [names.modificationDate]
     var fields = [names.modificationDate]
     for record in group {
@@ -87,10 +92,10 @@ extension SyncUpRun {
 
   /// The values that the server has put into another form as it stored them; nil if it has any that is neither
   /// what was sent nor what the entry had.
-  private static func ownValues(
-    of record: SyncUpRecord, _ remote: JSONSlice, _ plan: Plan
+  private func ownValues(
+    of record: SyncUpRecord, _ remote: JSONSlice
   ) -> JSONObject? {
-    let names = plan.fields.names
+    let names = scope.fields.names
     let sent = Set(record.values.map(\.name))
     var forms: JSONObject = [:]
     for (name, value) in remote.members where names.isData(name) {
@@ -102,21 +107,5 @@ extension SyncUpRun {
       forms[name] = value.value
     }
     return forms
-  }
-
-  /// Keeps values as the server has put them as what both sides agree on.
-  func keep(
-    _ forms: [(record: SyncUpRecord, values: JSONObject)], _ plan: Plan,
-    in transaction: borrowing StoreTransaction
-  ) throws {
-    let changed = forms.filter { !$0.values.isEmpty }
-    guard !changed.isEmpty, try uses.keepsBases(context.soupName, in: transaction) else { return }
-    let store = BaseVersionStore(soupName: context.soupName)
-    let bases = try store.bases(of: changed.compactMap(\.record.id), in: transaction)
-    var merged: [String: JSONObject] = [:]
-    for (record, values) in changed {
-      if let id = record.id { merged[id] = ConflictMerge.overlaid(bases[id], with: values) }
-    }
-    try store.save(merged, in: transaction)
   }
 }

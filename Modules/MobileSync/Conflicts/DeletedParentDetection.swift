@@ -1,49 +1,60 @@
 import SalesforceSDKCommon
 import SmartStore
 
-// What the deletion of a parent would delete with it.
-extension TreeUpRun {
-  /// Finds the children on the server that were created or changed there, of parents that are deleted here and
-  /// take their children along, in mode ``SyncMergeMode/mergeFields``: the user who deleted the parent has not seen
-  /// them.
+/// Finds what the deletion of a parent would delete with it on the server, and its user has not seen: children that were
+/// created or changed there.
+struct DeletedParentDetection: Sendable {
+  let plan: TreePlan
+
+  /// What was found.
+  struct Found: Sendable {
+    /// The children, as ``SyncKeys/treeChildren`` has them, by the parent's id.
+    var changedChildren: [String: JSONObject] = [:]
+    /// The entries of parents of which the server did not say.
+    var undecided: Set<Int64> = []
+  }
+
+  /// Finds the changed children of parents that are deleted here, in mode ``SyncMergeMode/mergeFields``.
   ///
   /// Costs one request for each such parent.
   ///
-  /// - Parameters:
-  ///   - deleted: The parents' ids, by entry id.
-  ///   - plan: Gets the children, and the parents of which the server did not say.
-  func findChangedChildren(
-    of deleted: [Int64: String], _ target: some TreeSyncUpTarget, _ plan: inout Plan
-  ) async throws {
+  /// - Parameter deleted: The parents' ids, by entry id.
+  func changedChildren(
+    of deleted: [Int64: String], on target: some TreeSyncUpTarget
+  ) async throws -> Found {
+    var found = Found()
     for (entryId, id) in deleted.sorted(by: { $0.key < $1.key }) {
       guard
-        let tree = try await context.store.read({ [plan] reader in
-          try TreeSender.tree(entryId, plan, in: reader)
-        }), TreeWork.isKnown(tree.parent, plan.rules.parent)
+        let tree = try await plan.store.read({ reader in try plan.tree(entryId, in: reader) }),
+        TreeWork.isKnown(tree.parent, plan.rules.fields.parents)
       else { continue }
-      let children = try await changedChildren(of: tree, id, target, plan)
-      if children == nil { plan.parents.hold(SyncUpRun.Held(undecided: [entryId])) }
-      if let children, !children.isEmpty { plan.parents.changedChildren[id] = children }
+      let children = try await changedChildren(of: tree, id, target)
+      if children == nil { found.undecided.insert(entryId) }
+      if let children, !children.isEmpty { found.changedChildren[id] = children }
     }
+    return found
   }
 
   /// The changed children's modification dates, by id; nil if the server does not say.
   private func changedChildren(
-    of tree: LocalTree, _ id: String, _ target: some TreeSyncUpTarget, _ plan: Plan
+    of tree: LocalTree, _ id: String, _ target: some TreeSyncUpTarget
   ) async throws -> JSONObject? {
-    guard let dates = try await target.remoteDates(ofTreeWithParent: id, in: context) else {
+    guard
+      let dates = try await target.remoteDates(
+        ofTreeWithParent: id, in: plan.scopes.parents.context)
+    else {
       return nil
     }
     if dates.parent == .gone { return [:] }
-    let (fields, records) = (plan.rules.child, plan.children.records)
+    let (fields, records) = (plan.rules.fields.children, plan.scopes.children.soup)
     let entries = Dictionary(
       tree.children.compactMap { entry in entry.record[fields.idField]?.string.map { ($0, entry) }
       },
       uniquingKeysWith: { first, _ in first })
-    let (bases, seen) = try await context.store.read { reader in
+    let (bases, seen) = try await plan.store.read { reader in
       (
         try BaseVersionStore(soupName: records.soupName).bases(of: entries.keys, in: reader),
-        try plan.seenChildren(of: id, in: reader)
+        try seenChildren(of: id, in: reader)
       )
     }
     var changed: [String: Int64] = [:]
@@ -65,25 +76,22 @@ extension TreeUpRun {
         alike.append((record, date))
       }
     }
-    guard
-      let others = try await run.changedValues(
-        among: alike.map(\.record), bases, target, fields)
+    guard let others = try await changedValues(among: alike.map(\.record), bases, target)
     else { return nil }
     for (record, date) in alike where others.contains(record.entryId) {
       changed[record.id ?? ""] = date
     }
-    return changed.isEmpty ? [:] : TreeUpRun.Plan.children(seen.merging(changed) { $1 })
+    return changed.isEmpty ? [:] : Self.children(seen.merging(changed) { $1 })
   }
-}
 
-extension SyncUpRun {
-  /// The entries of those records whose values on the server differ from the base version, or from the entry if it
+  /// The entries of those children whose values on the server differ from the base version, or from the entry if it
   /// has none and was not edited; nil if the server does not say.
-  func changedValues(
+  private func changedValues(
     among records: [SyncUpRecord], _ bases: [String: JSONObject],
-    _ target: some SyncUpTarget, _ fields: SyncUpFieldChoice
+    _ target: some TreeSyncUpTarget
   ) async throws -> Set<Int64>? {
     guard let fetcher = target as? any RemoteRecordFetching else { return [] }
+    let fields = plan.rules.fields.children
     let compared = records.compactMap { record -> (record: SyncUpRecord, base: JSONObject)? in
       let clean = RecordFlags(of: record.record).local ? nil : record.record.value.object
       return (record.id.flatMap { bases[$0] } ?? clean).map { (record, $0) }
@@ -97,7 +105,7 @@ extension SyncUpRun {
       }
     }
     let results = try await fetcher.remoteRecords(
-      of: compared.map(\.record), fields: names, in: context)
+      of: compared.map(\.record), fields: names, in: plan.scopes.parents.context)
     var changed: Set<Int64> = []
     for ((record, base), result) in zip(compared, results) {
       switch result {
@@ -113,15 +121,16 @@ extension SyncUpRun {
     }
     return changed
   }
-}
 
-extension TreeUpRun.Plan {
+  // MARK: What decisions have covered
+
   /// The children that a decision about the parent's deletion has covered, with their modification dates.
   func seenChildren(
     of id: String, in reader: borrowing some StoreReading & ~Copyable
   ) throws -> [String: Int64] {
-    let base = try BaseVersionStore(soupName: parents.records.soupName).bases(of: [id], in: reader)[
-      id]
+    let base = try BaseVersionStore(soupName: plan.scopes.parents.soup.soupName).bases(
+      of: [id], in: reader)[
+        id]
     return (base?[SyncKeys.treeChildren]?.object ?? [:]).reduce(into: [:]) { seen, child in
       seen[child.key] = child.value.string.flatMap(SalesforceDate.parse)?.milliseconds
     }
@@ -134,21 +143,23 @@ extension TreeUpRun.Plan {
         (key: id, value: .string(SalesforceDate(milliseconds: date).text))
       })
   }
-}
 
-extension TreeSender {
+  // MARK: One tree
+
   /// The server's dates with those of the tree's children that belong to no parent there, or to another.
   func withChildrenElsewhere(
     _ dates: RemoteTreeDates, _ tree: LocalTree, _ target: some TreeSyncUpTarget
   ) async throws -> RemoteTreeDates {
     let absent = tree.children.filter { entry in
-      TreeWork.isKnown(entry, plan.rules.child)
-        && entry.record[plan.rules.child.idField]?.string.map { dates.children[$0] == nil } ?? false
-    }.compactMap { TreeWork.sending($0, .update, plan.rules.child) }
+      TreeWork.isKnown(entry, plan.rules.fields.children)
+        && entry.record[plan.rules.fields.children.idField]?.string.map {
+          dates.children[$0] == nil
+        } ?? false
+    }.compactMap { TreeWork.sending($0, .update, plan.rules.fields.children) }
     if absent.isEmpty { return dates }
     var children = dates.children
     for group in Dictionary(grouping: absent, by: \.objectType).values {
-      let found = try await target.remoteDates(of: group, in: run.context)
+      let found = try await target.remoteDates(of: group, in: plan.scopes.parents.context)
       for (index, record) in group.enumerated() {
         children[record.id ?? ""] = index < found.count ? found[index] : .unknown
       }
@@ -165,15 +176,15 @@ extension TreeSender {
     guard plan.rules.deletesChildren, RecordFlags(of: tree.parent.record).deleted else {
       return nil
     }
-    let fields = plan.rules.child
+    let fields = plan.rules.fields.children
     let known = Dictionary(
       tree.children.compactMap { entry in entry.record[fields.idField]?.string.map { ($0, entry) }
       },
       uniquingKeysWith: { first, _ in first })
-    let (seen, bases) = try await store.read { [plan] reader in
+    let (seen, bases) = try await plan.store.read { reader in
       (
-        try plan.seenChildren(of: id, in: reader),
-        try BaseVersionStore(soupName: plan.children.records.soupName)
+        try seenChildren(of: id, in: reader),
+        try BaseVersionStore(soupName: plan.scopes.children.soup.soupName)
           .bases(of: known.keys, in: reader)
       )
     }
@@ -191,11 +202,9 @@ extension TreeSender {
         unseen[childId] = date
       }
     }
-    for entryId in try await run.changedValues(
-      among: alike.values.map(\.record), bases, target, fields) ?? []
-    {
+    for entryId in try await changedValues(among: alike.values.map(\.record), bases, target) ?? [] {
       if let child = alike[entryId] { unseen[child.id] = child.date }
     }
-    return unseen.isEmpty ? nil : TreeUpRun.Plan.children(seen.merging(unseen) { $1 })
+    return unseen.isEmpty ? nil : Self.children(seen.merging(unseen) { $1 })
   }
 }

@@ -1,0 +1,138 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// Finds out what became of updates that were sent by an earlier run and not acknowledged.
+///
+/// An update that arrived makes the record newer on the server than it is here, and the server may have put its
+/// values into another form, so that a run that compares would take its own edit for a change by another user.
+/// Where the server has in every field what was sent, or another form of it (``ServerEquality/mayBeStored(_:as:)``),
+/// the edit was ours: the entry takes such a value unless it was edited again since; in mode
+/// ``SyncMergeMode/leaveIfChanged`` it also takes the server's date and is clean unless it was edited again.
+/// Where the server has anything else, the conflict is real or the update never arrived, and the comparison tells
+/// which. Mode ``SyncMergeMode/overwrite`` needs none of it, since sending again does no harm.
+struct UnacknowledgedUpdateRecovery: Sendable {
+  let scope: SyncUpScope
+
+  /// Compares what was sent with what the server has.
+  ///
+  /// - Returns: The marks of the records for which the server did not say; they are not sent.
+  func recover(on target: some SyncUpTarget) async throws -> [Int64: SyncRecordOutcome] {
+    let marks = try await OutcomeStore(store: scope.store).lost(.update, in: scope.context.soupName)
+    if marks.isEmpty { return [:] }
+    let entries = try await scope.entries(marks.keys.sorted())
+    let dirty = Set(entries.filter { RecordFlags(of: $0.record).local }.map(\.id))
+    try await OutcomeStore(store: scope.store).forget(
+      marks.filter { !dirty.contains($0.key) }.map(\.value.outcome))
+    guard scope.context.mergeMode != .overwrite, let fetcher = target as? any RemoteRecordFetching
+    else { return [:] }
+    var waiting: [String: [SyncUpRecord]] = [:]
+    for (entryId, entry) in entries where dirty.contains(entryId) {
+      guard let mark = marks[entryId], let record = try mark.record(of: entry, in: scope) else {
+        continue
+      }
+      waiting[record.objectType, default: []].append(record)
+    }
+    var unclear: [Int64: SyncRecordOutcome] = [:]
+    for type in waiting.keys.sorted() {
+      for entryId in try await adopt(waiting[type] ?? [], fetcher) {
+        unclear[entryId] = marks[entryId]?.outcome
+      }
+    }
+    return unclear
+  }
+
+  /// Compares what was sent with what the server has, and lets those entries agree that do.
+  ///
+  /// - Returns: The entry ids of records of which the server said nothing.
+  private func adopt(
+    _ sent: [SyncUpRecord], _ target: some RemoteRecordFetching
+  ) async throws -> [Int64] {
+    var unclear: [Int64] = []
+    var arrived: [Int64: Arrival] = [:]
+    for start in stride(from: 0, to: sent.count, by: SyncLimits.idsPerPage) {
+      let group = Array(sent[start..<min(start + SyncLimits.idsPerPage, sent.count)])
+      let names = group.reduce(into: [scope.fields.dateField]) { names, record in
+        for (name, _) in record.values where !names.contains(name) && !name.contains(".") {
+          names.append(name)
+        }
+      }
+      let results = try await target.remoteRecords(of: group, fields: names, in: scope.context)
+      let ids = group.compactMap(\.id)
+      let bases = try await scope.store.read { reader in
+        try BaseVersionStore(soupName: scope.context.soupName).bases(of: ids, in: reader)
+      }
+      for (index, record) in group.enumerated() {
+        switch index < results.count ? results[index] : .unknown {
+        case .record(let remote):
+          let base = record.id.flatMap { bases[$0] } ?? [:]
+          // What was there before may be another form of the edit, too: then it did not arrive.
+          guard let forms = FieldAgreement.forms(of: record.values, remote),
+            forms.allSatisfy({ name, value in
+              base[name].map { !ServerEquality.same($0, value) } ?? false
+            }), let date = remote[scope.fields.dateField]?.value
+          else { continue }
+          arrived[record.entryId] = Arrival(record: record, date: date, forms: forms)
+        case .unknown: unclear.append(record.entryId)
+        case .gone: break
+        }
+      }
+    }
+    if arrived.isEmpty { return unclear }
+    let agreed = arrived
+    try await scope.store.inTransaction { transaction in
+      try write(agreed, in: transaction)
+    }
+    return unclear
+  }
+
+  /// An update that has arrived, and the values that the server has put into another form.
+  private struct Arrival: Sendable {
+    let record: SyncUpRecord
+    let date: JSONValue
+    let forms: JSONObject
+  }
+
+  private func write(
+    _ arrived: [Int64: Arrival], in transaction: borrowing StoreTransaction
+  ) throws {
+    var written: [JSONSlice] = []
+    var accepted: [(record: SyncUpRecord, newId: String?)] = []
+    for (entryId, entry) in try transaction.entries(
+      arrived.keys.sorted(), of: scope.context.soupName)
+    {
+      guard let arrival = arrived[entryId], RecordFlags(of: entry).local,
+        entry[scope.fields.idField]?.string == arrival.record.id
+      else { continue }
+      let sent = arrival.record
+      accepted.append((sent, nil))
+      var members = arrival.forms.filter {
+        ServerEquality.same(entry[$0.key]?.value, sent.record[$0.key]?.value)
+      }
+      .map { (key: $0.key, value: $0.value) }
+      // Where fields are merged the entry keeps its date: of the server's record some fields were seen.
+      if scope.context.mergeMode == .leaveIfChanged {
+        members.append((scope.fields.dateField, arrival.date))
+      }
+      if scope.context.mergeMode == .leaveIfChanged,
+        case .send(let now) = scope.decision(entryId, entry),
+        now.action == .update, now.hasValues(of: sent)
+      {
+        members += RecordFlags.clean.members
+      }
+      written.append(try entry.setting(members, removing: [SyncKeys.lastError]))
+    }
+    try scope.write(written, in: transaction)
+    let results = ResultWriter(scope: scope)
+    try results.remember(accepted, in: transaction)
+    try results.keep(arrived.values.map { ($0.record, $0.forms) }, in: transaction)
+  }
+}
+
+extension SyncUpRecord {
+  /// Whether this record would be sent with the same values as another.
+  fileprivate func hasValues(of other: SyncUpRecord) -> Bool {
+    let (mine, others) = (values, other.values)
+    return mine.count == others.count
+      && zip(mine, others).allSatisfy { $0.name == $1.name && $0.value.value == $1.value.value }
+  }
+}

@@ -1,0 +1,78 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// What is kept of records that are about to be sent, so that the next run recovers them if no response comes.
+struct RequestMarks: Sendable {
+  let scope: SyncUpScope
+
+  /// Remembers what of a group is about to be sent and has to be searched on the server if no response comes.
+  func begin(_ group: [SyncUpRecord]) async throws {
+    let time = scope.now()
+    let marks = group.filter(isNeeded)
+      .map { (record: $0, outcome: scope.outcome(of: $0, .inFlight, id: $0.id, time)) }
+    if marks.isEmpty { return }
+    try await learnServerTime(before: marks.map(\.record))
+    try await scope.store.inTransaction { transaction in
+      try save(marks, in: transaction)
+    }
+  }
+
+  /// Whether the next run has to know that a record was sent: it may exist on the server although nothing here says
+  /// so, and where records are compared, an update that arrived may look like a change by another user. An upsert
+  /// can be sent again, but a download may bring its record before that.
+  func isNeeded(_ record: SyncUpRecord) -> Bool {
+    record.makesRecord
+      || (record.action == .update && scope.context.mergeMode != .overwrite)
+  }
+
+  /// Gets the server's time if one of the records is to be created and it is not known: a create whose response
+  /// is lost is searched for from this time on.
+  func learnServerTime(before records: [SyncUpRecord]) async throws {
+    if records.contains(where: \.makesRecord) { try await scope.context.learnServerTime() }
+  }
+
+  /// Keeps what became of records that were, or are about to be, sent.
+  func save(
+    _ sent: [(record: SyncUpRecord, outcome: SyncRecordOutcome)],
+    in transaction: borrowing StoreTransaction
+  ) throws {
+    try OutcomeStore.save(sent, after: scope.context.serverClock.past(scope.now()), in: transaction)
+  }
+
+  /// Keeps what is known of a group that failed as a whole.
+  func fail(_ group: [SyncUpRecord], _ error: any Error) async throws {
+    // After a close nothing may be written; the marks in flight say enough.
+    if scope.context.signal.current == .closed || error is CancellationError { return }
+    if group.isEmpty { return }
+    let time = scope.now()
+    let refusal = (error as? SyncError).flatMap { error -> JSONValue? in
+      if error.code == .invalidRequest {
+        return SyncUpDecision.clientError("INVALID_REQUEST", error.message)
+      }
+      guard error.code == .server, let status = error.status,
+        !SyncUpOutcome.saysNothing(status, hasReason: false)
+      else { return nil }
+      return SyncUpDecision.clientError("HTTP_\(status)", error.message)
+    }
+    let outcomes = group.map { record in
+      scope.outcome(
+        of: record, refusal == nil ? .unanswered : .rejected, id: record.id, time, error: refusal)
+    }
+    try await scope.store.inTransaction { transaction in
+      try save(zip(group, outcomes).map { (record: $0.0, outcome: $0.1) }, in: transaction)
+    }
+    outcomes.forEach(scope.reportOutcome)
+  }
+
+  /// Keeps that records were not sent. Their entries stay as they are.
+  func keepUnsent(_ records: [SyncUpRecord]) async throws {
+    if records.isEmpty { return }
+    let time = scope.now()
+    // Without an action: no search on the server is needed.
+    let outcomes = records.map { scope.outcome(of: $0.entryId, $0.id, .unanswered, time) }
+    try await scope.store.inTransaction { transaction in
+      try OutcomeStore.save(outcomes, in: transaction)
+    }
+    outcomes.forEach(scope.reportOutcome)
+  }
+}

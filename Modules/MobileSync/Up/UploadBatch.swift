@@ -1,0 +1,172 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// The next entries of a run, and what is to be done with each: the stage of a sync up that reads them to decide.
+struct UploadBatch: Sendable {
+  /// Why an entry needs no request. The outcomes of a batch are kept and reported in this order.
+  enum Skip: CaseIterable, Sendable {
+    /// In conflict, or the server did not say.
+    case held
+    /// Not sent, and removed since.
+    case removedSince
+    /// Removed or cleaned since it was listed, or none of its flags says what to do.
+    case nothingToDo
+    /// Goes after a record that it refers to.
+    case waiting
+    /// Its edits came to nothing.
+    case unchanged
+    /// Created and deleted here: the server never had it.
+    case neverSent
+    /// Cannot be sent as it is.
+    case refused
+  }
+
+  /// The records to send.
+  private(set) var toSend: [SyncUpRecord] = []
+  /// The outcomes of the other entries.
+  private(set) var skipped: [Skip: [SyncRecordOutcome]] = [:]
+  /// The marks of entries in doubt, which stay as they are.
+  private(set) var inDoubt: [SyncRecordOutcome] = []
+  /// Entries whose edits came to nothing, as they were read: they become clean.
+  private var unchanged: [Int64: JSONSlice] = [:]
+  /// The number of the run's entries that are in it.
+  private(set) var count = 0
+
+  init() {}
+
+  /// Reads entries until there are `maxSize` records to send.
+  ///
+  /// - Parameter waiting: The run's next entries, one or more.
+  init(
+    from waiting: ArraySlice<Int64>, _ scope: SyncUpScope, held: HeldEntries,
+    references: UploadReferences?, maxSize: Int
+  ) async throws {
+    var rest = waiting
+    let maxSize = max(maxSize, 1)
+    let most = max(maxSize, SyncLimits.idsPerPage)
+    let time = scope.now()
+    while toSend.count < maxSize, !rest.isEmpty, count < most {
+      let next = rest.prefix(min(maxSize - toSend.count, SyncLimits.recordsPerRead))
+      rest = rest.dropFirst(next.count)
+      count += next.count
+      let page = try await scope.entries(Array(next))
+      skip(next, page, held, scope, time)
+      let found = try await scope.resolved(page.filter { !held.contains($0.id) })
+      let missing = Set(next.filter { !held.contains($0) }).subtracting(found.map(\.id))
+      for entryId in missing.sorted() {
+        skip(.nothingToDo, scope.outcome(of: entryId, nil, .nothingToDo, time))
+      }
+      let bases = try await scope.bases(of: found)
+      for (entryId, entry) in found {
+        decide(entryId, entry, bases, references, scope, time)
+      }
+    }
+  }
+
+  private mutating func skip(_ reason: Skip, _ outcome: SyncRecordOutcome) {
+    skipped[reason, default: []].append(outcome)
+  }
+
+  /// Skips the entries that are held back.
+  private mutating func skip(
+    _ ids: ArraySlice<Int64>, _ page: [(id: Int64, record: JSONSlice)], _ held: HeldEntries,
+    _ scope: SyncUpScope, _ time: Int64
+  ) {
+    inDoubt += ids.compactMap { held.inDoubt[$0] }
+    let known = Set(page.map(\.id))
+    for entryId in ids.filter({ held.inDoubt[$0] == nil && !known.contains($0) }).sorted()
+    where held.contains(entryId) {
+      skip(.removedSince, scope.outcome(of: entryId, nil, .nothingToDo, time))
+    }
+    for (entryId, entry) in page where held.inDoubt[entryId] == nil {
+      guard let kind = held.reason(entryId) else { continue }
+      if case .send(let record) = scope.decision(entryId, entry) {
+        skip(.held, scope.outcome(of: record, kind, id: record.id, time))
+      } else {
+        let id = entry[scope.fields.idField]?.string
+        skip(.held, scope.outcome(of: entryId, id, kind, time))
+      }
+    }
+  }
+
+  private mutating func decide(
+    _ entryId: Int64, _ entry: JSONSlice, _ bases: [String: JSONObject],
+    _ references: UploadReferences?, _ scope: SyncUpScope, _ time: Int64
+  ) {
+    // The application may have cleaned it since it was listed.
+    guard RecordFlags(of: entry).local else {
+      return skip(.nothingToDo, scope.outcome(of: entryId, nil, .nothingToDo, time))
+    }
+    switch scope.decision(entryId, entry) {
+    case .send(let record):
+      var changed = record
+      if scope.merge != nil, record.action == .update, let base = record.id.flatMap({ bases[$0] }) {
+        changed = record.changed(from: base, scope.fields.names)
+        if changed.fieldNames.isEmpty {
+          if changed.hasOtherEdits {
+            return skip(.nothingToDo, scope.outcome(of: entryId, nil, .nothingToDo, time))
+          }
+          unchanged[entryId] = entry
+          return skip(.unchanged, scope.outcome(of: entryId, record.id, .nothingToDo, time))
+        }
+      }
+      if let references {
+        guard let dirty = references.sendable(changed, of: scope.soup),
+          dirty.makesRecord || !dirty.isEmptied
+        else { return skip(.waiting, scope.outcome(of: entryId, record.id, .waiting, time)) }
+        changed = dirty
+      }
+      toSend.append(changed)
+    case .removeEntry(let id):
+      skip(.neverSent, scope.outcome(of: entryId, id, .succeeded, time))
+    case .refuse(let id, let error):
+      skip(.refused, scope.outcome(of: entryId, id, .rejected, time, error: error))
+    case .nothing: skip(.nothingToDo, scope.outcome(of: entryId, nil, .nothingToDo, time))
+    }
+  }
+
+  // MARK: Without a request
+
+  /// Brings the outcomes of the entries that need no request into the store. Each entry is read again: one that the app
+  /// has changed since stays as it is.
+  func completeLocally(_ scope: SyncUpScope) async throws {
+    inDoubt.forEach(scope.reportOutcome)
+    let outcomes = Skip.allCases.flatMap { skipped[$0] ?? [] }
+    if outcomes.isEmpty { return }
+    let soup = scope.context.soupName
+    try await scope.store.inTransaction { transaction in
+      let removed = try transaction.entries((skipped[.neverSent] ?? []).map(\.entryId), of: soup)
+        .filter { if case .removeEntry = scope.decision($0.id, $0.record) { true } else { false } }
+      try transaction.remove(entryIds: removed.map(\.id), forSoupNamed: soup)
+      let same = try transaction.entries(Array(unchanged.keys), of: soup)
+        .filter { $0.record.utf8.elementsEqual(unchanged[$0.id]?.utf8 ?? []) }
+      try scope.write(
+        same.map {
+          try $0.record.setting(RecordFlags.clean.members, removing: [SyncKeys.lastError])
+        },
+        in: transaction)
+      let errors = Dictionary(
+        (skipped[.refused] ?? []).map { ($0.entryId, $0.error?.text ?? "") },
+        uniquingKeysWith: { first, _ in first })
+      try scope.write(
+        transaction.entries(errors.keys.sorted(), of: soup).map { entryId, entry in
+          try entry.setting([(SyncKeys.lastError, .string(errors[entryId] ?? ""))])
+        }, in: transaction)
+      try OutcomeStore.save(outcomes, in: transaction)
+    }
+    outcomes.forEach(scope.reportOutcome)
+  }
+}
+
+extension SyncUpScope {
+  /// The base versions of records that are about to be sent; none if only whole records are.
+  fileprivate func bases(
+    of entries: [(id: Int64, record: JSONSlice)]
+  ) async throws -> [String: JSONObject] {
+    if merge == nil || entries.isEmpty { return [:] }
+    let ids = entries.compactMap { $0.record[fields.idField]?.string }
+    return try await store.read { reader in
+      try BaseVersionStore(soupName: context.soupName).bases(of: ids, in: reader)
+    }
+  }
+}
