@@ -65,7 +65,8 @@ public struct BriefcaseSyncDownTarget: MultiSoupSyncDownTarget, Equatable {
       guard let info = info.object else {
         throw SyncError(
           .invalidTarget,
-          "Entry \(number) of the target's key 'infos' is not an object. Correct the target's JSON.")
+          "Entry \(number) of the target's key 'infos' is not an object. Correct the target's JSON."
+        )
       }
       infos.append(try BriefcaseObjectInfo(json: info))
     }

@@ -128,7 +128,8 @@ struct SyncsConfigReader {
       return nil
     }
     guard let text = value.string, !text.isEmpty else {
-      note(.wrongForm, value, "\(path).\(key)", "'\(key)' is not a text, or is empty. Write a name.")
+      note(
+        .wrongForm, value, "\(path).\(key)", "'\(key)' is not a text, or is empty. Write a name.")
       return nil
     }
     return text
