@@ -93,12 +93,22 @@ let package = Package(
     .target(
       name: "SalesforceSDKCore",
       dependencies: [
-        "SalesforceSDKCommon", "SalesforceAnalytics", .crypto, .cryptoExtras, .httpTypes,
+        "SalesforceSDKCommon", "SalesforceAnalytics", "FieldforceGzip", .crypto, .cryptoExtras,
+        .httpTypes,
       ],
       path: "Modules/Core", swiftSettings: settings),
+    // Bodies in the gzip form, for Core and the mock org.
+    .systemLibrary(
+      name: "CZlib", path: "Modules/Zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .target(
+      name: "FieldforceGzip", dependencies: ["CZlib"], path: "Modules/Gzip",
+      swiftSettings: settings),
     .testTarget(
       name: "CoreTests",
-      dependencies: ["SalesforceSDKCore", "TestSupport", .crypto, .cryptoExtras],
+      dependencies: [
+        "SalesforceSDKCore", "SalesforceAnalytics", "FieldforceGzip", "TestSupport", .crypto,
+        .cryptoExtras,
+      ],
       path: "Tests/Core", swiftSettings: settings),
 
     .target(
@@ -412,27 +422,27 @@ let package = Package(
       path: "Tests/EinsteinModels", swiftSettings: settings),
 
     // Tools: no library above depends on these.
-    .systemLibrary(
-      name: "CZlib", path: "Testing/Zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "SalesforceMockOrg",
       dependencies: [
-        "SalesforceSDKCommon", "LocalServer", "CZlib", .crypto, .cryptoExtras, .grdb, .httpTypes,
+        "SalesforceSDKCommon", "LocalServer", "FieldforceGzip", .crypto, .cryptoExtras, .grdb,
+        .httpTypes,
         .hummingbird, .logging, .nio, .sqlite,
       ],
       path: "Testing/MockOrg", resources: [.copy("Resources")], swiftSettings: settings),
     .testTarget(
       name: "MockOrgTests",
       dependencies: [
-        "SalesforceMockOrg", "LocalServer", "TestSupport", .crypto, .cryptoExtras, .grdb, .nio,
+        "SalesforceMockOrg", "FieldforceGzip", "LocalServer", "TestSupport", .crypto, .cryptoExtras,
+        .grdb, .nio,
       ],
       path: "Tests/MockOrg", swiftSettings: settings),
 
     .executableTarget(
       name: "fieldforce",
       dependencies: [
-        "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
-        "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
+        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
+        "MobileSync", "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
         "SalesforceMockOrg", "SalesforceHybridSDK", "SalesforceReact", "HybridServer",
         "FieldforceInspector", .argumentParser, .httpTypes, .subprocess,
       ],
@@ -448,11 +458,11 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", "MobileSync",
-        "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown", "RefreshSyncDown",
-        "MetadataSyncDown", "LayoutSyncDown", "BriefcaseSyncDown", "ParentChildrenSync",
-        "BasicSyncUp", "BatchSyncUp", "BulkSyncDown", "BulkSyncUp", "CollectionSyncUp",
-        "LoopbackLogin", "EinsteinModels", "FieldforceInspector",
+        "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
+        "MobileSync", "StandardSyncTargets", "SoqlSyncDown", "SoslSyncDown", "MruSyncDown",
+        "RefreshSyncDown", "MetadataSyncDown", "LayoutSyncDown", "BriefcaseSyncDown",
+        "ParentChildrenSync", "BasicSyncUp", "BatchSyncUp", "BulkSyncDown", "BulkSyncUp",
+        "CollectionSyncUp", "LoopbackLogin", "EinsteinModels", "FieldforceInspector",
         "SalesforceHybridSDK", "HybridServer", "SalesforceMockOrg", "MobileSyncTestSupport",
         "TestSupport", .cryptoExtras,
       ],

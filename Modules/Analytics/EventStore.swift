@@ -1,3 +1,4 @@
+import SalesforceSDKCommon
 import Synchronization
 
 /// A receiver of events, which stores, sends or drops them.
@@ -7,6 +8,34 @@ import Synchronization
 public protocol EventStore: Sendable {
   /// Takes an event. On return it is kept, if this store keeps events at all.
   func store(_ event: AnalyticsEvent) async
+
+  /// The event store for what happens in the data of one user. Default: this one.
+  func scoped(to owner: EventOwner) -> any EventStore
+}
+
+extension EventStore {
+  /// Returns this event store, which then does not tell users apart.
+  public func scoped(to owner: EventOwner) -> any EventStore { self }
+}
+
+/// The user, in one community or in none, whose data an event is about.
+///
+/// It decides where an event is stored, and is no part of the event. Ids of 15 and 18 characters that mean the
+/// same user are equal.
+public struct EventOwner: Sendable, Hashable {
+  /// The org's id, in its long form.
+  public let organizationId: String
+  /// The user's id, in its long form.
+  public let userId: String
+  /// The community's id, in its long form; nil without one.
+  public let communityId: String?
+
+  /// Names a user.
+  public init(organizationId: String, userId: String, communityId: String? = nil) {
+    self.organizationId = SalesforceId.longForm(of: organizationId) ?? organizationId
+    self.userId = SalesforceId.longForm(of: userId) ?? userId
+    self.communityId = communityId.map { SalesforceId.longForm(of: $0) ?? $0 }
+  }
 }
 
 /// An event store that drops every event. The default.

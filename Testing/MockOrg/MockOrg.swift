@@ -29,6 +29,7 @@ public final class MockOrg: Sendable {
   let jobs = BulkJobs()
   let recents = RecentItems()
   let notifications = Notifications()
+  let analytics = AnalyticsLog()
   let briefcaseRules = BriefcaseRules()
   let apexEndpoints = ApexEndpoints()
   let duplicateRules = DuplicateRules()

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import SalesforceAnalytics
 import SalesforceSDKCommon
 import SalesforceSDKCore
 import Testing
@@ -174,5 +175,46 @@ import TestSupport
     }
     // end of sample
     #expect(size == 100_000)
+  }
+
+  @Test func `the samples of analytics work`() async throws {
+    let (_, account, accounts) = try await client()
+    let (transport, folder) = (org.transport(), folder.url)
+    let keys = KeyGenerator(InMemorySecretStore())
+    // sample: analytics
+    let analytics = SalesforceAnalyticsManager(
+      folders: UserFolders(root: folder), keys: keys, accounts: accounts, transport: transport,
+      options: AnalyticsOptions(publishMode: .periodic(.seconds(8 * 3_600))))
+    let publishing = Task { await analytics.run() }
+    // end of sample
+    // sample: analytics-event
+    await analytics.createAndStoreEvent(
+      name: "routeOpened", account: account, className: "RouteView", attributes: ["stops": 12])
+    let report = await analytics.publish(for: account)
+    // end of sample
+    #expect(report.published == 1)
+    // sample: analytics-own
+    let manager = analytics.manager(for: account)
+    let event = try manager?.event {
+      $0.name = "routeMap"
+      $0.schemaType = .pageView
+      $0.page = ["context": "MapView"]
+      $0.previousPage = ["context": "RouteView"]
+      $0.startTime = 1_700_000_000_000
+      $0.endTime = 1_700_000_004_000
+    }
+    if let event { await manager?.store.store(event) }
+    // end of sample
+    #expect(await manager?.store.numStoredEvents == 1)
+    // sample: analytics-off
+    try await analytics.setLoggingEnabled(false, for: account)
+    // end of sample
+    #expect(await analytics.publish(for: account) == .nothing)
+    publishing.cancel()
+    // sample: analytics-end
+    await analytics.close()
+    await accounts.close()
+    // end of sample
+    await publishing.value
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import MobileSync
+import SalesforceAnalytics
 import SalesforceMockOrg
 import SalesforceSDKCommon
 import SalesforceSDKCore
@@ -24,6 +25,7 @@ struct FieldDevice: Sendable {
   /// Holds keys, accounts and stores, as the state folder of an app does.
   let folder: URL
   let accounts: UserAccountManager
+  let analytics: SalesforceAnalyticsManager
   let stores: SmartStoreManager
   let managers: SyncManagerRegistry
   let account: UserAccount
@@ -75,12 +77,17 @@ struct FieldDevice: Sendable {
       persister: EncryptedAccountDirectory(
         root: folder.appending(path: "accounts"), secrets: secrets),
       transport: transport)
+    analytics = SalesforceAnalyticsManager(
+      folders: UserFolders(root: folder.appending(path: "analytics")), keys: KeyGenerator(secrets),
+      accounts: accounts, transport: transport, options: AnalyticsOptions(publishMode: .manual))
     stores = SmartStoreManager(
       root: folder.appending(path: "stores"),
-      encryption: .encrypted(SecretStoreKeyProvider(secrets)), accounts: accounts)
+      encryption: .encrypted(SecretStoreKeyProvider(secrets)),
+      options: SmartStoreOptions(events: analytics), accounts: accounts)
     let registry = SyncTargetRegistry()
     try StandardSyncTargets.register(into: registry)
-    managers = SyncManagerRegistry(registry: registry)
+    managers = SyncManagerRegistry(
+      registry: registry, environment: SyncEnvironment(events: analytics))
     if let known = await accounts.current {
       account = known
     } else {

@@ -24,7 +24,7 @@ struct Fieldforce: AsyncParsableCommand {
       StoreCommand.self, SyncCommand.self, RescueCommand.self, HybridCommand.self,
       InspectCommand.self, CreateCommand.self, CreateWithTemplateCommand.self,
       ListTemplatesCommand.self, CheckConfigCommand.self, VersionCommand.self,
-      DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,
+      DoctorCommand.self, AnalyticsCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])
 
   static func main() async {

@@ -53,6 +53,11 @@ extension UserAccountManager {
     roster.withLock { states in states[identity].map { $0 != .loggingOut } ?? false }
   }
 
+  /// Whether the account is here with a session.
+  nonisolated func isLoggedIn(_ identity: UserAccountIdentity) -> Bool {
+    roster.withLock { $0[identity] == .loggedIn }
+  }
+
   /// Notes in the account that a keeper has data of it, so that a later logout in a process without this
   /// keeper is refused. Costs one write of the account file for each keeper and account.
   ///

@@ -285,6 +285,7 @@ extension UserAccountManager {
     {
       _ = await revoke(former.credentials, reason: .refreshTokenRotated)
     }
+    await reportLogin(of: account)
     return account
   }
 

@@ -71,6 +71,8 @@ public actor UserAccountManager {
   var observers: [any LogoutObserver] = []
   /// What keeps data of accounts, by ``AccountDataKeeper/keeperId``.
   nonisolated let keepers = Mutex<[(id: String, keeper: any AccountDataKeeper)]>([])
+  /// What reports logins and refreshes to analytics.
+  nonisolated let analyticsReporter = Mutex<(any AccountAnalyticsReporter)?>(nil)
   /// The accounts that this process logs out now.
   var leaving: Set<UserAccountIdentity> = []
   /// How sessions without a refresh token are renewed.

@@ -26,9 +26,14 @@ public struct UserFolders: Sendable, Hashable {
 
   /// The folder of a user in the community of `account`, or `internal` without one.
   public func communityFolder(of account: UserAccount) -> URL {
-    let community = Self.community(account.credentials.communityId)
-    return folder(of: account.identity)
-      .appending(path: community.map(Self.part) ?? Self.internalName, directoryHint: .isDirectory)
+    communityFolder(of: account.identity, communityId: account.credentials.communityId)
+  }
+
+  /// The folder of a user in a community, or `internal` without one.
+  func communityFolder(of identity: UserAccountIdentity, communityId: String?) -> URL {
+    folder(of: identity).appending(
+      path: Self.community(communityId).map(Self.part) ?? Self.internalName,
+      directoryHint: .isDirectory)
   }
 
   /// A community's id in its long form; nil for the id of users without a community.

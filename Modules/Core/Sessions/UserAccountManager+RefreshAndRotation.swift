@@ -77,6 +77,12 @@ extension UserAccountManager {
   }
 
   private func exchangeRefreshToken(of stored: UserAccount) async throws -> UserAccount {
+    let account = try await exchangedRefreshToken(of: stored)
+    await analytics?.didRefreshToken(of: account)
+    return account
+  }
+
+  private func exchangedRefreshToken(of stored: UserAccount) async throws -> UserAccount {
     let response: TokenResponse
     do {
       response = try await newTokens(of: stored)

@@ -12,7 +12,7 @@ public struct SyncEnvironment: Sendable {
   public var now: @Sendable () -> Int64
   /// Gives the part of a local id that makes it unique. Default: 64 random bits.
   public var uniqueNumber: @Sendable () -> UInt64
-  /// Where events go. Default: nowhere.
+  /// Where events go; for a store of an account, to the part of it for that account. Default: nowhere.
   public var events: any EventStore
 
   /// Takes the system's clock and randomness unless others are given.

@@ -158,7 +158,7 @@ extension SyncManager {
     ]
     if sync.totalSize > 0 { attributes["numRecords"] = .integer(Int64(sync.totalSize)) }
     return AnalyticsEvent(
-      name: sync.type.rawValue, attributes: attributes, startTime: sync.startTime,
-      endTime: sync.endTime)
+      name: sync.type.rawValue, className: "SyncManager", attributes: attributes,
+      startTime: sync.startTime, endTime: sync.endTime)
   }
 }

@@ -331,7 +331,8 @@ extension SyncManager {
     if let counts { attributes["numRecords"] = .integer(Int64(counts.removed)) }
     await environment.events.store(
       AnalyticsEvent(
-        name: "cleanResyncGhosts", attributes: attributes, startTime: start,
+        name: "cleanResyncGhosts", className: "SyncManager", attributes: attributes,
+        startTime: start,
         endTime: environment.now()))
   }
 }

@@ -56,6 +56,8 @@ public actor SyncManager {
     self.sender = sender
     self.userId = userId
     self.registry = registry
+    var environment = environment
+    environment.events = environment.events.scoped(to: store.owner)
     self.environment = environment
     states = SyncStateStore(store: store)
     try await Self.storeErrors { [states] in

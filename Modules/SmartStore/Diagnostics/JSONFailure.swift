@@ -34,7 +34,7 @@ struct JSONFailure: Sendable {
 
   func event(at time: Int64) -> AnalyticsEvent {
     AnalyticsEvent(
-      name: kind.eventName,
+      name: kind.eventName, className: "SmartStore",
       attributes: [
         "errorCode": .integer(Int64(Self.errorCode)), "errorMessage": .string(errorMessage),
         "fromMethod": .string(method),

@@ -1,4 +1,4 @@
-import SalesforceAnalytics
+package import SalesforceAnalytics
 import SalesforceSDKCommon
 
 /// The events of stores and soups. They name neither.
@@ -10,7 +10,8 @@ extension AnalyticsEvent {
     if soup.hasFullText { features.append("FTS") }
     if soup.isExternal { features.append("ExternalStorage") }
     return AnalyticsEvent(
-      name: "registerSoup", attributes: ["features": .array(features)], startTime: time)
+      name: "registerSoup", className: "SmartStore", attributes: ["features": .array(features)],
+      startTime: time)
   }
 
   /// A store was opened; its owner has `count` stores.
@@ -19,6 +20,16 @@ extension AnalyticsEvent {
       owner.isGlobal
       ? ("globalSmartStoreInit", "numGlobalStores") : ("userSmartStoreInit", "numUserStores")
     return AnalyticsEvent(
-      name: name, attributes: [key: .integer(Int64(count))], startTime: time)
+      name: name, className: "SmartStore", attributes: [key: .integer(Int64(count))],
+      startTime: time)
+  }
+}
+
+extension EventStore {
+  /// The event store for what happens in the stores of an owner.
+  package func scoped(to owner: StoreOwner) -> any EventStore {
+    guard case .user(let organization, let user, let community) = owner else { return self }
+    return scoped(
+      to: EventOwner(organizationId: organization, userId: user, communityId: community))
   }
 }

@@ -173,6 +173,8 @@ public actor SmartStoreManager {
   /// Begins to open a store.
   private func open(_ key: Key) throws -> Opening {
     let folder = try folders.folder(of: key.name, owner: key.owner)
+    var options = options
+    options.events = options.events.scoped(to: key.owner)
     let opening = Opening { [encryption, options, folders] in
       let store = try await SmartStore.open(
         name: key.name, owner: key.owner, at: folder, encryption: encryption, options: options)

@@ -24,7 +24,8 @@ public struct SmartStoreOptions: Sendable {
   public var isReadOnly: Bool
   /// The clock, in milliseconds since 1970. Called once for each entry written.
   public var now: @Sendable () -> Int64
-  /// The store of events, which name neither soups nor stores. Default: events are dropped.
+  /// The store of events, which name neither soups nor stores. A store of an account reports to the part of it
+  /// for that account. Default: events are dropped.
   public var events: any EventStore
   /// The log. The text of queries is written at level verbose, bound values nowhere.
   public var logger: SalesforceLogger

@@ -1,6 +1,6 @@
 import SalesforceSDKCommon
 
-/// The Connect API, `/connect` and its older name `/chatter`: files, notifications and the briefcase.
+/// The Connect API, `/connect` and its older name `/chatter`: files, notifications, the briefcase and analytics.
 extension RESTService {
   func connect(_ request: OrgRequest, _ path: [String]) throws -> OrgResponse {
     // A community has files and users of its own; here they are those of the org.
@@ -12,6 +12,8 @@ extension RESTService {
     case ("briefcase", "priming-records") where rest.count == 1:
       try request.allow("GET,HEAD")
       return try primingRecords(request)
+    case ("proxy", "app-analytics-logging") where rest.count == 1:
+      return try acceptAnalytics(request)
     case ("notifications", _): return try notifications(request, rest)
     case ("files", _): return try files(request, rest)
     case ("user-profiles", _) where rest.count == 2 && rest[1] == "photo":

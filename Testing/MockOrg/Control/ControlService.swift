@@ -99,6 +99,8 @@ struct ControlService {
     case ("objects", 2, "GET"): return try await records(of: path[1], request)
     case ("log", 1, "GET"): return log(request)
     case ("log", 1, "DELETE"): org.clearRequestLog()
+    case ("analytics", 1, "GET"): return analytics(request)
+    case ("analytics", 1, "DELETE"): org.clearAnalyticsLines()
     case ("faults", 1, "GET"): return faults()
     case ("faults", 1, "POST"):
       let json = try request.json()

@@ -1,3 +1,4 @@
+import FieldforceGzip
 import Hummingbird
 import NIOCore
 

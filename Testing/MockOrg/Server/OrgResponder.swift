@@ -1,3 +1,4 @@
+import FieldforceGzip
 import HTTPTypes
 import Hummingbird
 import NIOCore

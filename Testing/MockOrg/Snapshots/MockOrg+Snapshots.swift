@@ -60,6 +60,7 @@ extension MockOrg {
     try await restore(MockOrg(fresh).snapshot())
     removeAllFaults()
     clearRequestLog()
+    clearAnalyticsLines()
   }
 
   private func copyDatabase(

@@ -1,3 +1,4 @@
+import FieldforceGzip
 import Foundation
 import SalesforceSDKCommon
 import TestSupport

@@ -53,6 +53,38 @@ import TestSupport
     #expect(bad.errorCode == "INVALID_RELAY_TOKEN")
   }
 
+  // MARK: Analytics
+
+  @Test(.covers("CA-42"))
+  func `published log lines are kept with their user, all of a request or none`() async throws {
+    let org = try OrgUnderTest()
+    let path = "/connect/proxy/app-analytics-logging"
+    let line =
+      #"{"code":"ailtn","data":{"schemaType":"LightningError","payload":"{\"eventSource\":\"n\"}"}}"#
+    #expect(await org.send("POST", path, #"{"logLines":[\#(line),\#(line)]}"#).status == 204)
+    #expect(await org.send("POST", path, #"{"logLines":[]}"#).status == 204)
+    for (body, code) in [
+      (#"{"lines":[]}"#, "MISSING_ARGUMENT"), (#"{"logLines":{}}"#, "MISSING_ARGUMENT"),
+      (
+        #"{"logLines":[\#(line),{"code":"ailtn","data":{"schemaType":"E","payload":"x"}}]}"#,
+        "INVALID_INPUT"
+      ),
+      (#"{"logLines":[{"code":"ailtn","data":{"schemaType":"E","payload":{}}}]}"#, "INVALID_INPUT"),
+      (#"{"logLines":[{"data":{"schemaType":"E","payload":"{}"}}]}"#, "INVALID_INPUT"),
+      (#"[]"#, "JSON_PARSER_ERROR"), ("{", "JSON_PARSER_ERROR"),
+    ] {
+      let refused = await org.send("POST", path, body)
+      #expect(refused.status == 400 && refused.errorCode == code, "\(body)")
+    }
+    #expect(await org.send("GET", path).status == 405)
+    let lines = org.org.analyticsLines
+    #expect(lines.map(\.number) == [1, 2] && lines.allSatisfy { $0.userID == org.org.userID })
+    #expect(lines.first?.payload == ["eventSource": "n"])
+    #expect(lines.first?.code == "ailtn" && lines.first?.schemaType == "LightningError")
+    org.org.clearAnalyticsLines()
+    #expect(org.org.analyticsLines.isEmpty)
+  }
+
   // MARK: Notifications
 
   @Test(.covers("CO-134"))

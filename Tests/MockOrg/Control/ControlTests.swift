@@ -1,5 +1,6 @@
 import Foundation
 import SalesforceSDKCommon
+import TestSupport
 import Testing
 
 @testable import SalesforceMockOrg
@@ -141,6 +142,28 @@ import Testing
     #expect(note.status == 201)
     #expect(await control(org, "DELETE", "sessions").status == 204)
     #expect(await org.send("GET", "/limits").status == 401)
+  }
+
+  @Test(.covers("CA-42"))
+  func `analytics lines are shown, cleared, and gone after a reset`() async throws {
+    let org = try OrgUnderTest()
+    let line =
+      #"{"logLines":[{"code":"ailtn","data":{"schemaType":"S","payload":"{\"eventSource\":\"n\"}"}}]}"#
+    func publish() async {
+      #expect(
+        await org.send("POST", "/connect/proxy/app-analytics-logging", line).status == 204)
+    }
+    for _ in 0..<2 { await publish() }
+    let shown = await control(org, "GET", "analytics?after=1").json
+    #expect(shown?["lines"]?.count == 1)
+    #expect(shown?["lines"]?[0]?["payload"]?.string == #"{"eventSource":"n"}"#)
+    #expect(shown?["lines"]?[0]?["userId"]?.string == org.org.userID)
+    #expect(await org.raw("GET", "/mock-org/analytics").status == 401)
+    #expect(await control(org, "DELETE", "analytics").status == 204)
+    #expect(await control(org, "GET", "analytics").json?["lines"]?.count == 0)
+    await publish()
+    #expect(await control(org, "POST", "reset").status == 204)
+    #expect(org.org.analyticsLines.isEmpty)
   }
 
   @Test func `rules are added, listed with their hits, and taken away`() async throws {

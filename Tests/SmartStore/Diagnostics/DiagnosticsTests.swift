@@ -49,7 +49,8 @@ import Testing
       events.events
         == [[], ["JSON1", "FTS"], ["ExternalStorage"], ["JSON1"]].map { features in
           AnalyticsEvent(
-            name: "registerSoup", attributes: ["features": .array(features)], startTime: 5)
+            name: "registerSoup", className: "SmartStore",
+            attributes: ["features": .array(features)], startTime: 5)
         })
   }
 
@@ -72,7 +73,8 @@ import Testing
           ("userSmartStoreInit", "numUserStores", 1), ("userSmartStoreInit", "numUserStores", 2),
           ("globalSmartStoreInit", "numGlobalStores", 1),
         ].map { name, key, count in
-          AnalyticsEvent(name: name, attributes: [key: .integer(count)], startTime: 5)
+          AnalyticsEvent(
+            name: name, className: "SmartStore", attributes: [key: .integer(count)], startTime: 5)
         })
   }
 

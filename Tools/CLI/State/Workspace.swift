@@ -1,6 +1,7 @@
 import FieldforceInspector
 import Foundation
 import MobileSync
+import SalesforceAnalytics
 import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
@@ -15,6 +16,8 @@ struct Workspace {
   let managers: SyncManagerRegistry
   /// The targets that syncs may name.
   let registry: SyncTargetRegistry
+  /// The events of each user, which are published on request alone.
+  let analytics: SalesforceAnalyticsManager
   /// How the files of the stores are kept.
   let encryption: StoreEncryption
   let transport: any HTTPTransport
@@ -25,7 +28,7 @@ struct Workspace {
   ///
   /// - Parameter wantsPlaintext: Whether the stores of a folder that is made now are to be plain text, and
   ///   those of a folder that was made so are to be used.
-  /// - Parameter recorder: Records the requests of the command.
+  /// - Parameter recorder: Records the requests and events of the command.
   init(
     folder: URL, wantsPlaintext: Bool, recorder: InspectorRecorder? = nil
   ) async throws {
@@ -44,15 +47,24 @@ struct Workspace {
       persister: EncryptedAccountDirectory(
         root: folder.appending(path: "accounts"), secrets: secrets),
       transport: transport, userAgent: userAgent)
+    analytics = SalesforceAnalyticsManager(
+      folders: UserFolders(root: folder.appending(path: "analytics")), keys: KeyGenerator(secrets),
+      accounts: accounts, transport: transport, userAgent: userAgent,
+      options: AnalyticsOptions(publishMode: .manual))
+    let events: any EventStore =
+      if let recorder { recorder.eventStore(forwardingTo: analytics) } else { analytics }
     let root = Self.storeRoot(in: folder)
     encryption =
       settings.isPlaintext ? .plaintext : .encrypted(SecretStoreKeyProvider(secrets))
-    stores = SmartStoreManager(root: root, encryption: encryption, accounts: accounts)
+    stores = SmartStoreManager(
+      root: root, encryption: encryption, options: SmartStoreOptions(events: events),
+      accounts: accounts)
     readers = SmartStoreManager(
       root: root, encryption: encryption, options: SmartStoreOptions(isReadOnly: true),
       accounts: accounts)
     registry = try .standard()
-    managers = SyncManagerRegistry(registry: registry)
+    managers = SyncManagerRegistry(
+      registry: registry, environment: SyncEnvironment(events: events))
     await accounts.finishInterruptedLogouts()
   }
 

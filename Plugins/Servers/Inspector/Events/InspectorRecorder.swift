@@ -226,4 +226,8 @@ private struct RecordingEventStore: EventStore {
       ], to: .analytics, event: "analytics")
     await next.store(event)
   }
+
+  func scoped(to owner: EventOwner) -> any EventStore {
+    RecordingEventStore(next: next.scoped(to: owner), recorder: recorder)
+  }
 }

@@ -4,9 +4,10 @@ import { amount, call, element, find, holdsData, ignoringFailure, say, text } fr
 import { showRecords, tellObjects } from "./records.js";
 import { loadRequests } from "./requests.js";
 import { loadFaults } from "./faults.js";
+import { loadAnalytics } from "./analytics.js";
 import { showState } from "./state.js";
 
-const views = ["connect", "records", "requests", "faults", "state"];
+const views = ["connect", "records", "requests", "faults", "analytics", "state"];
 let status = null;
 
 function view() {
@@ -94,7 +95,10 @@ let statusDue = 0, isFirst = true;
 
 async function refresh() {
   const news = await loadRequests();
-  if (news > 0 || isFirst || performance.now() > statusDue + 4000) await loadFaults();
+  if (news > 0 || isFirst || performance.now() > statusDue + 4000) {
+    await loadFaults();
+    await loadAnalytics();
+  }
   if (performance.now() > statusDue && (news > 0 || isFirst || performance.now() > statusDue + 4000)) {
     const start = performance.now();
     await loadStatus();

@@ -1,14 +1,14 @@
 import CZlib
 
 /// The gzip form of bodies, in both directions.
-enum Gzip {
+package enum Gzip {
   /// 15 bits of window, and 16 for gzip's frame around the stream.
   private static let gzipWindow: Int32 = 15 + 16
   /// 32 lets zlib find out whether a stream has gzip's frame or its own.
   private static let eitherWindow: Int32 = 15 + 32
 
   /// - Returns: nil if zlib has no memory.
-  static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
+  package static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = z_stream()
     let opened = deflateInit2_(
       &stream, 1, Z_DEFLATED, gzipWindow, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
@@ -25,7 +25,7 @@ enum Gzip {
   /// - Parameter takesMemory: Is called with each number of bytes before they are allocated; false ends
   ///   the expansion.
   /// - Returns: nil if the bytes are no gzip or zlib stream, end early or are too many.
-  static func expanded(
+  package static func expanded(
     _ bytes: [UInt8], limit: Int, takesMemory: (Int) -> Bool = { _ in true }
   ) -> [UInt8]? {
     var stream = z_stream()
