@@ -57,8 +57,10 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
@@ -94,7 +96,7 @@ let package = Package(
       name: "SalesforceSDKCore",
       dependencies: [
         "SalesforceSDKCommon", "SalesforceAnalytics", "FieldforceGzip", .crypto, .cryptoExtras,
-        .httpTypes,
+        .httpTypes, .metrics, .tracing,
       ],
       path: "Modules/Core", swiftSettings: settings),
     // Bodies in the gzip form, for Core and the mock org.
@@ -107,7 +109,7 @@ let package = Package(
       name: "CoreTests",
       dependencies: [
         "SalesforceSDKCore", "SalesforceAnalytics", "FieldforceGzip", "TestSupport", .crypto,
-        .cryptoExtras,
+        .cryptoExtras, .inMemoryTracing, .metrics, .metricsTestKit, .tracing,
       ],
       path: "Tests/Core", swiftSettings: settings),
 
@@ -464,7 +466,7 @@ let package = Package(
         "ParentChildrenSync", "BasicSyncUp", "BatchSyncUp", "BulkSyncDown", "BulkSyncUp",
         "CollectionSyncUp", "LoopbackLogin", "EinsteinModels", "FieldforceInspector",
         "SalesforceHybridSDK", "HybridServer", "SalesforceMockOrg", "MobileSyncTestSupport",
-        "TestSupport", .cryptoExtras,
+        "TestSupport", .cryptoExtras, .inMemoryTracing, .metrics, .metricsTestKit, .tracing,
       ],
       path: "Tests/Integration", swiftSettings: settings),
     // Random histories, kills, faults and malformed input, for as long as one likes. They stand apart so
@@ -498,7 +500,14 @@ extension Target.Dependency {
   static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
   static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
   static var hummingbird: Self { .product(name: "Hummingbird", package: "hummingbird") }
+  static var inMemoryTracing: Self {
+    .product(name: "InMemoryTracing", package: "swift-distributed-tracing")
+  }
   static var logging: Self { .product(name: "Logging", package: "swift-log") }
+  static var metrics: Self { .product(name: "Metrics", package: "swift-metrics") }
+  static var metricsTestKit: Self {
+    .product(name: "MetricsTestKit", package: "swift-metrics")
+  }
   static var nio: Self { .product(name: "NIOCore", package: "swift-nio") }
   static var nioHTTPTypes: Self {
     .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
@@ -511,5 +520,6 @@ extension Target.Dependency {
   }
   static var sqlite: Self { .product(name: "GRDBSQLite", package: "GRDB.swift") }
   static var subprocess: Self { .product(name: "Subprocess", package: "swift-subprocess") }
+  static var tracing: Self { .product(name: "Tracing", package: "swift-distributed-tracing") }
   static var system: Self { .product(name: "SystemPackage", package: "swift-system") }
 }

@@ -2,6 +2,7 @@ import Dispatch
 public import Foundation
 import GRDB
 import SalesforceSDKCommon
+import SalesforceSDKCore
 import Synchronization
 
 /// An encrypted store of JSON entries in soups.
@@ -251,7 +252,7 @@ public final class SmartStore: Sendable {
   public func read<T: Sendable>(
     _ body: @Sendable (borrowing StoreReader) throws -> T
   ) async throws -> T {
-    try await delivering {
+    try await delivering(as: .read) { _ in
       while true {
         try checkOpen()
         let snapshot = files.beginReading()
@@ -275,7 +276,7 @@ public final class SmartStore: Sendable {
     _ statements: QueryStatements, of catalog: SoupCatalog,
     _ body: @Sendable (borrowing StoreReader) throws -> T
   ) async throws -> T? {
-    try await delivering {
+    try await delivering(as: .read) { recording in
       try checkOpen()
       let read = try await database.readers.readBriefly { database, schemaVersion -> T? in
         guard schemaVersion == catalog.schemaVersion, catalog.unfinished.isEmpty else { return nil }
@@ -286,6 +287,8 @@ public final class SmartStore: Sendable {
               files: files, statements: statements)))
       }
       if read?.isOver == true { statements.isLong.store(true, ordering: .relaxed) }
+      // The caller begins it again.
+      if read?.value == nil { recording?.setOutcome("deferred") }
       return read?.value
     }
   }
@@ -309,7 +312,7 @@ public final class SmartStore: Sendable {
   ) async throws -> T {
     try checkOpen()
     try checkWritable()
-    return try await delivering {
+    return try await delivering { _ in
       try await writer.writeWithoutTransaction { database in
         // Files are replaced when their transaction commits: it must not be lost afterwards.
         try self.setDurability(self.files.isInUse ? .full : durability, database)
@@ -319,12 +322,23 @@ public final class SmartStore: Sendable {
   }
 
   /// Runs `work`, and whatever comes of it hands on what it left word of.
-  func delivering<T>(_ work: () async throws -> T) async throws -> T {
+  ///
+  /// - Parameter kind: How it is traced and measured.
+  func delivering<T>(
+    as kind: Telemetry.Work = .transaction, _ work: (Telemetry.Recording?) async throws -> T
+  ) async throws -> T {
     let outcome: Result<T, any Error>
     do {
-      outcome = .success(try await work())
+      outcome = .success(
+        try await Telemetry.measure(kind) { recording in
+          do {
+            return try await work(recording)
+          } catch {
+            throw outward(error)
+          }
+        })
     } catch {
-      outcome = .failure(outward(error))
+      outcome = .failure(error)
     }
     await diagnostics.deliver()
     return try outcome.get()

@@ -9,6 +9,8 @@ let package = Package(
     .package(name: "Fieldforce", path: "../.."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.2"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
   ],
   targets: [
@@ -29,6 +31,8 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ]),
     .target(name: "CStoreLoop", linkerSettings: [.linkedLibrary("sqlite3")]),
   ]

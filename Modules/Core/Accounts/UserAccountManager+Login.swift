@@ -67,7 +67,12 @@ extension UserAccountManager {
       throw AccountError(.illegalState, "A login is already at work. Finish or cancel it first.")
     }
     try options.managed?.current.check(type, at: server)
-    let task = Task { try await body() }
+    let task = Task {
+      try await Telemetry.measure(.login) { recording in
+        recording?.setDimension("type", "\(type)")
+        return try await body()
+      }
+    }
     login = task
     defer { login = nil }
     loginSource.send(LoginEvent(kind: .willLogIn, server: server, type: type))

@@ -19,31 +19,38 @@ extension RestClient {
     _ request: RestRequest, _ progress: TransferProgress?,
     _ attempt: (TransportRequest, RedirectRule) async throws -> Attempt<Result>
   ) async throws -> Attempt<Result> {
-    let observer = options.observer
-    let isLogged = CoreLogger.log.isEnabled(.debug)
-    guard observer != nil || isLogged else {
+    try await Telemetry.measure(.request) { recording in
+      let observer = options.observer
+      let isLogged = CoreLogger.log.isEnabled(.debug)
+      guard observer != nil || isLogged || recording != nil else {
+        var log = SendingLog()
+        return try await attempts(request, progress, &log, attempt)
+      }
+      let progress = progress ?? TransferProgress()
+      let start = ContinuousClock.now
       var log = SendingLog()
-      return try await attempts(request, progress, &log, attempt)
+      defer {
+        let metrics = log.metrics(of: request, progress.amounts, start.duration(to: .now))
+        observer?(metrics)
+        recording?.describe(metrics, path: safePath(of: request))
+        if isLogged { CoreLogger.log.debug("\(line(of: request, metrics))") }
+      }
+      let result = try await attempts(request, progress, &log, attempt)
+      if case .consumed(_, let status) = result { log.status = status }
+      return result
     }
-    let progress = progress ?? TransferProgress()
-    let start = ContinuousClock.now
-    var log = SendingLog()
-    defer {
-      let metrics = log.metrics(of: request, progress.amounts, start.duration(to: .now))
-      observer?(metrics)
-      if isLogged { CoreLogger.log.debug("\(line(of: request, metrics))") }
-    }
-    let result = try await attempts(request, progress, &log, attempt)
-    if case .consumed(_, let status) = result { log.status = status }
-    return result
   }
 
   private func line(of request: RestRequest, _ metrics: TransferMetrics) -> RequestLine {
-    let target = request.isAbsolute ? request.path : request.target(apiVersion: apiVersion)
-    return RequestLine(
-      method: metrics.method, path: RequestLine.safePath(target), status: metrics.status,
+    RequestLine(
+      method: metrics.method, path: safePath(of: request), status: metrics.status,
       duration: metrics.duration, sentBytes: metrics.sentBytes, receivedBytes: metrics.receivedBytes
     )
+  }
+
+  private func safePath(of request: RestRequest) -> String {
+    RequestLine.safePath(
+      request.isAbsolute ? request.path : request.target(apiVersion: apiVersion))
   }
 
   private func attempts<Result: Sendable>(
@@ -170,7 +177,22 @@ extension RestClient {
 
   private func pause(_ wait: Duration, _ request: RestRequest) async throws {
     CoreLogger.log.info("\(request) is sent again in \(wait)")
+    Telemetry.count("\(Telemetry.Work.request.rawValue).retries")
     try await options.clock.sleep(for: wait)
+  }
+}
+
+extension Telemetry.Recording {
+  /// Records a request: method, host, path without query and values, status, sizes.
+  fileprivate func describe(_ metrics: TransferMetrics, path: String) {
+    setDimension("http.request.method", metrics.method.rawValue)
+    setDimension("http.response.status_code", metrics.status.map(String.init) ?? "none")
+    set("server.address", metrics.host)
+    set("url.path", path)
+    set("http.request.body.size", Int(metrics.sentBytes))
+    set("http.response.body.size", Int(metrics.receivedBytes))
+    set("http.request.resend_count", metrics.repetitions)
+    if let status = metrics.status, status >= 400 { setOutcome("refused") }
   }
 }
 

@@ -77,7 +77,9 @@ extension UserAccountManager {
   }
 
   private func exchangeRefreshToken(of stored: UserAccount) async throws -> UserAccount {
-    let account = try await exchangedRefreshToken(of: stored)
+    let account = try await Telemetry.measure(.refresh) { _ in
+      try await self.exchangedRefreshToken(of: stored)
+    }
     await analytics?.didRefreshToken(of: account)
     return account
   }

@@ -1,5 +1,6 @@
 import SalesforceAnalytics
 import SalesforceSDKCommon
+import SalesforceSDKCore
 import SmartStore
 
 extension SyncManager {
@@ -8,6 +9,20 @@ extension SyncManager {
     _ submitted: SyncState, storedTimeStamp: Int64, leavesOutReferences: Bool,
     _ context: SyncContext, _ reporter: RunReporter
   ) async {
+    await Telemetry.measure(.sync) { recording in
+      recording?.setDimension("type", submitted.type.rawValue)
+      recording?.set("sync.id", Int(submitted.id))
+      let ended = await execute(
+        submitted, storedTimeStamp: storedTimeStamp, leavesOutReferences, context, reporter)
+      recording?.describe(ended)
+    }
+  }
+
+  /// - Returns: How the sync ended; nil if the manager was closed.
+  @concurrent private nonisolated func execute(
+    _ submitted: SyncState, storedTimeStamp: Int64, _ leavesOutReferences: Bool,
+    _ context: SyncContext, _ reporter: RunReporter
+  ) async -> SyncState? {
     var sync = submitted
     var reason: (any Error)?
     MobileSyncLogger.log.info("Sync \(sync.id) (\(sync.type.rawValue)) started.")
@@ -33,16 +48,18 @@ extension SyncManager {
         }
       }
     } catch StopSignal.Interruption.closed {
-      return await end(sync, closedReporter: reporter)
+      await end(sync, closedReporter: reporter)
+      return nil
     } catch is CancellationError where signal.current == .closed {
-      return await end(sync, closedReporter: reporter)
+      await end(sync, closedReporter: reporter)
+      return nil
     } catch {
       reason = error
       let known =
         error as? SyncError ?? SyncError(.failed, "The sync failed: \(error)", cause: error)
       sync.finish(.failed, error: known.stored, at: environment.now())
     }
-    await end(sync, reason, reporter)
+    return await end(sync, reason, reporter)
   }
 
   /// Once per run, however often it is stopped and restarted while it winds down.
@@ -71,17 +88,22 @@ extension SyncManager {
   }
 
   /// Ends a run: the state is stored, the event is delivered, the sync is free again, then the caller
-  /// hears.
+  /// receives the result.
+  ///
+  /// - Returns: The state as it is stored; nil if the manager was closed.
   @concurrent private nonisolated func end(
     _ sync: SyncState, _ reason: (any Error)?, _ reporter: RunReporter
-  ) async {
+  ) async -> SyncState? {
     var sync = sync
     var reason = reason
     do {
       if sync.isProvisional { sync.isProvisional = try await staysProvisional(sync) }
       try await Self.storeErrors { try await states.save(sync, durability: .normal) }
     } catch {
-      if signal.current == .closed { return await end(sync, closedReporter: reporter) }
+      if signal.current == .closed {
+        await end(sync, closedReporter: reporter)
+        return nil
+      }
       MobileSyncLogger.log.error("The end of sync \(sync.id) could not be stored: \(error)")
       let known = error as? SyncError ?? SyncError(.store, "\(error)", cause: error)
       if sync.status == .done || sync.status == .stopped {
@@ -95,6 +117,7 @@ extension SyncManager {
     await environment.events.store(event(for: sync))
     await leave(sync.id)
     reporter.finish(sync, Self.result(of: sync, reason))
+    return sync
   }
 
   /// Whether a run of a provisional sync has moved nothing: a download that was done has, also if it
@@ -159,6 +182,21 @@ extension SyncManager {
     if sync.totalSize > 0 { attributes["numRecords"] = .integer(Int64(sync.totalSize)) }
     return AnalyticsEvent(
       name: sync.type.rawValue, className: "SyncManager", attributes: attributes,
-      startTime: sync.startTime, endTime: sync.endTime)
+      startTime: sync.startTime,
+      endTime: sync.endTime)
+  }
+}
+
+extension Telemetry.Recording {
+  /// Records how a sync ended: its status and the number of its records.
+  fileprivate func describe(_ ended: SyncState?) {
+    guard let ended else { return setOutcome("cancelled") }
+    setDimension("status", ended.status.rawValue)
+    if ended.totalSize >= 0 { record("records", ended.totalSize) }
+    switch ended.status {
+    case .done: break
+    case .stopped: setOutcome("cancelled")
+    default: setOutcome("failure")
+    }
   }
 }

@@ -89,7 +89,7 @@ extension SmartStore {
       }
     }
     alterations.open()
-    try await delivering { try result.get() }
+    try await delivering { _ in try result.get() }
   }
 
   /// Completes or undoes what an earlier process left unfinished, before the store is used (SS-183,

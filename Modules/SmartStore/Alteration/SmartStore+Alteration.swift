@@ -81,7 +81,7 @@ extension SmartStore {
       isCancelled.store(true, ordering: .relaxed)
     }
     alterations.open()
-    try await delivering { try result.get() }
+    try await delivering { _ in try result.get() }
   }
 
   /// Checks everything that can be known before, then records the operation, and sets the space aside

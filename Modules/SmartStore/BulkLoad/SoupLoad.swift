@@ -122,6 +122,6 @@ extension SmartStore {
     let result = await StoreQueue.run { [database] in
       Result { try database.writer.writeWithoutTransaction(work) }
     }
-    try await delivering { try result.get() }
+    try await delivering { _ in try result.get() }
   }
 }

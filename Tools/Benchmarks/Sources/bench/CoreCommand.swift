@@ -10,7 +10,7 @@ import SalesforceSDKCore
 /// The speed of requests and the memory of large bodies, each compared with a bare URLSession.
 struct CoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "core", subcommands: [Serve.self, Requests.self, Transfer.self])
+    commandName: "core", subcommands: [Serve.self, Requests.self, Transfer.self, TracedReads.self])
 
   /// Responds to small requests, and sends and receives large bodies.
   struct Serve: AsyncParsableCommand {
