@@ -41,6 +41,7 @@ let package = Package(
     .library(name: "BulkSyncDown", targets: ["BulkSyncDown"]),
     .library(name: "BulkSyncUp", targets: ["BulkSyncUp"]),
     .library(name: "StandardSyncTargets", targets: ["StandardSyncTargets"]),
+    .library(name: "FieldforceObservation", targets: ["FieldforceObservation"]),
     .library(name: "MobileSyncTestSupport", targets: ["MobileSyncTestSupport"]),
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
     .library(name: "SecretService", targets: ["SecretService"]),
@@ -174,6 +175,19 @@ let package = Package(
         "MobileSync", "StandardSyncTargets", "TestSupport", .httpTypes,
       ],
       path: "Testing/MobileSyncTestSupport", swiftSettings: settings),
+
+    // Queries and syncs for views, on public API alone.
+    .target(
+      name: "FieldforceObservation",
+      dependencies: ["SalesforceSDKCommon", "SmartStore", "MobileSync"],
+      path: "Modules/Observation", swiftSettings: settings),
+    .testTarget(
+      name: "ObservationTests",
+      dependencies: [
+        "FieldforceObservation", "SalesforceSDKCommon", "SmartStore", "MobileSync",
+        "MobileSyncTestSupport", "TestSupport",
+      ],
+      path: "Tests/Observation", swiftSettings: settings),
 
     // The dispatcher between pages and the modules above, without a server or a browser.
     .target(
