@@ -212,7 +212,7 @@ let package = Package(
     // Plugins: public API alone.
     .target(
       name: "SoqlSyncDown",
-      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore"],
+      dependencies: ["MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore", .httpTypes],
       path: "Plugins/SoqlSyncDown", swiftSettings: settings),
     .testTarget(
       name: "SoqlSyncDownTests",

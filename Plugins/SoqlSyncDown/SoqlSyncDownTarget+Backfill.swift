@@ -23,6 +23,7 @@ extension SoqlSyncDownTarget: FieldBackfilling {
       ([idFieldName] + fields.filter { $0 != idFieldName }).joined(separator: ","))
     return try SoqlSyncDownTarget(
       query: narrow.soql, maxBatchSize: maxBatchSize, idFieldName: idFieldName,
-      modificationDateFieldName: modificationDateFieldName)
+      modificationDateFieldName: modificationDateFieldName, partitions: partitions,
+      partitionsFrom: partitionsFrom)
   }
 }

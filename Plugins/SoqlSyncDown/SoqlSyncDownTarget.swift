@@ -4,11 +4,14 @@ import SalesforceSDKCore
 
 /// A target that downloads the records that a SOQL query selects.
 ///
-/// JSON: `{"type": "soql", "query": "…", "maxBatchSize": 2000}`, `query` required.
+/// JSON: `{"type": "soql", "query": "…", "maxBatchSize": 2000, "partitions": 4, "partitionsFrom": 20000}`, `query`
+/// required.
 ///
 /// The query is completed when the target is made: the id and the modification date field are
 /// selected, and records are ordered by the latter, unless the query says otherwise. So records
 /// arrive in the order of their changes, oldest first, and an interrupted run resumes at its page.
+///
+/// The first download of many records comes in several ranges of ids side by side, see ``PartitionedSyncDownTarget``.
 ///
 /// ```swift
 /// let target = try SoqlSyncDownTarget(query: "select Name from Account limit 100")
@@ -26,10 +29,20 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   /// How many records a page has unless a target says otherwise, which is also the most.
   public static let defaultMaxBatchSize = RestRequest.maxBatchSize
 
+  /// How many ranges of ids a first download has unless a target says otherwise. A user of the platform may have ten
+  /// query results open at the same time.
+  public static let defaultPartitions = 4
+  /// From how many records on a first download is split unless a target says otherwise.
+  public static let defaultPartitionsFrom = 20_000
+
   /// The completed query.
   public let query: String
   /// How many records a page is to have; the server takes 200 to 2,000.
   public let maxBatchSize: Int
+  /// How many ranges of ids a first download has, from 1 (it is not split) to 10.
+  public let partitions: Int
+  /// From how many records on a first download is split.
+  public let partitionsFrom: Int
   public let idFieldName: String
   public let modificationDateFieldName: String
   public let isSortedByModificationDate: Bool
@@ -43,11 +56,14 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   ///     these.
   ///   - idFieldName: Empty means `Id`.
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
+  ///   - partitions: See ``partitions-swift.property``; values outside of 1 to 10 mean the nearest of these.
+  ///   - partitionsFrom: See ``partitionsFrom-swift.property``.
   /// - Throws: `SyncError` `invalidTarget` if the query is empty or is no query.
   public init(
     query: String, maxBatchSize: Int = defaultMaxBatchSize,
     idFieldName: String = SyncKeys.defaultIdField,
-    modificationDateFieldName: String = SyncKeys.defaultModificationDateField
+    modificationDateFieldName: String = SyncKeys.defaultModificationDateField,
+    partitions: Int = defaultPartitions, partitionsFrom: Int = defaultPartitionsFrom
   ) throws(SyncError) {
     let idField = idFieldName.isEmpty ? SyncKeys.defaultIdField : idFieldName
     let dateField =
@@ -70,6 +86,8 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
     }
     self.query = isComplete ? query : completed.soql
     self.maxBatchSize = maxBatchSize
+    self.partitions = min(max(partitions, 1), 10)
+    self.partitionsFrom = partitionsFrom
     self.idFieldName = idField
     self.modificationDateFieldName = dateField
     isSortedByModificationDate = completed.isOrderingBy(dateField)
@@ -81,11 +99,23 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
       maxBatchSize: configuration["maxBatchSize"]?.int64.map(Int.init(clamping:))
         ?? Self.defaultMaxBatchSize,
       idFieldName: configuration.syncText("idFieldName") ?? "",
-      modificationDateFieldName: configuration.syncText("modificationDateFieldName") ?? "")
+      modificationDateFieldName: configuration.syncText("modificationDateFieldName") ?? "",
+      partitions: configuration["partitions"]?.int64.map(Int.init(clamping:))
+        ?? Self.defaultPartitions,
+      partitionsFrom: configuration["partitionsFrom"]?.int64.map(Int.init(clamping:))
+        ?? Self.defaultPartitionsFrom)
   }
 
+  /// The platform's keys; ours only if they are not the defaults.
   public var configuration: JSONObject {
-    ["query": .string(query), "maxBatchSize": .integer(Int64(maxBatchSize))]
+    var json: JSONObject = [
+      "query": .string(query), "maxBatchSize": .integer(Int64(maxBatchSize)),
+    ]
+    if partitions != Self.defaultPartitions { json["partitions"] = .integer(Int64(partitions)) }
+    if partitionsFrom != Self.defaultPartitionsFrom {
+      json["partitionsFrom"] = .integer(Int64(partitionsFrom))
+    }
+    return json
   }
 
   // MARK: Fetching

@@ -16,7 +16,15 @@ struct InMemoryQuery {
     let query: InMemoryQuery
   }
 
+  /// `function(field) alias`.
+  struct Aggregate {
+    let function: String
+    let field: String
+    let alias: String
+  }
+
   var fields: [String] = []
+  var aggregates: [Aggregate] = []
   var children: [Children] = []
   var object = ""
   var conditions: [Condition] = []
@@ -28,7 +36,16 @@ struct InMemoryQuery {
     guard tokens.popFirst()?.lowercased() == "select" else { return }
     while let token = tokens.popFirst(), token.lowercased() != "from" {
       if token == "," { continue }
-      if token.hasPrefix("(") {
+      if token.hasPrefix("("), let function = fields.last?.lowercased(),
+        ["count", "min", "max"].contains(function)
+      {
+        fields.removeLast()
+        let next = tokens.first.map { $0 == "," || $0.lowercased() == "from" ? "" : $0 } ?? ""
+        if !next.isEmpty { tokens.removeFirst() }
+        aggregates.append(
+          Aggregate(
+            function: function, field: String(token.dropFirst().dropLast()), alias: next))
+      } else if token.hasPrefix("(") {
         let query = InMemoryQuery(String(token.dropFirst().dropLast()))
         children.append(Children(relationship: query.object, query: query))
       } else {
@@ -129,6 +146,7 @@ struct InMemoryQuery {
       case "=": return value == wanted
       case ">": return value > wanted
       case ">=": return value >= wanted
+      case "<": return !value.isEmpty && value < wanted
       case "<=": return !value.isEmpty && value <= wanted
       case "in": return condition.values.contains(value)
       default: return false
@@ -141,6 +159,7 @@ extension InMemoryOrg.State {
   /// Runs a query and gives its first page.
   mutating func query(_ soql: String) -> JSONValue {
     let query = InMemoryQuery(soql)
+    if !query.aggregates.isEmpty { return total(of: query) }
     let found = records(query.object, query).map { record in
       var selected = selecting(query.fields, from: record)
       for children in query.children {
@@ -152,6 +171,23 @@ extension InMemoryOrg.State {
     let cursor = "/services/data/v66.0/query/01g\(lastNumber)"
     cursors[cursor] = found
     return page("\(cursor)-0", size: pageSize)
+  }
+
+  /// The single record of a query with aggregate functions; of `count()` the number alone.
+  private func total(of query: InMemoryQuery) -> JSONValue {
+    let found = records(query.object, query)
+    if query.aggregates[0].field.isEmpty {
+      return ["totalSize": .integer(Int64(found.count)), "done": true, "records": []]
+    }
+    var result: JSONObject = ["attributes": ["type": "AggregateResult"]]
+    for aggregate in query.aggregates {
+      let values = found.compactMap { $0[aggregate.field]?.string }
+      let extreme = aggregate.function == "min" ? values.min() : values.max()
+      result[aggregate.alias] =
+        aggregate.function == "count"
+        ? .integer(Int64(values.count)) : extreme.map { .string($0) } ?? .null
+    }
+    return ["totalSize": 1, "done": true, "records": [.object(result)]]
   }
 
   func records(_ type: String, _ query: InMemoryQuery) -> [JSONObject] {

@@ -39,6 +39,9 @@ struct DownloadLayout: Sendable {
     }
   }
 
+  /// The only place, if each record is its entry.
+  var onlyPlace: Place? { places.count == 1 && cut == nil ? places[0] : nil }
+
   /// Checks the soups before the first request to the server.
   ///
   /// - Throws: ``SyncError`` `store`, naming what is missing.

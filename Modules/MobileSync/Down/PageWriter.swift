@@ -60,7 +60,8 @@ struct PageWriter: Sendable {
             ? try await Self.overruled(in: soupName, store) : [:]))
     }
     syncId = sync.id
-    seenUntil = sync.maxTimeStamp
+    // What came in ranges is seen up to their watermark, also before all of them are done.
+    seenUntil = max(sync.maxTimeStamp, sync.partitions?.watermark ?? -1)
     self.places = places
     skipped = SkippedRecords(syncId: sync.id, layout: layout)
   }

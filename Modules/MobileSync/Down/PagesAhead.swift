@@ -2,11 +2,11 @@
 ///
 /// Where a cursor can be predicted before its page has come (``PagePredicting``), pages are requested side by side;
 /// otherwise one after the other. Few pages are in memory, and fewer the larger they are.
-struct PagesAhead<Target: SyncDownTarget> {
+struct PagesAhead<Target: SyncDownTarget>: Sendable {
   typealias Page = DownloadedPage<Target.Cursor>
 
   /// A page that was requested.
-  private struct Request {
+  private struct Request: Sendable {
     /// The cursor that it was requested with; nil if that is the one of the page before, whatever it is.
     let cursor: Target.Cursor?
     let task: Task<Page?, any Error>
@@ -15,11 +15,17 @@ struct PagesAhead<Target: SyncDownTarget> {
   private let target: Target
   private let layout: DownloadLayout
   private let context: SyncContext
+  /// How many downloads share the memory.
+  private let sharers: Int
   private var requests: [Request] = []
 
-  init(_ target: Target, _ layout: DownloadLayout, in context: SyncContext) {
+  /// - Parameter sharers: How many of these requests pages side by side.
+  init(
+    _ target: Target, _ layout: DownloadLayout, sharers: Int = 1, in context: SyncContext
+  ) {
     self.target = target
     self.layout = layout
+    self.sharers = sharers
     self.context = context
   }
 
@@ -28,7 +34,9 @@ struct PagesAhead<Target: SyncDownTarget> {
     guard let next = page.next else { return }
     if requests.isEmpty { add(next) }
     guard target is any PagePredicting else { return }
-    while requests.count < PagesAheadLimits.pages(of: page.byteCount), let last = requests.last {
+    while requests.count < PagesAheadLimits.pages(of: page.byteCount, sharers: sharers),
+      let last = requests.last
+    {
       if let cursor = predicted(after: last.cursor, page) {
         add(cursor)
       } else {
@@ -102,13 +110,18 @@ struct PagesAhead<Target: SyncDownTarget> {
 
 /// How many pages are requested ahead.
 enum PagesAheadLimits {
-  /// Requests of one sync that are under way at the same time.
+  /// Requests of one download that are under way at the same time.
   static let most = 6
+  /// Requests of all ranges of a download that are under way at the same time, unless there are more ranges.
+  static let mostOfRanges = 8
   /// What the pages in memory may have in all, about.
   static let bytes = 12 << 20
 
   /// How many pages of a size may be under way.
-  static func pages(of byteCount: Int) -> Int {
-    max(1, min(most, bytes / max(byteCount, 1)))
+  ///
+  /// - Parameter sharers: How many downloads share the memory.
+  static func pages(of byteCount: Int, sharers: Int = 1) -> Int {
+    let most = sharers > 1 ? mostOfRanges / sharers : most
+    return max(1, min(most, bytes / sharers / max(byteCount, 1)))
   }
 }

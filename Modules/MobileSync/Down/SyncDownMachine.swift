@@ -15,6 +15,8 @@ struct SyncDownMachine: Sendable, Equatable {
   private(set) var totalSize = -1
   private(set) var progress = 0
   private let start: Int64
+  /// How many records came before, in ranges.
+  private let earlier: Int
   /// The newest date that came, and up to when what came is complete.
   private var newest: Int64 = -1
   private var limit = Int64.max
@@ -22,10 +24,14 @@ struct SyncDownMachine: Sendable, Equatable {
   /// The watermark; it never goes below the one of the start, nor beyond what is complete.
   var maxTimeStamp: Int64 { max(start, min(newest, limit)) }
 
-  /// - Parameter maxTimeStamp: The watermark with which the run starts; it never goes below it.
-  init(maxTimeStamp: Int64, isSorted: Bool) {
+  /// - Parameters:
+  ///   - maxTimeStamp: The watermark with which the run starts; it never goes below it.
+  ///   - fetched: How many records came before, in ranges.
+  init(maxTimeStamp: Int64, isSorted: Bool, fetched: Int = 0) {
     start = maxTimeStamp
     self.isSorted = isSorted
+    self.fetched = fetched
+    earlier = fetched
   }
 
   /// The first page has come.
@@ -33,8 +39,8 @@ struct SyncDownMachine: Sendable, Equatable {
   /// - Parameter total: How many records the run has, nil if the target cannot tell.
   /// - Returns: Whether the second update is due: not if there is nothing to do.
   mutating func begin(total: Int?, isLast: Bool) -> Bool {
-    totalSize = max(total ?? -1, -1)
-    return !(totalSize == 0 && isLast)
+    totalSize = total.map(all) ?? -1
+    return !(total == 0 && isLast)
   }
 
   /// A page is about to be saved.
@@ -47,7 +53,7 @@ struct SyncDownMachine: Sendable, Equatable {
   mutating func page(
     count: Int, latest: Int64, total: Int? = nil, completeUntil: Int64? = nil
   ) -> PageEffect {
-    if let total, total >= 0 { totalSize = total }
+    if let total, total >= 0 { totalSize = all(total) }
     fetched += count
     newest = max(newest, latest)
     limit = min(limit, completeUntil ?? .max)
@@ -57,6 +63,13 @@ struct SyncDownMachine: Sendable, Equatable {
       reported = progress
     }
     return PageEffect(maxTimeStamp: isSorted ? maxTimeStamp : nil, progress: reported)
+  }
+
+  /// With the records that came before; -1 if `total` is no number of records.
+  private func all(_ total: Int) -> Int {
+    if total < 0 { return -1 }
+    let (sum, overflow) = total.addingReportingOverflow(earlier)
+    return overflow ? .max : sum
   }
 
   /// All records have come, and with them the newest date of children.

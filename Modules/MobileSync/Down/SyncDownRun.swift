@@ -33,16 +33,19 @@ struct SyncDownRun: Sendable {
       sync.backfilledTarget = nil
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
     }
-    var machine = SyncDownMachine(
-      maxTimeStamp: sync.maxTimeStamp, isSorted: target.isSortedByModificationDate)
-
+    let deletions = try await PageDeletions(
+      GhostCleaning(context: context, uses: uses), layout, sync, time: now())
+    var pages = PageSaving(
+      context: context, writer: writer, deletions: deletions, targetState: sync.targetState)
     let due = try await writer.skipped.due(in: context.store)
-    let own = sync.options.start(after: sync.maxTimeStamp)
     var context = context
     // From a checkpoint on, what was skipped before it would not come.
     context.checkpoint = due.keys.isEmpty ? sync.checkpoint : nil
-    let first = try await Self.first(
-      of: target, layout, since: due.since.map { min($0, own) } ?? own, in: context)
+    let (first, inRanges) = try await begin(target, layout, due.since, &sync, &pages, in: context)
+
+    var machine = SyncDownMachine(
+      maxTimeStamp: sync.maxTimeStamp, isSorted: target.isSortedByModificationDate,
+      fetched: inRanges)
     let isWorking = machine.begin(
       total: first.map { $0.totalSize ?? -1 } ?? 0, isLast: first?.next == nil)
     sync.totalSize = machine.totalSize
@@ -52,11 +55,10 @@ struct SyncDownRun: Sendable {
       report(sync)
     }
 
-    guard let first else { return try await writer.skipped.remove(due.keys, in: context.store) }
-    let deletions = try await PageDeletions(
-      GhostCleaning(context: context, uses: uses), layout, sync, time: now())
-    var pages = PageSaving(
-      context: context, writer: writer, deletions: deletions, targetState: sync.targetState)
+    guard let first else {
+      return try await writer.skipped.remove(
+        due.keys.subtracting(pages.skipped), in: context.store)
+    }
     var ahead = PagesAhead(target, layout, in: context)
     do {
       try await save(from: first, of: target, layout, &machine, &sync, &pages, &ahead)
@@ -75,6 +77,32 @@ struct SyncDownRun: Sendable {
     }
   }
 
+  /// The first page of what is downloaded one page after the other. What comes in ranges is saved before.
+  ///
+  /// - Parameter due: Since when skipped records have to come again; nil if there are none.
+  /// - Returns: The page, nil if there is none, and how many records have come in ranges.
+  private func begin<Target: SyncDownTarget>(
+    _ target: Target, _ layout: DownloadLayout, _ due: Int64?, _ sync: inout SyncState,
+    _ pages: inout PageSaving, in context: SyncContext
+  ) async throws -> (DownloadedPage<Target.Cursor>?, Int) {
+    func first(_ sync: SyncState) async throws -> DownloadedPage<Target.Cursor>? {
+      let own = sync.options.start(after: sync.maxTimeStamp)
+      return try await Self.first(
+        of: target, layout, since: due.map { min($0, own) } ?? own, in: context)
+    }
+    guard let partitioned = target as? any PartitionedSyncDownTarget else {
+      return (try await first(sync), 0)
+    }
+    if sync.partitions?.isDone ?? true {
+      let page = try await first(sync)
+      try await plan(partitioned, total: page?.next == nil ? 0 : page?.totalSize ?? 0, &sync, pages)
+      if sync.partitions?.isDone ?? true { return (page, 0) }
+    }
+    try await downloadRanges(of: partitioned, layout, &sync, &pages)
+    // What changed since the ranges were made.
+    return (try await first(sync), sync.partitions?.saved ?? 0)
+  }
+
   /// Saves all pages.
   private func save<Target: SyncDownTarget>(
     from first: DownloadedPage<Target.Cursor>, of target: Target, _ layout: DownloadLayout,
@@ -91,21 +119,6 @@ struct SyncDownRun: Sendable {
       pages.fresh = fresh
       _ = try await save(from: filled, &machine, &sync, &pages, &ahead) { _, _ in true }
     }
-  }
-
-  /// What writes the pages of a run, and what is known from those that are written.
-  private struct PageSaving {
-    let context: SyncContext
-    let writer: PageWriter
-    let deletions: PageDeletions
-    /// The soup, as long as it has nothing but what this run has brought.
-    var fresh: BulkInsertSoup?
-    /// The keys of records that were skipped.
-    var skipped: Set<String> = []
-    var isFirst = true
-    var latestOfChildren: Int64 = -1
-    var cursors = CircleDetector<AnyHashable>()
-    var targetState: JSONObject?
   }
 
   /// Saves a page and those that follow, as long as `condition` holds.
@@ -140,7 +153,6 @@ struct SyncDownRun: Sendable {
     _ page: DownloadedPage<some Sendable>, _ effect: SyncDownMachine.PageEffect,
     _ machine: SyncDownMachine, _ sync: SyncState, _ pages: inout PageSaving
   ) async throws -> SyncState {
-    try context.checkStop()
     var changed = sync
     changed.totalSize = machine.totalSize
     if let maxTimeStamp = effect.maxTimeStamp { changed.maxTimeStamp = maxTimeStamp }
@@ -149,25 +161,8 @@ struct SyncDownRun: Sendable {
       changed.checkpoint = checkpoint.isEmpty ? nil : checkpoint
     }
     if page.count > 0 { changed.isProvisional = false }
-    let state = changed
-    let deletions = pages.deletions
-    let finish: @Sendable (borrowing StoreTransaction) throws -> Void = { transaction in
-      // Looked at again now that the writer is ours: nothing is written after a stop.
-      try context.signal.check()
-      if !page.deleted.isEmpty { try deletions.apply(page.deleted, in: transaction) }
-      if state != sync { try SyncStateStore.save(state, in: transaction) }
-    }
-    let writer = pages.writer
-    let isAppended =
-      try await pages.fresh?.append(page, writer, in: context.store, finish: finish) ?? false
-    if !isAppended {
-      let skipped = try await context.store.inTransaction(durability: .normal) { transaction in
-        try finish(transaction)
-        return try writer.save(page, in: transaction)
-      }
-      pages.skipped.formUnion(skipped)
-    }
-    return state
+    try await pages.save(page, from: sync, to: changed)
+    return changed
   }
 
   /// The first page, looked through.

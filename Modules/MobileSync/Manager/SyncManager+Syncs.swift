@@ -84,6 +84,8 @@ extension SyncManager {
       sync.maxTimeStamp = -1
       sync.targetState = nil
       sync.checkpoint = nil
+      sync.partitions = nil
+      sync.serialReason = nil
     }
     sync.fieldsToBackfill = fields ?? []
     sync.backfilledTarget = sync.fieldsToBackfill.isEmpty ? nil : backfilled

@@ -73,6 +73,25 @@ public struct SOQLMutator: Sendable, Equatable {
     texts[.select]?.isEmpty == false && texts[.from]?.isEmpty == false
   }
 
+  /// Whether the query has the clause that begins with `keyword`, such as `group by`, in lower case. The empty text
+  /// stands for what follows the last clause, such as `for view`.
+  public func has(_ keyword: String) -> Bool {
+    Clause(rawValue: keyword).flatMap { texts[$0] }?.isEmpty == false
+  }
+
+  /// Whether the top-level select list has an aggregate function, such as `count(Id)`.
+  public var hasAggregates: Bool {
+    let functions: Set = ["avg", "count", "count_distinct", "max", "min", "sum", "grouping"]
+    var name = ""
+    for token in SOQLTokenizer.tokens(of: texts[.select] ?? "") {
+      if token.kind == .parenthesised, functions.contains(name) { return true }
+      if token.kind == .blank { continue }
+      // Several entries may be one word: `Name,count`.
+      name = token.text.lowercased().split(separator: ",").last.map(String.init) ?? ""
+    }
+    return false
+  }
+
   // MARK: Select list
 
   /// Whether `field` is an entry of the top-level select list: the whole name, in its case.

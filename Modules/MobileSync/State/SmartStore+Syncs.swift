@@ -65,7 +65,10 @@ extension SmartStore {
       return SyncReport(
         state: state, now: environment.now(), dirty: dirty, conflicts: conflicts,
         outcomes: try await outcomes.outcomes(syncId: id),
-        counts: try await outcomes.counts(syncId: id))
+        counts: try await outcomes.counts(syncId: id),
+        obstacle: state.type == .syncDown
+          ? (try? registry.downTarget(from: state.target) as? any PartitionedSyncDownTarget)?
+            .partitionObstacle : nil)
     }
   }
 

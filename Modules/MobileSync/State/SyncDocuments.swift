@@ -12,6 +12,7 @@ extension SyncReport {
     document["recordsPerSecond"] = recordsPerSecond.map { .double($0) } ?? .null
     document["remainingSeconds"] = remaining.map { .double($0 / .seconds(1)) } ?? .null
     document["dirty"] = .integer(Int64(dirty))
+    if let serialReason { document["serialReason"] = .string(serialReason) }
     if state.type == .syncUp { document["outcomes"] = counts.document }
     return document
   }

@@ -18,12 +18,16 @@ public struct SyncReport: Sendable {
   public let unsent: [SyncRecordOutcome]
   /// How many records of a sync up's last run ended in which way.
   public let counts: SyncOutcomeCounts
+  /// Why the first download of a sync down is not, or was not, split into ranges (``SyncState/partitions``), as a
+  /// sentence. nil if it was split, if there are too few records for it, or if the target knows no ranges.
+  public let serialReason: String?
 
   init(
     state: SyncState, now: Int64, dirty: Int, conflicts: [SyncConflict],
-    outcomes: [SyncRecordOutcome], counts: SyncOutcomeCounts
+    outcomes: [SyncRecordOutcome], counts: SyncOutcomeCounts, obstacle: String? = nil
   ) {
     self.state = state
+    serialReason = state.partitions == nil ? obstacle ?? state.serialReason : nil
     self.dirty = dirty
     self.conflicts = conflicts
     self.counts = counts

@@ -33,6 +33,12 @@ public struct SyncState: Sendable, Equatable {
   /// Up to where the target has read the server's changes, see ``SyncPage/checkpoint``; nil if it says nothing. JSON
   /// key `checkpoint`; it is ours and not the platform's.
   public internal(set) var checkpoint: JSONObject?
+  /// The ranges of ids in which the first download came, or comes; nil if it was not split. JSON key `partitions`; it
+  /// is ours and not the platform's.
+  public internal(set) var partitions: SyncPartitions?
+  /// Why the first download of many records was not split, as a sentence, where the target alone does not tell: see
+  /// ``SyncReport/serialReason``. JSON key `serialReason`; it is ours and not the platform's.
+  var serialReason: String?
   /// Merge mode and field list.
   public let options: SyncOptions
   /// Whether the sync was created by a call that also ran it, and no run has moved a record yet: the next
@@ -107,6 +113,8 @@ public struct SyncState: Sendable, Equatable {
     backfilledTarget = json["backfilled"]?.value.object
     targetState = json["targetState"]?.value.object
     checkpoint = json["checkpoint"]?.value.object
+    partitions = json["partitions"].flatMap(SyncPartitions.init(json:))
+    serialReason = json["serialReason"]?.string
   }
 
   /// The stored form.
@@ -132,6 +140,8 @@ public struct SyncState: Sendable, Equatable {
     }
     if let targetState { object["targetState"] = .object(targetState) }
     if let checkpoint { object["checkpoint"] = .object(checkpoint) }
+    if let partitions { object["partitions"] = .object(partitions.json) }
+    if let serialReason { object["serialReason"] = .string(serialReason) }
     return object
   }
 

@@ -90,17 +90,22 @@ extension Device {
   public func endProcess(at number: Int, afterResponse: Bool) {
     org.intervene { [self] seen, _ in
       guard seen == number else { return .none }
-      let cancelled = Latch()
-      let closing = Task { await manager.close() }
-      await withTaskCancellationHandler {
-        await cancelled.pass()
-      } onCancel: {
-        cancelled.open()
-      }
-      _ = closing
+      await endProcess()
       // Cancelled, both end without a response.
       return afterResponse ? .dropResponse : .none
     }
+  }
+
+  /// Ends the process during a request of the org, in whose task it is called.
+  package func endProcess() async {
+    let cancelled = Latch()
+    let closing = Task { await manager.close() }
+    await withTaskCancellationHandler {
+      await cancelled.pass()
+    } onCancel: {
+      cancelled.open()
+    }
+    _ = closing
   }
 
   /// Runs a stored sync again, or makes it; the end is not told.

@@ -23,7 +23,7 @@ public struct SyncDownConformance<Target: SyncDownTarget>: Sendable {
   /// Whether the target's pages say which records are deleted on the server, see ``SyncPage/deleted``.
   public var bringsDeletions = false
   /// How many requests more an interrupted run may cost, in all, than an undisturbed one, for a target that resumes
-  /// from a ``SyncPage/checkpoint``; nil leaves that unproved.
+  /// from a ``SyncPage/checkpoint``, or in ranges (``PartitionedSyncDownTarget``); nil leaves that unproved.
   public var resumptionCost: Int?
   /// How many requests bringing `count` records for the first time costs, with pages of 2,000; nil
   /// leaves that unproved.
@@ -281,7 +281,8 @@ public struct SyncDownConformance<Target: SyncDownTarget>: Sendable {
       // In order, the pages that were on their way and being saved come again, and with them the last
       // record before; otherwise everything does.
       let most =
-        target.isSortedByModificationDate ? ideal + 3 : step + ideal + (resumptionCost ?? 0)
+        target.isSortedByModificationDate
+        ? ideal + (resumptionCost ?? 3) : step + ideal + (resumptionCost ?? 0)
       let cost = device.org.requests.count
       try prove(cost <= most, "\(place): both runs cost \(cost) requests, more than \(most)")
     }

@@ -76,6 +76,21 @@ import TestSupport
     try await guarantee.check()
   }
 
+  private static func partitioned() throws -> SyncDownConformance<SoqlSyncDownTarget> {
+    var conformance = SyncDownConformance(
+      try SoqlSyncDownTarget(
+        query: "select Name from Account", partitions: 3, partitionsFrom: 3))
+    conformance.pageSize = 1
+    // The query that counts, the bounds, and for each range the page that was on its way and the one behind it.
+    conformance.resumptionCost = 9
+    return conformance
+  }
+
+  @Test(arguments: try partitioned().cases)
+  func `the SOQL target in ranges of ids`(_ guarantee: SyncConformanceCase) async throws {
+    try await guarantee.check()
+  }
+
   @Test(
     .covers("MS-118"),
     arguments: try SyncDownConformance(

@@ -7,10 +7,20 @@ extension SyncReport {
     var lines = [state.line]
     if let pace { lines.append("  \(pace)") }
     if state.type == .syncUp { lines.append("  \(counts.line)") }
+    if let ranges { lines.append("  \(ranges)") }
     lines.append("  \(dirty) dirty, \(conflicts.count) in conflict")
     lines += unsent.map { "  \($0.line)" }
     lines += conflicts.flatMap(\.lines).map { "  \($0)" }
     return lines
+  }
+
+  /// How the first download was divided; nil if that is not known.
+  private var ranges: String? {
+    if let partitions = state.partitions {
+      let done = partitions.ranges.count { $0.isDone }
+      return "first download in \(partitions.ranges.count) ranges, \(done) of them done"
+    }
+    return serialReason.map { "first download in one range: \($0)" }
   }
 
   /// The rate and the remaining time; nil if they are not known.

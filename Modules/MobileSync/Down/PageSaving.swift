@@ -1,0 +1,52 @@
+import SalesforceSDKCommon
+import SmartStore
+
+/// What writes the pages of a run, and what is known from those that are written.
+struct PageSaving {
+  let context: SyncContext
+  let writer: PageWriter
+  let deletions: PageDeletions
+  /// The soup, as long as it has nothing but what this run has brought.
+  var fresh: BulkInsertSoup?
+  /// The keys of records that were skipped.
+  var skipped: Set<String> = []
+  var isFirst = true
+  var latestOfChildren: Int64 = -1
+  var cursors = CircleDetector<AnyHashable>()
+  var targetState: JSONObject?
+
+  init(
+    context: SyncContext, writer: PageWriter, deletions: PageDeletions, targetState: JSONObject?
+  ) {
+    self.context = context
+    self.writer = writer
+    self.deletions = deletions
+    self.targetState = targetState
+  }
+
+  /// Saves a page and what it changes in the sync's state, in one transaction.
+  ///
+  /// - Parameters:
+  ///   - sync: The state as it is stored.
+  ///   - state: The state with the page.
+  mutating func save(
+    _ page: DownloadedPage<some Sendable>, from sync: SyncState, to state: SyncState
+  ) async throws {
+    try context.checkStop()
+    let (context, deletions, writer) = (context, deletions, writer)
+    let finish: @Sendable (borrowing StoreTransaction) throws -> Void = { transaction in
+      // Looked at again now that the writer is ours: nothing is written after a stop.
+      try context.signal.check()
+      if !page.deleted.isEmpty { try deletions.apply(page.deleted, in: transaction) }
+      if state != sync { try SyncStateStore.save(state, in: transaction) }
+    }
+    let isAppended =
+      try await fresh?.append(page, writer, in: context.store, finish: finish) ?? false
+    if isAppended { return }
+    let skipped = try await context.store.inTransaction(durability: .normal) { transaction in
+      try finish(transaction)
+      return try writer.save(page, in: transaction)
+    }
+    self.skipped.formUnion(skipped)
+  }
+}

@@ -1,0 +1,132 @@
+import SalesforceSDKCommon
+
+/// Downloads the ranges of a first download side by side.
+struct PartitionedDownload<Target: PartitionedSyncDownTarget>: Sendable {
+  typealias Page = DownloadedPage<Target.Cursor>
+
+  let target: Target
+  let layout: DownloadLayout
+  let context: SyncContext
+
+  /// A page of a range that has come, with the requests for those behind it.
+  private struct Arrival: Sendable {
+    let index: Int
+    /// nil: the page that the one before led to does not exist.
+    let page: Page?
+    let isFirst: Bool
+    var ahead: PagesAhead<Target>
+  }
+
+  /// What is under way.
+  private struct Progress {
+    var partitions: SyncPartitions
+    /// The ranges that are not requested yet, in order.
+    var waiting: [Int]
+    /// How many ranges have a request under way.
+    var underWay = 0
+    /// Detects pages that lead in a circle, range by range.
+    var circles: [Int: CircleDetector<AnyHashable>] = [:]
+  }
+
+  /// Downloads what the ranges lack, to the end.
+  ///
+  /// - Parameter save: Saves a page, nil if there is none, with what the ranges are once it is saved. One page is
+  ///   saved at a time, while others are on their way.
+  func run(
+    _ partitions: SyncPartitions, save: (Page?, SyncPartitions) async throws -> Void
+  ) async throws {
+    var progress = Progress(
+      partitions: partitions,
+      waiting: partitions.ranges.indices.filter { !partitions.ranges[$0].isDone })
+    try await withThrowingTaskGroup(of: Arrival.self) { group in
+      do {
+        startWaiting(&progress, &group)
+        while let arrival = try await group.next() {
+          try await take(arrival, &progress, &group, save)
+        }
+      } catch {
+        group.cancelAll()
+        while let rest = await group.nextResult() {
+          if case .success(var arrival) = rest { await arrival.ahead.cancel() }
+        }
+        throw error
+      }
+    }
+  }
+
+  /// Requests what follows a page, then saves it.
+  private func take(
+    _ arrival: Arrival, _ progress: inout Progress,
+    _ group: inout ThrowingTaskGroup<Arrival, any Error>,
+    _ save: (Page?, SyncPartitions) async throws -> Void
+  ) async throws {
+    let (index, page) = (arrival.index, arrival.page)
+    var ahead = arrival.ahead
+    let next = page?.next
+    progress.partitions.save(page?.parts[0].ids ?? [], ofRange: index, isLast: next == nil)
+    if let page, let next {
+      let known = progress.partitions.ranges.count
+      let isCut =
+        arrival.isFirst
+        && progress.partitions.cut(
+          index, rest: max(page.totalSize ?? 0, 0) - page.count, pageSize: page.count,
+          count: target.partitions)
+      if isCut {
+        progress.underWay -= 1
+        progress.waiting = [index] + progress.waiting
+        progress.waiting += known..<progress.partitions.ranges.count
+      } else {
+        if progress.circles[index, default: CircleDetector()].returns(toCursor: next) {
+          await ahead.cancel()
+          throw PageTrail<String>.circle
+        }
+        ahead.request(after: page)
+        wait(for: index, after: page, ahead, &group)
+      }
+    } else {
+      // The server may have divided the records otherwise than was foreseen.
+      await ahead.cancel()
+      progress.underWay -= 1
+    }
+    startWaiting(&progress, &group)
+    try await save(page, progress.partitions)
+  }
+
+  /// Requests the first pages of the next ranges.
+  private func startWaiting(
+    _ progress: inout Progress, _ group: inout ThrowingTaskGroup<Arrival, any Error>
+  ) {
+    while progress.underWay < max(target.partitions, 1), !progress.waiting.isEmpty {
+      let index = progress.waiting.removeFirst()
+      let range = progress.partitions.ranges[index].rest
+      let ahead = PagesAhead(target, layout, sharers: max(target.partitions, 1), in: context)
+      progress.underWay += 1
+      group.addTask {
+        Arrival(
+          index: index, page: try await firstPage(of: range), isFirst: true, ahead: ahead)
+      }
+    }
+  }
+
+  /// Waits for the page behind `page`.
+  private func wait(
+    for index: Int, after page: Page, _ ahead: PagesAhead<Target>,
+    _ group: inout ThrowingTaskGroup<Arrival, any Error>
+  ) {
+    group.addTask {
+      var ahead = ahead
+      do {
+        let next = try await ahead.next(after: page)
+        return Arrival(index: index, page: next, isFirst: false, ahead: ahead)
+      } catch {
+        await ahead.cancel()
+        throw error
+      }
+    }
+  }
+
+  @concurrent private func firstPage(of range: SyncIdRange) async throws -> Page {
+    try context.checkStop()
+    return try DownloadedPage(try await target.startFetch(range, in: context), layout)
+  }
+}
