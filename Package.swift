@@ -352,7 +352,7 @@ let package = Package(
     // A server that hears one browser redirect; apart, so that Core builds no server.
     .target(
       name: "LocalServer",
-      dependencies: [.hummingbird, .logging, .nio, .nioHTTPTypes, .services],
+      dependencies: [.httpTypes, .hummingbird, .logging, .nio, .nioHTTPTypes, .services],
       path: "Plugins/Servers/LocalServer", swiftSettings: settings),
     .target(
       name: "LoopbackLogin",

@@ -139,8 +139,8 @@ public struct BulkSyncDownTarget: SyncDownTarget, Equatable {
     let (job, startedAfter) = try await BulkJob.create(
       .query, ["operation": "query", "query": .string(query(since: maxTimeStamp))], in: context)
     // The server reads an object in parts, one after the other: what changes after the job was created may be in the
-    // result or not.
-    let until = [job.created.map { $0 - 5_000 }, startedAfter].compactMap(\.self).min()
+    // result or not. The job's date is of the clock that dates the records; the one of the response may be another's.
+    let until = job.created.map { $0 - 5_000 } ?? startedAfter
     let position = BulkPosition(
       job: job.id, query: query, since: maxTimeStamp, completeUntil: until ?? maxTimeStamp)
     return SyncPage(

@@ -1,4 +1,5 @@
 public import Foundation
+import SalesforceSDKCommon
 import Synchronization
 
 /// The clock of an org: the real time, or a time that a test moves.
@@ -33,6 +34,12 @@ public final class MockOrgClock: Sendable {
       case .frozen(let date): date
       }
     }
+  }
+
+  /// The time now as the `Date` header of a response has it.
+  var httpText: String {
+    let milliseconds = (now.timeIntervalSince1970 * 1_000).rounded(.down)
+    return SalesforceDate(milliseconds: Int64(milliseconds)).httpText
   }
 
   /// Whether the time stands still.

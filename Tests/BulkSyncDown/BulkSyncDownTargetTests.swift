@@ -94,6 +94,30 @@ import TestSupport
     #expect(device.org.lines.last?.hasPrefix("DELETE /{v}/jobs/query/") == true)
   }
 
+  @Test
+  func `a run that was killed at any request behind the creation of its job resumes with that job`()
+    async throws
+  {
+    for number in 2... {
+      let (device, sync) = try await device(5)
+      device.endProcess(at: number, afterResponse: true)
+      let state = try await run(device, sync)
+      device.org.intervene(nil)
+      if state?.status == .done {
+        #expect(number > 6)
+        return
+      }
+      let isSaved = device.org.lines.last?.hasPrefix("DELETE") == true
+      try await device.restartProcess()
+      #expect(try await run(device, sync)?.status == .done)
+      let jobs = device.org.requests.filter { $0.line.hasPrefix("POST /{v}/jobs/query") }
+      // Once everything is saved, the next run requests what has changed since.
+      #expect(jobs.count == (isSaved ? 2 : 1), "killed at request \(number)")
+      #expect(!isSaved || jobs.last?.body.contains("LastModifiedDate >") == true)
+      #expect(try await device.rows().count == 5)
+    }
+  }
+
   @Test func `a job that the server does not have any more is created again`() async throws {
     let (device, sync) = try await device(5)
     device.org.intervene { number, _ in number == 5 ? .unreachable : .none }

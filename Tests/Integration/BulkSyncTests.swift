@@ -47,7 +47,8 @@ import Testing
       let ids = try await device.rows().compactMap { $0["Id"]?.string }
       try await device.org.update("Account", id: ids[3], ["Name": "Changed, \"there\""])
       try await device.org.delete("Account", id: ids[4])
-      _ = try await device.manager.reSync(id: sync.id).finished()
+      // The org's clock is ahead of the machine's by two minutes now.
+      #expect(try await device.manager.reSync(id: sync.id).finished().totalSize == 1)
       #expect(try await device.manager.cleanResyncGhosts(forId: sync.id) == 1)
       #expect(try await device.differences().isEmpty)
     }

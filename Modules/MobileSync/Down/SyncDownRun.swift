@@ -72,6 +72,8 @@ struct SyncDownRun: Sendable {
     sync.targetState = pages.targetState
     try await writer.skipped.remove(due.keys.subtracting(pages.skipped), in: context.store)
     if let finishing = target as? any SyncDownFinishing {
+      // A process that ends while the target cleans up does not download everything again.
+      try await SyncStateStore(store: context.store).save(sync, durability: .normal)
       context.checkpoint = sync.checkpoint
       await finishing.finished(in: context)
     }
@@ -132,7 +134,9 @@ struct SyncDownRun: Sendable {
     var page = first
     while let current = page, condition(current, machine) {
       let isCircle = pages.cursors.returns(toCursor: current.next)
-      if !isCircle { ahead.request(after: current) }
+      // What only brings a checkpoint, such as a job's id, is stored before the server is asked to go on from it.
+      let isCheckpoint = current.count == 0 && current.checkpoint != nil
+      if !isCircle, !isCheckpoint { ahead.request(after: current) }
       // The first page's count is known already; a later page may correct it.
       let effect = machine.page(
         count: current.count, latest: current.latest,

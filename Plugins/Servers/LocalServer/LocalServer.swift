@@ -22,11 +22,13 @@ package struct LocalServer: Sendable {
   ///
   /// - Parameter port: 0 takes a free port.
   /// - Parameter limits: What connections may take.
+  /// - Parameter date: The `Date` header of a response that is sent now, as HTTP has it. Default: the machine's time.
   /// - Parameter onListening: Is called with the port before the first request can come.
   /// - Throws: The system's error, as when the port is taken; `CancellationError` if the server ended
   ///   before it listened.
   package static func start<Responder: HTTPResponder>(
     _ responder: Responder, host: String, port: Int, limits: ServerLimits = ServerLimits(),
+    date: (@Sendable () -> String)? = nil,
     onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
   ) async throws -> LocalServer
   where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
@@ -36,7 +38,8 @@ package struct LocalServer: Sendable {
     let application = Application(
       responder: responder,
       server: .http1(
-        configuration: .init(additionalChannelHandlers: [ConnectionGuard(limits, registry)])),
+        configuration: .init(
+          additionalChannelHandlers: Self.handlers(limits, registry, date))),
       configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? port
@@ -60,6 +63,14 @@ package struct LocalServer: Sendable {
       throw CancellationError()
     }
     return LocalServer(port: try first.get(), services: services, task: task)
+  }
+
+  /// What a connection's requests and responses pass.
+  private static func handlers(
+    _ limits: ServerLimits, _ registry: ConnectionRegistry, _ date: (@Sendable () -> String)?
+  ) -> [any RemovableChannelHandler] {
+    let dates = date.map { [ResponseDates($0)] } ?? []
+    return dates + [ConnectionGuard(limits, registry)]
   }
 
   /// Stops listening, lets what is under way end, and returns when all is closed, or after a few

@@ -53,7 +53,8 @@ public final class MockOrgServer: Sendable {
     let server: LocalServer
     do {
       server = try await LocalServer.start(
-        OrgResponder(org: org), host: host, port: port, limits: limits)
+        OrgResponder(org: org), host: host, port: port, limits: limits,
+        date: { [clock = org.options.clock] in clock.httpText })
     } catch {
       throw MockOrgError(
         .notListening, "The org cannot listen on \(host):\(port). Choose another port.",
