@@ -12,6 +12,7 @@ extension MockOrg {
   /// [{"method": "POST", "path": "/composite", "status": 500, "body": "[]"},
   ///  {"path": "/query", "skip": 1, "truncateAt": 400},
   ///  {"delayMilliseconds": 300, "count": null},
+  ///  {"delayMilliseconds": 300, "bytesPerSecond": 20000000, "count": null},
   ///  {"path": "/sobjects", "drop": "before"},
   ///  {"path": "/sobjects", "drop": "after"},
   ///  {"path": "/query", "replaceBody": "<html>"},
@@ -70,7 +71,8 @@ extension MockOrgFault {
   /// What the object of a rule may hold.
   fileprivate static let keys: Set<String> = [
     "method", "path", "object", "probability", "seed", "skip", "count", "status", "body", "headers",
-    "delayMilliseconds", "drop", "truncateAt", "trickleBytes", "everyMilliseconds", "replaceBody",
+    "delayMilliseconds", "bytesPerSecond", "drop", "truncateAt", "trickleBytes",
+    "everyMilliseconds", "replaceBody",
     "garbage", "session", "refuse", "lateCommitMilliseconds", "clockSkewMilliseconds",
   ]
 
@@ -78,6 +80,7 @@ extension MockOrgFault {
   fileprivate static let ranges: KeyValuePairs<String, ClosedRange<Int64>> = [
     "probability": 0...1, "skip": Int64.min...Int64.max, "count": Int64.min...Int64.max,
     "seed": 0...Int64.max, "status": 200...599, "delayMilliseconds": 0...86_400_000,
+    "bytesPerSecond": 1...1_000_000_000_000,
     "truncateAt": 0...1_000_000_000, "trickleBytes": 1...1_000_000_000,
     "everyMilliseconds": 0...3_600_000, "lateCommitMilliseconds": 0...3_155_760_000_000,
     "clockSkewMilliseconds": -3_155_760_000_000...3_155_760_000_000,
@@ -100,7 +103,11 @@ extension MockOrgFault {
       let headers = rule["headers"].map { $0.members.map { ($0.key, $0.value.string ?? "") } } ?? []
       return .status(Int(status), body: rule["body"]?.string ?? "", headers: headers)
     }
-    if let delay = rule["delayMilliseconds"]?.int64 { return .delay(.milliseconds(delay)) }
+    if let delay = rule["delayMilliseconds"]?.int64 {
+      let rate = rule["bytesPerSecond"]?.int64.map(Int.init(clamping:))
+      return rate.map { .delay(.milliseconds(delay), bytesPerSecond: $0) }
+        ?? .delay(.milliseconds(delay))
+    }
     if let bytes = rule["truncateAt"]?.int64 {
       return .truncatedBody(at: Int(clamping: max(0, bytes)))
     }

@@ -14,7 +14,7 @@ public struct MockOrgFault: Sendable {
   public struct Action: Sendable {
     enum Kind: Sendable {
       case status(Int, body: [UInt8], headers: [(String, String)])
-      case delay(Duration)
+      case delay(Duration, bytesPerSecond: Int?)
       case dropBefore
       case dropAfter
       case truncate(Int)
@@ -40,7 +40,13 @@ public struct MockOrgFault: Sendable {
     }
     /// Responds as usual, but later.
     public static func delay(_ duration: Duration) -> Action {
-      Action(kind: .delay(duration), name: "delay \(duration)")
+      Action(kind: .delay(duration, bytesPerSecond: nil), name: "delay \(duration)")
+    }
+    /// Responds as over a network: later, and on each connection at no more than this rate.
+    public static func delay(_ duration: Duration, bytesPerSecond: Int) -> Action {
+      Action(
+        kind: .delay(duration, bytesPerSecond: max(bytesPerSecond, 1)),
+        name: "delay \(duration), \(bytesPerSecond) bytes/s")
     }
     /// Closes the connection; the work is not done.
     public static let dropBeforeCommit = Action(kind: .dropBefore, name: "drop before")

@@ -114,7 +114,7 @@ struct OrgResponder: HTTPResponder {
     case .dropBefore:
       log(request, exchange, nil, action)
       return try await dropped(exchange)
-    case .delay(let duration): try await Task.sleep(for: duration)
+    case .delay(let duration, _): try await Task.sleep(for: duration)
     case .expireSessions: org.expireAccessTokens()
     case .refuseRefresh: org.revokeAllTokens()
     case .rotateRefresh: circumstances.rotatesRefreshToken = true
@@ -133,6 +133,9 @@ struct OrgResponder: HTTPResponder {
       log(request, exchange, response, action)
       return trickled(response, bytes, pause)
     case .edit(let edit): response.body = await edit(response.body)
+    case .delay(_, let rate?):
+      log(request, exchange, response, action)
+      return slowed(response, method: request.method, exchange, rate)
     default: break
     }
     log(request, exchange, response, action)
@@ -192,22 +195,52 @@ struct OrgResponder: HTTPResponder {
       })
   }
 
+  /// Writes a response as fast as a network of this rate lets it through.
+  private func slowed(
+    _ response: OrgResponse, method: String, _ exchange: Exchange, _ bytesPerSecond: Int
+  ) -> Response {
+    let (headers, body) = encoded(response, exchange)
+    guard method != "HEAD", !body.isEmpty else {
+      return Response(status: HTTPResponse.Status(code: response.status), headers: headers)
+    }
+    // Fifty pieces a second, so that a long response is not one burst.
+    let piece = max(bytesPerSecond / 50, 1)
+    return Response(
+      status: HTTPResponse.Status(code: response.status), headers: headers,
+      body: ResponseBody(contentLength: body.count) { writer in
+        let start = ContinuousClock.now
+        for offset in stride(from: 0, to: body.count, by: piece) {
+          let end = min(offset + piece, body.count)
+          try await Task.sleep(until: start + .seconds(Double(end) / Double(bytesPerSecond)))
+          try await writer.write(ByteBuffer(bytes: body[offset..<end]))
+        }
+        try await writer.finish(nil)
+      })
+  }
+
   // MARK: Responses
 
   private func httpResponse(_ response: OrgResponse, method: String, _ exchange: Exchange)
     -> Response
   {
-    var headers = fields(of: response)
-    var body = response.body
-    if exchange.acceptsGzip, body.count >= Self.leastCompressed, let gzip = Gzip.compressed(body) {
-      body = gzip
-      headers[.contentEncoding] = "gzip"
-      headers[.vary] = "Accept-Encoding"
-    }
+    let (headers, body) = encoded(response, exchange)
     return Response(
       status: HTTPResponse.Status(code: response.status), headers: headers,
       body: method == "HEAD" || body.isEmpty
         ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+  }
+
+  /// The headers and the body as they are sent.
+  private func encoded(
+    _ response: OrgResponse, _ exchange: Exchange
+  ) -> (headers: HTTPFields, body: [UInt8]) {
+    var headers = fields(of: response)
+    guard exchange.acceptsGzip, response.body.count >= Self.leastCompressed,
+      let gzip = Gzip.compressed(response.body)
+    else { return (headers, response.body) }
+    headers[.contentEncoding] = "gzip"
+    headers[.vary] = "Accept-Encoding"
+    return (headers, gzip)
   }
 
   private func fields(of response: OrgResponse) -> HTTPFields {

@@ -53,6 +53,36 @@ import Testing
     #expect(!isAlive, "\(url) still answers")
   }
 
+  @Test func `responses are dated by the org's clock`() async throws {
+    var options = MockOrgOptions()
+    options.clock = MockOrgClock(frozenAt: Date(timeIntervalSince1970: 1_900_000_000))
+    try await withMockOrg(options) { _, server in
+      for date in ["Sun, 17 Mar 2030 17:46:40 GMT", "Sun, 17 Mar 2030 17:47:40 GMT"] {
+        let page = try await send(server, "GET", "/services/data/v66.0/limits")
+        #expect(page.response.value(forHTTPHeaderField: "Date") == date)
+        options.clock.advance(by: .seconds(60))
+      }
+    }
+  }
+
+  @Test func `a rule slows responses down to the rate of a network`() async throws {
+    var options = MockOrgOptions()
+    options.compressesResponses = false
+    try await withMockOrg(options) { org, server in
+      let fault = MockOrgFault.Action.delay(.milliseconds(10), bytesPerSecond: 100_000)
+      let name = String(repeating: "x", count: 200)
+      for _ in 0..<100 { _ = try await org.create("Account", ["Name": .string(name)]) }
+      let path = "/services/data/v66.0/query?q=SELECT+Name+FROM+Account"
+      let usual = try await send(server, "GET", path)
+      org.add(MockOrgFault(path: "/query", action: fault))
+      let start = ContinuousClock.now
+      let slow = try await send(server, "GET", path)
+      let least = Double(usual.text.utf8.count) / 100_000
+      #expect(slow.text == usual.text && least > 0.2)
+      #expect(ContinuousClock.now - start >= .seconds(least))
+    }
+  }
+
   @Test func `a started server responds on the address that it reports`() async throws {
     try await withMockOrg { org, server in
       let made = try await send(
