@@ -229,6 +229,22 @@ public struct BulkSyncDownTarget: SyncDownTarget, Equatable {
   }
 }
 
+extension BulkSyncDownTarget: DeletionListing {
+  public var deletionsFrom: Int { soql.deletionsFrom }
+
+  public func deletions(
+    since start: Int64, in context: SyncContext
+  ) async throws -> SyncDeletions? { try await soql.deletions(since: start, in: context) }
+
+  public func count(until maxTimeStamp: Int64, in context: SyncContext) async throws -> Int? {
+    try await soql.count(until: maxTimeStamp, in: context)
+  }
+
+  public func ids(since maxTimeStamp: Int64, in context: SyncContext) async throws -> Set<String> {
+    try await soql.ids(since: maxTimeStamp, in: context)
+  }
+}
+
 extension BulkSyncDownTarget: SyncDownFinishing {
   /// Deletes the job.
   public func finished(in context: SyncContext) async {

@@ -24,6 +24,6 @@ extension SoqlSyncDownTarget: FieldBackfilling {
     return try SoqlSyncDownTarget(
       query: narrow.soql, maxBatchSize: maxBatchSize, idFieldName: idFieldName,
       modificationDateFieldName: modificationDateFieldName, partitions: partitions,
-      partitionsFrom: partitionsFrom)
+      partitionsFrom: partitionsFrom, deletionsFrom: deletionsFrom)
   }
 }

@@ -4,8 +4,8 @@ import SalesforceSDKCore
 
 /// A target that downloads the records that a SOQL query selects.
 ///
-/// JSON: `{"type": "soql", "query": "…", "maxBatchSize": 2000, "partitions": 4, "partitionsFrom": 20000}`, `query`
-/// required.
+/// JSON: `{"type": "soql", "query": "…", "maxBatchSize": 2000, "partitions": 4, "partitionsFrom": 20000,
+/// "deletionsFrom": 6000}`, `query` required.
 ///
 /// The query is completed when the target is made: the id and the modification date field are
 /// selected, and records are ordered by the latter, unless the query says otherwise. So records
@@ -34,6 +34,8 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   public static let defaultPartitions = 4
   /// From how many records on a first download is split unless a target says otherwise.
   public static let defaultPartitionsFrom = 20_000
+  /// From how many local records on ghosts are found by what was deleted, unless a target says otherwise.
+  public static let defaultDeletionsFrom = 6_000
 
   /// The completed query.
   public let query: String
@@ -43,6 +45,8 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   public let partitions: Int
   /// From how many records on a first download is split.
   public let partitionsFrom: Int
+  /// From how many local records on ghosts are found by what was deleted.
+  public let deletionsFrom: Int
   public let idFieldName: String
   public let modificationDateFieldName: String
   public let isSortedByModificationDate: Bool
@@ -58,12 +62,14 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
   ///   - modificationDateFieldName: Empty means `LastModifiedDate`.
   ///   - partitions: See ``partitions-swift.property``; values outside of 1 to 10 mean the nearest of these.
   ///   - partitionsFrom: See ``partitionsFrom-swift.property``.
+  ///   - deletionsFrom: See ``deletionsFrom-swift.property``.
   /// - Throws: `SyncError` `invalidTarget` if the query is empty or is no query.
   public init(
     query: String, maxBatchSize: Int = defaultMaxBatchSize,
     idFieldName: String = SyncKeys.defaultIdField,
     modificationDateFieldName: String = SyncKeys.defaultModificationDateField,
-    partitions: Int = defaultPartitions, partitionsFrom: Int = defaultPartitionsFrom
+    partitions: Int = defaultPartitions, partitionsFrom: Int = defaultPartitionsFrom,
+    deletionsFrom: Int = defaultDeletionsFrom
   ) throws(SyncError) {
     let idField = idFieldName.isEmpty ? SyncKeys.defaultIdField : idFieldName
     let dateField =
@@ -88,6 +94,7 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
     self.maxBatchSize = maxBatchSize
     self.partitions = min(max(partitions, 1), 10)
     self.partitionsFrom = partitionsFrom
+    self.deletionsFrom = deletionsFrom
     self.idFieldName = idField
     self.modificationDateFieldName = dateField
     isSortedByModificationDate = completed.isOrderingBy(dateField)
@@ -103,7 +110,9 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
       partitions: configuration["partitions"]?.int64.map(Int.init(clamping:))
         ?? Self.defaultPartitions,
       partitionsFrom: configuration["partitionsFrom"]?.int64.map(Int.init(clamping:))
-        ?? Self.defaultPartitionsFrom)
+        ?? Self.defaultPartitionsFrom,
+      deletionsFrom: configuration["deletionsFrom"]?.int64.map(Int.init(clamping:))
+        ?? Self.defaultDeletionsFrom)
   }
 
   /// The platform's keys; ours only if they are not the defaults.
@@ -114,6 +123,9 @@ public struct SoqlSyncDownTarget: SyncDownTarget, Equatable {
     if partitions != Self.defaultPartitions { json["partitions"] = .integer(Int64(partitions)) }
     if partitionsFrom != Self.defaultPartitionsFrom {
       json["partitionsFrom"] = .integer(Int64(partitionsFrom))
+    }
+    if deletionsFrom != Self.defaultDeletionsFrom {
+      json["deletionsFrom"] = .integer(Int64(deletionsFrom))
     }
     return json
   }

@@ -9,6 +9,9 @@ extension InMemoryOrg.State {
   mutating func record(
     _ method: String, _ place: [String], _ request: InMemoryOrg.Request
   ) throws -> RestResponse {
+    if method == "GET", place.count == 2, place[1] == "deleted" {
+      return deletions(of: place[0], request)
+    }
     let body = request.body.isEmpty ? [:] : try JSONValue(parsing: request.body).object ?? [:]
     let (status, json) = record(
       method, place, body, fields: request.query["fields"],
@@ -52,6 +55,35 @@ extension InMemoryOrg.State {
     case ("DELETE", 2): return respond(deleteChecked(place[1]), success: 204)
     default: return (404, [["errorCode": "NOT_FOUND", "message": "no such place"]])
     }
+  }
+
+  /// What was deleted in a window of time, as the platform tells it: by the minute, of the last 30 days.
+  private func deletions(of type: String, _ request: InMemoryOrg.Request) -> RestResponse {
+    let minute: Int64 = 60_000
+    let now = clock + queryTime
+    func end(_ name: String) -> Int64? {
+      request.query[name].flatMap(SalesforceDate.parse).map { $0.milliseconds / minute * minute }
+    }
+    let earliest = (now - 30 * 24 * 60 * minute) / minute * minute
+    guard let start = end("start"), let end = end("end"), start < end, start >= earliest else {
+      let error: JSONValue = [
+        ["errorCode": "INVALID_REPLICATION_DATE", "message": "startDate before org replication"]
+      ]
+      return RestResponse(status: 400, body: Array(error.text.utf8))
+    }
+    let found = deletionDates.filter { id, date in
+      date >= start && date <= end && bin[id]?["attributes"]?["type"]?.string == type
+    }.sorted { $0.key < $1.key }
+    let json: JSONValue = [
+      "deletedRecords": .array(
+        found.map { id, date in
+          ["id": .string(id), "deletedDate": .string(SalesforceDate(milliseconds: date).text)]
+        }),
+      "earliestDateAvailable": .string(SalesforceDate(milliseconds: earliest).text),
+      "latestDateCovered": .string(
+        SalesforceDate(milliseconds: min(end, now / minute * minute)).text),
+    ]
+    return RestResponse(status: 200, body: Array(json.text.utf8))
   }
 
   /// The fields that a type's records have, with types by their values.

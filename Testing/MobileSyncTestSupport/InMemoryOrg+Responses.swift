@@ -105,6 +105,7 @@ extension InMemoryOrg.State {
     let old = objects[type]?[id]
     objects[type]?[id] = nil
     deleted.insert(id)
+    deletionDates[id] = clock
     bin[id] = old
     for relation in relations where relation.parent == type && relation.cascades {
       for (child, record) in objects[relation.child] ?? [:]
@@ -121,6 +122,7 @@ extension InMemoryOrg.State {
       let type = record["attributes"]?["type"]?.string
     else { return }
     deleted.remove(id)
+    deletionDates[id] = nil
     record["LastModifiedDate"] = tick()
     objects[type, default: [:]][id] = record
     for relation in relations where relation.parent == type && relation.cascades {

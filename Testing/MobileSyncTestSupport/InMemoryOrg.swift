@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// It knows queries with one level of children, `and`, `>`, `>=`, `<`, `<=`, `=`, `in` and one order, `count`, `min`
 /// and `max`, paging,
-/// single records, the collection and the composite resource, bulk jobs, recent items, descriptions, layouts
+/// single records, the deleted records of an object, the collection and the composite resource, bulk jobs, recent items, descriptions, layouts
 /// and briefcases; for everything else a test provides responses. It refuses what the platform
 /// refuses: more than 200 records, `attributes` that do not come first, names that are missing or
 /// have more than 255 characters, lookups that point nowhere, references to ids that it did not give.
@@ -65,6 +65,8 @@ public final class InMemoryOrg: SyncRequestSender {
   struct State: Sendable {
     var objects: [String: [String: JSONObject]] = [:]
     var deleted: Set<String> = []
+    /// When records were deleted, by id.
+    var deletionDates: [String: Int64] = [:]
     /// The fields with which records were created, by id.
     var originals: [String: JSONObject] = [:]
     /// The deleted records by id, as they can be restored.

@@ -7,7 +7,7 @@ struct GhostCleaning: Sendable {
   let uses: SoupSyncIndex
 
   /// A soup, as far as it belongs to the sync.
-  private struct Own {
+  struct Own {
     let place: DownloadLayout.Place
     /// Whether the soup can tell which sync brought a record; otherwise the whole soup is taken to
     /// belong to this one.
@@ -22,13 +22,27 @@ struct GhostCleaning: Sendable {
   /// Removes the ghosts among the clean records; dirty ones, and parents of dirty ones, are never
   /// touched.
   ///
+  /// - Parameter comparesIds: Whether all ids are requested in any case.
   /// - Returns: How many were removed from each soup, children's soups included.
-  func run(_ target: some SyncDownTarget) async throws -> GhostCounts {
+  func run(
+    _ target: some SyncDownTarget, of sync: SyncState, comparesIds: Bool
+  ) async throws -> GhostCounts {
     try context.checkStop()
     let layout = DownloadLayout(of: target, soupName: context.soupName)
     var counts = GhostCounts()
     guard layout.isEditable else { return counts }
     try await layout.check(in: context.store)
+    let start = ContinuousClock.now
+    var notesDeletions = false
+    if let listing = target as? any DeletionListing, let place = layout.onlyPlace,
+      try await place.records.serverIdCount(in: context.store) >= listing.deletionsFrom
+    {
+      if !comparesIds, let count = try await removeDeleted(listing, of: sync, place, layout) {
+        counts.add(count, place.records.soupName, isChild: false)
+        return counts
+      }
+      notesDeletions = true
+    }
     var own: [Own] = []
     for (index, place) in layout.places.enumerated() {
       own.append(try await self.own(place, index, layout))
@@ -42,6 +56,9 @@ struct GhostCleaning: Sendable {
           Set(soup.localIds).subtracting(remoteIds[index]).sorted(), soup, index, layout)
         + removeUnclaimed(soup, index, layout, remoteIds[index])
       counts.add(removed, soup.place.records.soupName, isChild: soup.place.parent != nil)
+    }
+    if notesDeletions, let time = context.serverClock.time(before: start) {
+      try await saveDeletionsUntil(time, of: sync)
     }
     return counts
   }
@@ -81,7 +98,7 @@ struct GhostCleaning: Sendable {
     return try await target.remoteIds(for: localIds[0], in: context).map { [$0] }
   }
 
-  private func remove(
+  func remove(
     _ ghosts: [String], _ soup: Own, _ index: Int, _ layout: DownloadLayout
   ) async throws -> Int {
     var removed = 0
@@ -181,11 +198,11 @@ struct GhostCleaning: Sendable {
 
   // MARK: Records of several syncs
 
-  private func owners(of records: SyncSoup) -> ContributingSyncs {
+  func owners(of records: SyncSoup) -> ContributingSyncs {
     ContributingSyncs(soupName: records.soupName, syncId: context.syncId)
   }
 
-  private func createdLocally(in records: SyncSoup) -> ContributingSyncs {
+  func createdLocally(in records: SyncSoup) -> ContributingSyncs {
     ContributingSyncs(soupName: records.soupName, syncId: ContributingSyncs.createdLocally)
   }
 

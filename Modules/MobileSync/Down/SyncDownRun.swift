@@ -87,22 +87,36 @@ struct SyncDownRun: Sendable {
     _ target: Target, _ layout: DownloadLayout, _ due: Int64?, _ sync: inout SyncState,
     _ pages: inout PageSaving, in context: SyncContext
   ) async throws -> (DownloadedPage<Target.Cursor>?, Int) {
-    func first(_ sync: SyncState) async throws -> DownloadedPage<Target.Cursor>? {
+    func first(_ sync: inout SyncState) async throws -> DownloadedPage<Target.Cursor>? {
       let own = sync.options.start(after: sync.maxTimeStamp)
-      return try await Self.first(
+      let start = ContinuousClock.now
+      let page = try await Self.first(
         of: target, layout, since: due.map { min($0, own) } ?? own, in: context)
+      Self.noteBeginning(at: start, of: target, page?.totalSize, &sync, in: context)
+      return page
     }
     guard let partitioned = target as? any PartitionedSyncDownTarget else {
-      return (try await first(sync), 0)
+      return (try await first(&sync), 0)
     }
     if sync.partitions?.isDone ?? true {
-      let page = try await first(sync)
+      let page = try await first(&sync)
       try await plan(partitioned, total: page?.next == nil ? 0 : page?.totalSize ?? 0, &sync, pages)
       if sync.partitions?.isDone ?? true { return (page, 0) }
     }
     try await downloadRanges(of: partitioned, layout, &sync, &pages)
     // What changed since the ranges were made.
-    return (try await first(sync), sync.partitions?.saved ?? 0)
+    return (try await first(&sync), sync.partitions?.saved ?? 0)
+  }
+
+  /// Notes from when on deletions matter: what a first run brings was not deleted before it.
+  private static func noteBeginning(
+    at start: ContinuousClock.Instant, of target: some SyncDownTarget, _ total: Int?,
+    _ sync: inout SyncState, in context: SyncContext
+  ) {
+    guard sync.maxTimeStamp < 0, sync.deletionsUntil == nil,
+      let listing = target as? any DeletionListing, total ?? .max >= listing.deletionsFrom
+    else { return }
+    sync.deletionsUntil = context.serverClock.time(before: start)
   }
 
   /// Saves all pages.
@@ -134,7 +148,7 @@ struct SyncDownRun: Sendable {
     var page = first
     while let current = page, condition(current, machine) {
       let isCircle = pages.cursors.returns(toCursor: current.next)
-      // What only brings a checkpoint, such as a job's id, is stored before the server is asked to go on from it.
+      // What only brings a checkpoint, such as a job's id, is stored before the next request builds on it.
       let isCheckpoint = current.count == 0 && current.checkpoint != nil
       if !isCircle, !isCheckpoint { ahead.request(after: current) }
       // The first page's count is known already; a later page may correct it.

@@ -86,6 +86,7 @@ extension SyncManager {
       sync.checkpoint = nil
       sync.partitions = nil
       sync.serialReason = nil
+      sync.deletionsUntil = nil
     }
     sync.fieldsToBackfill = fields ?? []
     sync.backfilledTarget = sync.fieldsToBackfill.isEmpty ? nil : backfilled
@@ -176,8 +177,12 @@ extension SyncManager {
 
   /// Removes clean records that the sync brought and the server no longer returns for it.
   ///
-  /// Costs a request per 2,000 records on the server: run it rarely. The stored sync is not
-  /// changed.
+  /// Costs a request per 2,000 records on the server; of a ``DeletionListing`` target with many records two requests,
+  /// as long as records have left it by deletions alone. The stored sync is not changed, apart from what is
+  /// known of deletions.
+  ///
+  /// Of many records, one that has left the target by a change of access, while another one has come to it in the same
+  /// way, is found only by ``cleanResyncGhosts(forId:comparingIds:)``.
   ///
   /// - Returns: How many records were removed; of a target with parents and children, how many
   ///   parents.
@@ -185,7 +190,12 @@ extension SyncManager {
   ///   `ghostsNeedSyncDown`; `stopped` if the manager was stopped in the meantime; what the requests
   ///   throw, with nothing removed.
   public func cleanResyncGhosts(forId id: Int64) async throws -> Int {
-    try await cleanGhosts(of: try await runnable(existing(id: id))).removed
+    try await cleanResyncGhosts(forId: id, comparingIds: false)
+  }
+
+  /// As ``cleanResyncGhosts(forId:)``; `comparingIds` asks for all ids in any case.
+  public func cleanResyncGhosts(forId id: Int64, comparingIds: Bool) async throws -> Int {
+    try await cleanGhosts(of: try await runnable(existing(id: id)), comparingIds).removed
   }
 
   /// As ``cleanResyncGhosts(forId:)``, by name.
@@ -289,7 +299,9 @@ extension SyncManager {
     return sync
   }
 
-  private func cleanGhosts(of sync: SyncState) async throws -> GhostCounts {
+  private func cleanGhosts(
+    of sync: SyncState, _ comparesIds: Bool = false
+  ) async throws -> GhostCounts {
     guard sync.type == .syncDown else {
       throw SyncError(
         .ghostsNeedSyncDown,
@@ -297,7 +309,7 @@ extension SyncManager {
     }
     let started = environment.now()
     do {
-      let counts = try await removeGhosts(of: sync)
+      let counts = try await removeGhosts(of: sync, comparesIds)
       await storeCleaningEvent(sync, from: started, counts: counts)
       return counts
     } catch {
@@ -306,12 +318,15 @@ extension SyncManager {
     }
   }
 
-  private func removeGhosts(of sync: SyncState) async throws -> GhostCounts {
+  private func removeGhosts(
+    of sync: SyncState, _ comparesIds: Bool
+  ) async throws -> GhostCounts {
     let target = try registry.downTarget(from: sync.target)
     do {
       return try await Self.storeErrors {
         try await perform(on: sync) { context in
-          try await GhostCleaning(context: context, uses: try await self.soupUses()).run(target)
+          try await GhostCleaning(context: context, uses: try await self.soupUses())
+            .run(target, of: sync, comparesIds: comparesIds)
         }
       }
     } catch StopSignal.Interruption.stopped {

@@ -202,6 +202,27 @@ extension SyncSoup {
     }
   }
 
+  /// How many records are on the server as far as is known here: all but those created locally.
+  func serverIdCount(in store: SmartStore) async throws -> Int {
+    let prefix = SyncKeys.localIdPrefix
+    // Both walk through the index alone.
+    return try await idCount("> ''", [], in: store)
+      - idCount(
+        "BETWEEN ? AND ?", [.string(prefix), .string(prefix + "\u{7F}")], in: store)
+  }
+
+  /// How many ids meet a condition.
+  private func idCount(
+    _ condition: String, _ values: [JSONValue], in store: SmartStore
+  ) async throws -> Int {
+    let id = column(idField)
+    let rows = try await store.read { reader in
+      try reader.rows(
+        "SELECT count(DISTINCT \(id)) FROM \(source) WHERE \(id) \(condition)", values, limit: 1)
+    }
+    return rows.first?[0]?.int64.map(Int.init(clamping:)) ?? 0
+  }
+
   /// The entry ids of the records that name a sync.
   private func entryIds(broughtBy syncId: Int64, in store: SmartStore) async throws -> Set<Int64> {
     var ids: Set<Int64> = []

@@ -73,6 +73,11 @@ public struct SOQLMutator: Sendable, Equatable {
     texts[.select]?.isEmpty == false && texts[.from]?.isEmpty == false
   }
 
+  /// The object that the query is about: the first word behind `from`; nil if there is none.
+  public var objectName: String? {
+    texts[.from]?.split { $0.isWhitespace || $0 == "," }.first.map(String.init)
+  }
+
   /// Whether the query has the clause that begins with `keyword`, such as `group by`, in lower case. The empty text
   /// stands for what follows the last clause, such as `for view`.
   public func has(_ keyword: String) -> Bool {

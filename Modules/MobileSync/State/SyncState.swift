@@ -39,6 +39,9 @@ public struct SyncState: Sendable, Equatable {
   /// Why the first download of many records was not split, as a sentence, where the target alone does not tell: see
   /// ``SyncReport/serialReason``. JSON key `serialReason`; it is ours and not the platform's.
   var serialReason: String?
+  /// Up to when the deletions of the sync's records are known, in milliseconds since 1970 by the server's clock; nil if
+  /// the next cleaning of ghosts has to compare ids. JSON key `deletionsUntil`; it is ours and not the platform's.
+  var deletionsUntil: Int64?
   /// Merge mode and field list.
   public let options: SyncOptions
   /// Whether the sync was created by a call that also ran it, and no run has moved a record yet: the next
@@ -115,6 +118,7 @@ public struct SyncState: Sendable, Equatable {
     checkpoint = json["checkpoint"]?.value.object
     partitions = json["partitions"].flatMap(SyncPartitions.init(json:))
     serialReason = json["serialReason"]?.string
+    deletionsUntil = json["deletionsUntil"]?.int64
   }
 
   /// The stored form.
@@ -141,6 +145,7 @@ public struct SyncState: Sendable, Equatable {
     if let targetState { object["targetState"] = .object(targetState) }
     if let checkpoint { object["checkpoint"] = .object(checkpoint) }
     if let partitions { object["partitions"] = .object(partitions.json) }
+    if let deletionsUntil { object["deletionsUntil"] = .integer(deletionsUntil) }
     if let serialReason { object["serialReason"] = .string(serialReason) }
     return object
   }

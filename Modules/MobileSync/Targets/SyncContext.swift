@@ -111,6 +111,16 @@ public struct SyncContext: Sendable {
     }
   }
 
+  /// The time on the server, in milliseconds since 1970, as of its last response and what has passed since then. If
+  /// there was none, a small request fetches it.
+  ///
+  /// - Returns: nil if its responses have no dates.
+  /// - Throws: As ``response(to:)``.
+  public func serverTime() async throws -> Int64? {
+    try await learnServerTime()
+    return serverClock.estimate
+  }
+
   /// Sees to it that the server's time is known, so that nothing depends on the clock of this machine.
   ///
   /// - Throws: As ``response(to:)``.
