@@ -6,7 +6,7 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
   /// The address, without a slash at its end.
   public let url: URL
 
-  /// Reads an address with or without `https://`; blanks and a slash at the ends are dropped.
+  /// Reads an address with or without `https://`; blanks and a slash at the ends are dropped, and the host is in lower case.
   ///
   /// - Throws: ``OAuthError`` `invalidLoginURL` for anything but https; plain http is accepted for
   ///   this machine alone.
@@ -22,7 +22,9 @@ public struct LoginServer: Sendable, Hashable, CustomStringConvertible {
         "The login server's address must be an https address without user, query and fragment. Plain "
           + "http is accepted for this machine alone (127.0.0.1, ::1, localhost).")
     }
-    self.url = url
+    // Scheme and host have no case, so that two spellings are one server.
+    let site = url.site
+    self.url = URL(string: site.lowercased() + text.dropFirst(site.count)) ?? url
   }
 
   init(known host: StaticString) {

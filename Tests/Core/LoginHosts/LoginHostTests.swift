@@ -21,6 +21,14 @@ import Testing
     #expect(host.name == "acme.my.salesforce.com")
   }
 
+  @Test(.covers("CO-100.1"))
+  func `two spellings of a host are one login server`() throws {
+    let typed = try server(" HTTPS://Acme.My.Salesforce.com/Portal/ ")
+    #expect(try typed == server("acme.my.salesforce.com/Portal"))
+    #expect(typed.url.absoluteString == "https://acme.my.salesforce.com/Portal")
+    #expect(try typed != server("acme.my.salesforce.com/portal"))
+  }
+
   @Test(.covers("CO-101.1", "BX-28.2"))
   func `an app's own come first, managed ones can be all there are`() throws {
     let own = LoginHost(name: "Own", server: try server("own.my.salesforce.com"))
