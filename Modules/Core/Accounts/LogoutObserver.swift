@@ -8,8 +8,8 @@ public protocol LogoutObserver: Sendable {
   /// - Throws: If they cannot be counted; then the logout is refused unless the caller forces it.
   func unsyncedRecords(of account: UserAccount) async throws -> Int
 
-  /// Closes and erases what is kept for `account`, and for no other account. The account's tokens are
-  /// still valid. On return the data is gone.
+  /// Closes and erases what is kept for `account`, and for no other account. Until it returns, a
+  /// `RestClient` of the account can send requests in this task, and no other task can. On return the data is gone.
   ///
   /// - Throws: If data could not be erased; the logout continues and reports the error.
   func willLogOut(_ account: UserAccount, reason: LogoutReason) async throws

@@ -294,7 +294,11 @@ extension UserAccountManager {
       failures.append(error)
     }
     for observer in observers {
-      failures += await failure { try await observer.willLogOut(account, reason: reason) }
+      failures += await failure {
+        try await Self.$endingAccount.withValue(account.identity) {
+          try await observer.willLogOut(account, reason: reason)
+        }
+      }
     }
     for keeper in allKeepers {
       failures += await failure { try await keeper.erase(account) }

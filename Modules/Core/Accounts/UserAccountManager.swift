@@ -240,16 +240,28 @@ public actor UserAccountManager {
     return try await refreshedSession(of: identity, replacing: nil)
   }
 
+  /// The account whose logout the task takes part in as an observer: its session is good until the observer returns.
+  @TaskLocal static var endingAccount: UserAccountIdentity?
+
   /// The account if it has a session that requests may use.
   func active(_ identity: UserAccountIdentity) throws(AccountError) -> UserAccount {
     try checkOpen()
     guard let account = held[identity] else {
       throw AccountError(.unknownAccount, "There is no account \(identity). Log in.")
     }
-    guard account.loginState == .loggedIn else {
+    guard hasSession(account) else {
       throw AccountError(.notLoggedIn, "\(account) has no session. Log in again.")
     }
     return account
+  }
+
+  /// Whether the task may use the session of an account.
+  func hasSession(_ account: UserAccount) -> Bool {
+    switch account.loginState {
+    case .loggedIn: true
+    case .loggingOut: Self.endingAccount == account.identity && leaving.contains(account.identity)
+    case .notLoggedIn: false
+    }
   }
 
   /// Asks servers for tokens and users, until ``close()``.

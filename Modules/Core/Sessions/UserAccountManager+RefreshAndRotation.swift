@@ -66,7 +66,7 @@ extension UserAccountManager {
     _ identity: UserAccountIdentity, replacing stale: String?
   ) async throws -> UserAccount {
     // Another process may have refreshed, logged in again or logged out while we waited.
-    guard let stored = try await takeOver(identity), stored.loginState == .loggedIn else {
+    guard let stored = try await takeOver(identity), hasSession(stored) else {
       throw AccountError(.notLoggedIn, "Account \(identity) has no session any more. Log in.")
     }
     if let token = stored.credentials.accessToken, token != stale { return stored }
