@@ -181,7 +181,8 @@ extension SoqlSyncDownTarget: PagePredicting {
   public func cursor(after cursor: String, pageSize: Int, totalSize: Int) -> String? {
     guard let dash = cursor.lastIndex(of: "-"),
       let start = Int(cursor[cursor.index(after: dash)...]),
-      start >= 0, pageSize > 0, totalSize - start > pageSize
+      // A negative total would overflow the difference.
+      start >= 0, pageSize > 0, totalSize >= 0, totalSize - start > pageSize
     else { return nil }
     return "\(cursor[...dash])\(start + pageSize)"
   }

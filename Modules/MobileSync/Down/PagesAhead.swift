@@ -90,7 +90,8 @@ struct PagesAhead<Target: SyncDownTarget>: Sendable {
 
   /// The cursor behind `cursor`, if the target can tell it.
   private func predicted(after cursor: Target.Cursor?, _ page: Page) -> Target.Cursor? {
-    guard let cursor, let total = page.totalSize, page.count > 0 else { return nil }
+    guard let cursor, let total = page.totalSize, total >= 0, page.count > 0
+    else { return nil }
     func predict<Predicting: PagePredicting>(_ target: Predicting) -> Target.Cursor? {
       guard let cursor = cursor as? Predicting.Cursor else { return nil }
       return target.cursor(after: cursor, pageSize: page.count, totalSize: total) as? Target.Cursor
