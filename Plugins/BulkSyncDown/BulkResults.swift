@@ -219,9 +219,11 @@ struct BulkResults: Sendable {
     guard let query = address.split(separator: "?", maxSplits: 1).dropFirst().first else {
       return []
     }
-    return query.split(separator: "&").map { item in
-      let parts = item.split(separator: "=", maxSplits: 1).map { PercentEncoding.decode($0) }
-      return RestQueryItem(parts[0], parts.count == 2 ? parts[1] : "")
+    return query.split(separator: "&").compactMap { item in
+      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = parts.first, !name.isEmpty else { return nil }
+      return RestQueryItem(
+        PercentEncoding.decode(name), parts.count == 2 ? PercentEncoding.decode(parts[1]) : "")
     }
   }
 

@@ -10,6 +10,11 @@ struct BulkRowLayout: Sendable {
     case parent(String, object: String?, [Member])
   }
 
+  /// The most names in a column's path: five parents, as in SOQL, and the field.
+  private static let maxDepth = 6
+  /// The most columns. A query has at most 100,000 characters.
+  private static let maxColumns = 10_000
+
   private let members: [Member]
   private let columns: Int
   private let idColumn: Int
@@ -20,22 +25,29 @@ struct BulkRowLayout: Sendable {
 
   /// Reads a file's header.
   ///
-  /// - Throws: `SyncError` `unexpectedResponse` if there is no column of the id field.
+  /// - Throws: `SyncError` `unexpectedResponse` if there is no column of the id field, or if there are more columns or
+  ///   parents of a column than a query can have; `CancellationError`.
   init(
     _ header: [String], idField: String, _ job: String, _ types: inout BulkTypes,
     in context: SyncContext
   ) async throws {
+    guard header.count <= Self.maxColumns else { throw BulkResults.noCSV(job) }
     guard let idColumn = header.firstIndex(where: { $0.lowercased() == idField.lowercased() })
     else { throw BulkResults.noCSV(job) }
-    var members: [Member] = []
+    var root = Node()
     for (column, name) in header.enumerated() {
-      let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      try Task.checkCancellation()
+      // One more than the limit is enough to see that there are too many.
+      let path = name.split(
+        separator: ".", maxSplits: Self.maxDepth, omittingEmptySubsequences: false
+      ).map(String.init)
+      guard path.count <= Self.maxDepth else { throw BulkResults.noCSV(job) }
       let (kind, parents) = try await types.kind(at: path, in: context)
       // The id field stands under the name by which sync knows it.
       let leaf = column == idColumn ? idField : path.last ?? name
-      Self.add(path.dropLast()[...], parents[...], .field(leaf, column: column, kind), to: &members)
+      root.add(.field(leaf, column: column, kind), at: path.dropLast()[...], parents[...])
     }
-    self.members = members
+    members = root.members
     columns = header.count
     self.idColumn = idColumn
     isPlatformId = idField == SyncKeys.defaultIdField
@@ -44,20 +56,35 @@ struct BulkRowLayout: Sendable {
     self.job = job
   }
 
-  private static func add(
-    _ path: ArraySlice<String>, _ objects: ArraySlice<String?>, _ member: Member,
-    to members: inout [Member]
-  ) {
-    guard let name = path.first else { return members.append(member) }
-    for (index, other) in members.enumerated() {
-      guard case .parent(let known, let object, var inner) = other, known == name else { continue }
-      add(path.dropFirst(), objects.dropFirst(), member, to: &inner)
-      members[index] = .parent(known, object: object, inner)
-      return
+  /// The columns with a common path, while the header is read.
+  private struct Node {
+    private enum Entry {
+      case member(Member)
+      case parent(String)
     }
-    var inner: [Member] = []
-    add(path.dropFirst(), objects.dropFirst(), member, to: &inner)
-    members.append(.parent(name, object: objects.first ?? nil, inner))
+
+    private var entries: [Entry] = []
+    private var parents: [String: (object: String?, node: Node)] = [:]
+
+    mutating func add(
+      _ member: Member, at path: ArraySlice<String>, _ objects: ArraySlice<String?>
+    ) {
+      guard let name = path.first else { return entries.append(.member(member)) }
+      if parents[name] == nil { entries.append(.parent(name)) }
+      parents[name, default: (objects.first ?? nil, Node())].node.add(
+        member, at: path.dropFirst(), objects.dropFirst())
+    }
+
+    /// The members, in the order of the header.
+    var members: [Member] {
+      entries.compactMap { entry -> Member? in
+        switch entry {
+        case .member(let member): return member
+        case .parent(let name):
+          return parents[name].map { Member.parent(name, object: $0.object, $0.node.members) }
+        }
+      }
+    }
   }
 
   /// Writes a row as a record.
