@@ -48,12 +48,13 @@ struct LoginCommand: AsyncParsableCommand {
   @Option(help: "The connected app's callback address; port 0 takes any free port.")
   var redirectUri = Self.defaultRedirectURI
 
-  @Flag(
-    help: """
-      The org of an account that is logged in has moved to --url, for instance to a new My Domain: the account
-      goes there with its data. Without it such a login is refused.
-      """)
-  var moveAccount = false
+  @Option(
+    help: ArgumentHelp(
+      """
+      The user name or user id of an account that is logged in and whose org has moved to --url, for instance to a \
+      new My Domain: the account goes there with its data. Without it such a login is refused.
+      """, valueName: "user"))
+  var moveAccount: String?
 
   @Flag(
     help: "With --browser or --paste: use the user-agent flow, whose redirect contains the tokens.")
@@ -99,10 +100,10 @@ struct LoginCommand: AsyncParsableCommand {
     let app = ConnectedApp(
       clientId: clientId, redirectURI: redirectUri, usesHybridGrants: false)
     try await state.withWorkspace { workspace in
-      if moveAccount {
-        for account in await workspace.accounts.accounts {
-          try await workspace.accounts.confirmMove(of: account.identity, to: server)
-        }
+      if let moveAccount {
+        // For this account alone: another server could take over the others.
+        let account = try await workspace.account(named: moveAccount)
+        try await workspace.accounts.confirmMove(of: account.identity, to: server)
       }
       let account = try await logIn(workspace.accounts, server, app)
       output.print(account.document(isCurrent: true)) {

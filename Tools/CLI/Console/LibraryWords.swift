@@ -25,7 +25,8 @@ enum LibraryWords {
       "when a command opens the store next"
     ),
     (
-      "confirm it with confirmMove(of:to:) and log in again", "log in with --move-account"
+      "confirm it with confirmMove(of:to:) and log in again",
+      "log in with --move-account and the name of that account"
     ),
     ("with undoEdit first", "with 'fieldforce store undo' first"),
     (
