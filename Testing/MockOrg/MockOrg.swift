@@ -244,6 +244,12 @@ public final class MockOrg: Sendable {
     return token.map { sessions.session($0, now: options.clock.now) != nil } ?? false
   }
 
+  /// Whether a call of SOAP begins with a session of this org.
+  func hasSession(inEnvelope bytes: [UInt8]) -> Bool {
+    BodyLimits.session(inEnvelope: bytes)
+      .map { sessions.session($0, now: options.clock.now) != nil } ?? false
+  }
+
   /// Responds with the content of a version at its `VersionDataUrl`.
   private func download(
     _ request: OrgRequest, _ login: LoginService, _ circumstances: Circumstances

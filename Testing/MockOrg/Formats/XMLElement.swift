@@ -111,8 +111,17 @@ private struct XMLReader {
 
   private mutating func name() -> String? {
     let start = position
-    while let byte = current, byte > 0x20, !"<>/=\"'?!".utf8.contains(byte) { position += 1 }
+    while let byte = current, byte > 0x20, !Self.endsName(byte) { position += 1 }
     return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
+  }
+
+  private static func endsName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "/"), UInt8(ascii: "="),
+      UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "?"), UInt8(ascii: "!"):
+      true
+    default: false
+    }
   }
 
   private mutating func skipBlanks() {
@@ -150,7 +159,7 @@ private struct XMLReader {
   }
 
   private func peek(_ text: StaticString) -> Bool {
-    text.withUTF8Buffer { bytes[position...].starts(with: $0) }
+    isAt(position, text)
   }
 
   private mutating func take(_ text: StaticString) -> Bool {
@@ -160,7 +169,20 @@ private struct XMLReader {
   }
 
   private func find(_ text: StaticString) -> Int? {
-    text.withUTF8Buffer { bytes[position...].firstRange(of: Array($0))?.lowerBound }
+    var start = position
+    while start < bytes.count {
+      if isAt(start, text) { return start }
+      start += 1
+    }
+    return nil
+  }
+
+  /// Whether `text`, which is ASCII, stands at an offset. It compares bytes in place, without a slice for each.
+  private func isAt(_ start: Int, _ text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard start + count <= bytes.count else { return false }
+    for index in 0..<count where bytes[start + index] != text.utf8Start[index] { return false }
+    return true
   }
 }
 

@@ -8,8 +8,10 @@ enum BodyLimits {
   static let records = 50 << 20
   /// Forms of the login, and whatever comes without a session.
   static let unauthenticated = 64 << 10
-  /// Calls of SOAP, which carry their session inside.
+  /// Calls of SOAP whose session is known.
   static let soap = 10 << 20
+  /// What of a call of SOAP may arrive before its session is known. The session is in the envelope's header.
+  static let soapWithoutSession = 256 << 10
   /// Bodies that are in memory at one time.
   static let total = 400 << 20
 
@@ -17,7 +19,7 @@ enum BodyLimits {
   ///
   /// - Parameter isAuthenticated: Whether the request has a session, or the token of the control endpoint.
   static func limit(for request: OrgRequest, isAuthenticated: Bool) -> Int {
-    if request.path.count > 2, request.path[1].lowercased() == "soap" { return soap }
+    if isSOAP(request) { return soap }
     guard isAuthenticated, let root = request.path.first else { return unauthenticated }
     switch root {
     case ControlService.root: return records
@@ -39,6 +41,20 @@ enum BodyLimits {
 }
 
 extension BodyLimits {
+  static func isSOAP(_ request: OrgRequest) -> Bool {
+    request.path.count > 2 && request.path[1].lowercased() == "soap"
+  }
+
+  /// The session that a call of SOAP names in the first ``soapWithoutSession`` bytes of its envelope; nil if it names
+  /// none.
+  static func session(inEnvelope bytes: [UInt8]) -> String? {
+    let name = Array("sessionId>".utf8)
+    let start = bytes.prefix(soapWithoutSession)
+    guard let tag = start.firstRange(of: name) else { return nil }
+    let text = start[tag.upperBound...].prefix { $0 != UInt8(ascii: "<") }
+    return String(decoding: text, as: UTF8.self).trimmingBlanks()
+  }
+
   /// Whether a request without a session is refused whatever its body says.
   static func isAuthenticationRequired(_ request: OrgRequest) -> Bool {
     request.path.first == ControlService.root

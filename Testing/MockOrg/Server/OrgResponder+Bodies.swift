@@ -23,6 +23,8 @@ extension OrgResponder {
     let limit = BodyLimits.limit(for: head, isAuthenticated: isAuthenticated)
     var bytes: [UInt8] = []
     var count = 0
+    // A call of SOAP names its session inside.
+    var needsSession = BodyLimits.isSOAP(head) && !isAuthenticated
     for try await chunk in request.body {
       count += chunk.readableBytes
       if count > limit {
@@ -34,6 +36,10 @@ extension OrgResponder {
       guard budget.take(chunk.readableBytes) else { return .refused(Self.busy) }
       taken += chunk.readableBytes
       bytes.append(contentsOf: chunk.readableBytesView)
+      if needsSession, bytes.count > BodyLimits.soapWithoutSession {
+        guard org.hasSession(inEnvelope: bytes) else { return .refused(Self.tooLarge) }
+        needsSession = false
+      }
     }
     if count > limit {
       return !isAuthenticated && BodyLimits.isAuthenticationRequired(head)
@@ -49,7 +55,13 @@ extension OrgResponder {
       taken += more
       return true
     }
-    return expanded.map { .whole($0) } ?? .refused(Self.unsupported(encoding))
+    guard let expanded else { return .refused(Self.unsupported(encoding)) }
+    if needsSession, expanded.count > BodyLimits.soapWithoutSession,
+      !org.hasSession(inEnvelope: expanded)
+    {
+      return .refused(Self.tooLarge)
+    }
+    return .whole(expanded)
   }
 
   private static let tooLarge = ServerError(
