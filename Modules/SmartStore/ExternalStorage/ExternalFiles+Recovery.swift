@@ -7,8 +7,8 @@ extension ExternalFiles {
   func putBack(_ sequence: Int64) throws(FileFailure) {
     let aside = "\(replacedFolder)/\(sequence)"
     var files: [String: [String]] = [:]
-    for table in try FileTree.names(in: aside) {
-      let names = try FileTree.names(in: "\(aside)/\(table)")
+    for table in try FileTree.names(in: aside) where Self.isTable(table) {
+      let names = try FileTree.names(in: "\(aside)/\(table)").filter(Self.isOwn(file:))
       if !names.isEmpty { files[table] = names }
     }
     for table in files.keys { try DurableFile.makeFolder(folder(of: table)) }
@@ -41,14 +41,15 @@ extension ExternalFiles {
   func recover(at sequence: Int64) throws(FileFailure) {
     start(at: sequence)
     guard isInUse else { return }
+    try checkFolders()
     for name in try FileTree.names(in: replacedFolder) {
-      if let number = Int64(name), number > sequence { try putBack(number) }
+      if let number = Int64(name), "\(number)" == name, number > sequence { try putBack(number) }
     }
     try FileTree.remove(replacedFolder)
     try FileTree.remove(stagingFolder)
   }
 
-  /// Removes files that no row belongs to.
+  /// Removes files that no row belongs to. A file or folder whose name the store does not write stays.
   ///
   /// - Parameters:
   ///   - isExternal: Whether a table's entries are kept in files.
@@ -58,15 +59,13 @@ extension ExternalFiles {
     hasRow: (_ table: String, _ entryId: Int64) throws(SmartStoreError) -> Bool
   ) throws {
     guard isInUse else { return }
-    for table in try tables() {
-      guard isExternal(table) else {
-        try FileTree.remove(folder(of: table))
-        continue
+    for table in try tables() where Self.isTable(table) {
+      let isKept = isExternal(table)
+      for name in try FileTree.names(in: folder(of: table)) where Self.isOwn(file: name) {
+        if isKept, let entryId = Self.entryId(ofFile: name), try hasRow(table, entryId) { continue }
+        try FileTree.removeFile("\(folder(of: table))/\(name)")
       }
-      for name in try FileTree.names(in: folder(of: table)) {
-        if let entryId = Self.entryId(ofFile: name), try hasRow(table, entryId) { continue }
-        try FileTree.remove("\(folder(of: table))/\(name)")
-      }
+      if !isKept { FileTree.removeIfEmpty(folder(of: table)) }
     }
   }
 
@@ -78,7 +77,7 @@ extension ExternalFiles {
       for name in try FileTree.names(in: folder(of: table)) {
         let file = DurableFile(path: "\(folder(of: table))/\(name)")
         guard let entryId = Self.entryId(ofFile: name), let start = try file.read(limit: 12),
-          !encryptor.isCurrent(start), let bytes = try file.read()
+          !encryptor.isCurrent(start), let bytes = try file.read(maxBytes: Self.maxBytes)
         else { continue }
         let text = try encryptor.decrypt(bytes, table: table, entryId: entryId)
         try file.replace(with: try encryptor.encrypt(text, table: table, entryId: entryId))

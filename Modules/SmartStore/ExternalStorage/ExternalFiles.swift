@@ -45,7 +45,22 @@ final class ExternalFiles: Sendable {
 
   /// The entry id in the name of a file; nil if it is no entry's.
   static func entryId(ofFile name: String) -> Int64? {
-    name.hasPrefix("soupelt_") ? Int64(name.dropFirst(8)) : nil
+    guard name.hasPrefix("soupelt_"), let entryId = Int64(name.dropFirst(8)),
+      fileName(entryId) == name
+    else { return nil }
+    return entryId
+  }
+
+  /// Whether a store writes files of this name into a table's folder: an entry's file, or what a crash left of
+  /// writing one.
+  static func isOwn(file name: String) -> Bool {
+    entryId(ofFile: name.hasSuffix(".new") ? String(name.dropLast(4)) : name) != nil
+  }
+
+  /// Whether a store gives a folder this name.
+  static func isTable(_ name: String) -> Bool {
+    guard name.hasPrefix("TABLE_"), let number = Int64(name.dropFirst(6)) else { return false }
+    return "TABLE_\(number)" == name
   }
 
   // MARK: Reading
@@ -60,7 +75,7 @@ final class ExternalFiles: Sendable {
   }
 
   /// No file of an entry is longer: 1 GiB.
-  private static let maxBytes = 1 << 30
+  static let maxBytes = 1 << 30
 
   /// An entry's text as a snapshot sees it.
   ///
@@ -117,6 +132,25 @@ final class ExternalFiles: Sendable {
   /// The tables that have a folder.
   func tables() throws(FileFailure) -> [String] {
     try FileTree.names(in: root).filter { !$0.hasPrefix(".") }
+  }
+
+  /// Refuses folders that are links: what is read, moved or removed through one belongs to another place.
+  ///
+  /// - Throws: ``FileFailure`` with `ENOTDIR`.
+  func checkFolders() throws(FileFailure) {
+    guard isInUse else { return }
+    try Self.checkFolders(in: root)
+    guard try FileTree.isFolder(root) else { return }
+    _ = try FileTree.isFolder(stagingFolder)
+    for number in try FileTree.names(in: replacedFolder) {
+      try Self.checkFolders(in: "\(replacedFolder)/\(number)")
+    }
+  }
+
+  private static func checkFolders(in folder: String) throws(FileFailure) {
+    for name in try FileTree.names(in: folder) where isTable(name) {
+      _ = try FileTree.isFolder("\(folder)/\(name)")
+    }
   }
 
   // MARK: Writing
