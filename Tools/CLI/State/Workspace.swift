@@ -147,8 +147,8 @@ struct Workspace {
       throw CommandFailure(
         "unknownStore", "There is no store '\(name)'. 'fieldforce store list' lists the stores.")
     }
-    let provider = keys.provider(for: owner)
-    try await stores.withClosedStore(named: name, owner: owner) { try body($0, provider) }
+    // The store derives its owner's provider from this one.
+    try await stores.withClosedStore(named: name, owner: owner) { try body($0, keys) }
   }
 
   /// Makes the store that the options name usable again although transactions of its log are missing.
