@@ -1,3 +1,4 @@
+import Foundation
 import SalesforceSDKCommon
 
 /// The entry files of a store whose database changes between plaintext and encrypted (SS-201).
@@ -31,7 +32,7 @@ struct ExternalConversion {
   func prepare(from source: ExternalFileEncryptor?, to target: ExternalFileEncryptor?) throws {
     let copy = copy(isSealed: target != nil)
     try FileTree.remove(copy)
-    guard try FileTree.exists(root) else { return }
+    guard try FileTree.isFolder(root) else { return }
     try DurableFile.makeFolder(copy)
     // What a crash set aside belongs to the store as much as what is in its place.
     let replaced = try FileTree.names(in: root + "/.replaced").map { ".replaced/" + $0 }
@@ -41,7 +42,8 @@ struct ExternalConversion {
         for name in try FileTree.names(in: "\(root)/\(folder)/\(table)") {
           let file = "\(folder)/\(table)/\(name)"
           guard let entryId = ExternalFiles.entryId(ofFile: name),
-            let bytes = try DurableFile(path: "\(root)/\(file)").read()
+            let bytes = try DurableFile(path: "\(root)/\(file)").read(
+              maxBytes: ExternalFiles.maxBytes)
           else { continue }
           let text = try source?.decrypt(bytes, table: table, entryId: entryId) ?? bytes
           let converted = try target?.encrypt(text, table: table, entryId: entryId) ?? text
@@ -55,16 +57,59 @@ struct ExternalConversion {
   /// what is left over. Harmless at any time at which the store is not open.
   ///
   /// - Parameter isSealed: Whether the database is encrypted now.
+  /// - Throws: ``FileFailure`` with `EINVAL` for a folder that no conversion can have left: one that lacks entry
+  ///   files, or is there although the files have the wanted form already. Nothing is changed then.
   func recover(isSealed: Bool) throws(FileFailure) {
-    try FileTree.remove(copy(isSealed: !isSealed))
     let wanted = copy(isSealed: isSealed)
-    if try FileTree.exists(wanted) {
-      if try FileTree.exists(root) {
+    let isFinished = try FileTree.isFolder(wanted)
+    if isFinished { try checkFinished(wanted, isSealed: isSealed) }
+    try FileTree.remove(copy(isSealed: !isSealed))
+    if isFinished {
+      if try FileTree.isFolder(root) {
         try FileTree.remove(old)
         _ = try FileTree.move(root, to: old)
       }
       _ = try FileTree.move(wanted, to: root)
     }
     try FileTree.remove(old)
+  }
+
+  /// Refuses a copy that would lose entries: one that was put there, or that was not finished.
+  private func checkFinished(_ wanted: String, isSealed: Bool) throws(FileFailure) {
+    // Between the two moves, the files are under the other name.
+    let source = try FileTree.isFolder(root) ? root : old
+    for file in try Self.entryFiles(in: source) {
+      guard try Self.isSealed("\(source)/\(file)") != isSealed,
+        try Self.isSealed("\(wanted)/\(file)") == isSealed
+      else {
+        throw FileFailure(
+          "taken for the converted copy of the entry files, since the conversion of this store did not leave it; "
+            + "move it out of the folder", wanted, errno: EINVAL)
+      }
+    }
+  }
+
+  /// The files that a conversion copies, those that a crash set aside among them, by their paths in the folder.
+  private static func entryFiles(in folder: String) throws(FileFailure) -> [String] {
+    var files: [String] = []
+    var parents = [""]
+    for number in try FileTree.names(in: "\(folder)/.replaced") {
+      parents.append(".replaced/\(number)/")
+    }
+    for parent in parents {
+      for table in try FileTree.names(in: "\(folder)/\(parent)") where !table.hasPrefix(".") {
+        for name in try FileTree.names(in: "\(folder)/\(parent)\(table)")
+        where ExternalFiles.entryId(ofFile: name) != nil {
+          files.append("\(parent)\(table)/\(name)")
+        }
+      }
+    }
+    return files
+  }
+
+  /// Whether an entry file is encrypted; nil if there is none.
+  private static func isSealed(_ path: String) throws(FileFailure) -> Bool? {
+    try DurableFile(path: path).read(limit: ExternalFileEncryptor.headerSize)
+      .map { ExternalFileEncryptor.isSealed($0) }
   }
 }
