@@ -62,6 +62,11 @@ struct AccountSecrets: Sendable {
         if name == "refresh_token" || name == "access_token" { damage = damage ?? error }
       }
     }
+    if account.loginState == .loggingOut, try !isLogoutNoted(id) {
+      // An account file of an earlier login was put in the place of this one: nothing may be erased for it.
+      CoreLogger.log.error("The logout that the file of \(account) notes is not one of its login.")
+      account.loginState = .notLoggedIn
+    }
     guard let damage, account.credentials.refreshToken == nil else { return nil }
     if account.credentials.accessToken == nil { account.loginState = .notLoggedIn }
     return AccountError(
@@ -96,8 +101,27 @@ struct AccountSecrets: Sendable {
     return present
   }
 
+  private static let logoutService = "com.salesforce.userAccount.logout"
+
+  /// Notes that the logout of a login was decided. An account file alone cannot say so: an older one, of a login
+  /// that ended, could be put in its place.
+  func noteLogout(_ credentials: OAuthCredentials) throws(AccountError) {
+    try put("decided", SecretName(service: Self.logoutService, account: credentials.identifier))
+  }
+
+  private func isLogoutNoted(_ id: String) throws(AccountError) -> Bool {
+    do throws(AccountError) {
+      return try text(Self.logoutService, id) != nil
+    } catch {
+      // What cannot be read erases nothing.
+      guard error.code == .readFailed else { throw error }
+      return false
+    }
+  }
+
   /// Removes the secrets of a login.
   func remove(_ credentials: OAuthCredentials) throws(AccountError) {
+    try put(nil, SecretName(service: Self.logoutService, account: credentials.identifier))
     for (_, service) in Self.services {
       try put(nil, SecretName(service: service, account: credentials.identifier))
     }

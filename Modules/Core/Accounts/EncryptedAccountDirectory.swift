@@ -95,6 +95,7 @@ public struct EncryptedAccountDirectory: AccountPersister {
     let isSameLogin = former?.account.credentials.identifier == account.credentials.identifier
     let noted = try secrets.write(
       account.credentials, noted: isSameLogin ? former?.secrets : [])
+    if account.loginState == .loggingOut { try secrets.noteLogout(account.credentials) }
     let place = placeName(of: url)
     try AccountDisk.write(
       try AccountFile.seal(account, secrets: noted, at: place, with: key), to: url)
