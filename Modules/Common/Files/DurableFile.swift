@@ -36,14 +36,19 @@ package struct DurableFile: Sendable {
   /// The first `limit` bytes, or nil if there is no file.
   ///
   /// Never for an open database: closing a second descriptor of its file drops SQLite's locks.
-  package func read(limit: Int = .max) throws(FileFailure) -> [UInt8]? {
+  package func read(limit: Int) throws(FileFailure) -> [UInt8]? {
     try load(limit: limit)?.bytes
   }
 
+  /// The most bytes of a file that are read as a whole: 1 GiB. The size of a file says little: a file of many
+  /// terabytes that was never written to takes no room on disk.
+  package static let maxBytes = 1 << 30
+
   /// The whole of a file, or nil if there is none.
   ///
+  /// - Parameter maxBytes: Default: 1 GiB.
   /// - Throws: ``FileFailure``, with `EFBIG` for a file of more than `maxBytes`, of which nothing is read.
-  package func read(maxBytes: Int) throws(FileFailure) -> [UInt8]? {
+  package func read(maxBytes: Int = Self.maxBytes) throws(FileFailure) -> [UInt8]? {
     try load(limit: .max, maxBytes: maxBytes)?.bytes
   }
 

@@ -11,6 +11,9 @@ public final class Preferences: Sendable {
   private let source = EventSource<Set<String>>()
   private static let log = SalesforceLogger.logger(forComponent: "SalesforceSDKCommon")
 
+  /// No file of settings is longer: 64 MiB.
+  private static let maxBytes = 64 << 20
+
   /// How long a change waits for another process.
   private static let patience: Duration = .seconds(5)
 
@@ -96,7 +99,7 @@ public final class Preferences: Sendable {
 
   private static func read(_ file: URL) throws(PreferencesError) -> JSONObject {
     do throws(FileFailure) {
-      guard let bytes = try DurableFile(file).read() else { return [:] }
+      guard let bytes = try DurableFile(file).read(maxBytes: maxBytes) else { return [:] }
       if let json = try? JSONSlice(parsing: bytes), let object = json.value.object { return object }
       let aside = try DurableFile(file).setAside()
       log.error("\(file.lastPathComponent) is damaged; it is kept as \(aside.lastPathComponent)")

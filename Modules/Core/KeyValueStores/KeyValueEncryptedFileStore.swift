@@ -23,6 +23,9 @@ public final class KeyValueEncryptedFileStore: Sendable {
   /// The version of the layout: 2, or 1 for a store that does not list its keys.
   public var storeVersion: Int { form.withLock { $0.version } }
 
+  /// No file with a key is longer: 64 MiB.
+  private static let maxKeyFileBytes = 64 << 20
+
   private let form: Mutex<KeyValueFormat>
   private let folder: KeyValueFolder
   private let binding: KeyValueBinding
@@ -294,7 +297,9 @@ public final class KeyValueEncryptedFileStore: Sendable {
 
   private func key(of name: String, _ form: KeyValueFormat) throws(EncryptionError) -> String? {
     let file = name + KeyValueFormat.keyEnd
-    let sealed = try folder.mapping { () throws(FileFailure) in try folder.file(file).read() }
+    let sealed = try folder.mapping { () throws(FileFailure) in
+      try folder.file(file).read(maxBytes: Self.maxKeyFileBytes)
+    }
     guard let sealed else { return nil }
     var stream = DecryptStream(key: form.contentKey, context: form.context(file))
     let bytes = try stream.update(sealed) + stream.finish()

@@ -8,6 +8,9 @@ public struct StoreConfigurationSource: Sendable {
   /// The file with the soups of the app's default store.
   public static let globalStoreFile = "globalstore.json"
 
+  /// No configuration file is longer: 16 MiB.
+  private static let maxBytes = 16 << 20
+
   private let lookUp: @Sendable (_ file: String) throws -> [UInt8]?
 
   /// - Parameter lookUp: Returns the content of a file by its name, nil if there is none.
@@ -18,19 +21,19 @@ public struct StoreConfigurationSource: Sendable {
   /// The files in a folder.
   public static func folder(_ folder: URL) -> StoreConfigurationSource {
     StoreConfigurationSource { file in
-      try DurableFile(folder.appending(path: file)).read()
+      try DurableFile(folder.appending(path: file)).read(maxBytes: maxBytes)
     }
   }
 
   /// The resources of the app, and the working directory for files that are not among them.
   public static let app = StoreConfigurationSource { file in
     if let resources = Bundle.main.resourceURL,
-      let content = try DurableFile(resources.appending(path: file)).read()
+      let content = try DurableFile(resources.appending(path: file)).read(maxBytes: maxBytes)
     {
       return content
     }
     let folder = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
-    return try DurableFile(folder.appending(path: file)).read()
+    return try DurableFile(folder.appending(path: file)).read(maxBytes: maxBytes)
   }
 
   /// The content of a file; nil if there is none.

@@ -79,6 +79,41 @@ struct PageFile: ~Copyable {
     }
   }
 
+  /// The size in bytes.
+  func size() throws(FileFailure) -> Int {
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw FileFailure("examined", path, errno: errno) }
+    return Int(status.st_size)
+  }
+
+  #if canImport(Darwin)
+    private static let seekData: Int32 = 4
+  #else
+    private static let seekData: Int32 = 3
+  #endif
+
+  /// Where the next bytes are that were ever written, at `offset` or behind it; nil if there are none. A file whose
+  /// size alone was changed has none, and reading its zeros would not end in any useful time.
+  func nextData(from offset: Int) -> Int? {
+    let found = lseek(file, off_t(offset), Self.seekData)
+    if found >= 0 { return Int(found) }
+    // A file system that does not know holes has no holes.
+    return errno == ENXIO ? nil : offset
+  }
+
+  /// Writes `count` bytes at `offset`.
+  func write(
+    _ count: Int, at offset: Int, from buffer: UnsafeRawPointer
+  ) throws(FileFailure) {
+    var done = 0
+    while done < count {
+      let step = pwrite(file, buffer + done, count - done, off_t(offset + done))
+      if step < 0, errno == EINTR { continue }
+      guard step > 0 else { throw FileFailure("written", path, errno: step < 0 ? errno : EIO) }
+      done += step
+    }
+  }
+
   /// Brings what was written to the disk.
   func sync() throws(FileFailure) {
     #if canImport(Darwin)

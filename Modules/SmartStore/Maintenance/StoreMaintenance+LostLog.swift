@@ -46,8 +46,8 @@ extension StoreMaintenance {
     _ check: WALCheck, _ fault: WALCheck.Fault, _ keys: StoreKeys, databaseGeneration: UInt64
   ) throws(FileFailure) {
     let log = DurableFile(path: paths.log)
-    if let bytes = try log.read(), !bytes.isEmpty {
-      try DurableFile(path: paths.damagedLog(paths.damagedLogs.count + 1)).replace(with: bytes)
+    if let size = try log.size(), size > 0 {
+      try WALCopy.make(of: paths.log, at: paths.damagedLog(paths.damagedLogs.count + 1))
     }
     let known = max(
       check.anchor?.generation ?? 0, max(databaseGeneration, check.log.generation))

@@ -294,11 +294,11 @@ struct StoreOpening {
     if store.binding?.isWhole == true { return nil }
     do {
       let damage = try WALDamage.find(in: paths.log, keys: store.keys, cipher: store.cipher)
-      guard let damage, let bytes = try DurableFile(path: paths.log).read() else { return nil }
+      guard let damage else { return nil }
       let copies = paths.damagedLogs
       // Every opening that fails afterwards comes upon the same log.
-      if let last = copies.last, try DurableFile(path: last).read() == bytes { return damage }
-      try DurableFile(path: paths.damagedLog(copies.count + 1)).replace(with: bytes)
+      if let last = copies.last, try WALCopy.isSame(last, as: paths.log) { return damage }
+      try WALCopy.make(of: paths.log, at: paths.damagedLog(copies.count + 1))
       return damage
     } catch {
       throw SmartStoreError(storage: error, at: paths.log)

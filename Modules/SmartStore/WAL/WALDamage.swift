@@ -139,6 +139,7 @@ private struct FramesOnDisk: ~Copyable {
   private let buffer = UnsafeMutableRawBufferPointer.allocate(
     byteCount: PageFormat.frameSize, alignment: 16)
   private var number = 0
+  private var isAtEnd = false
 
   init(_ file: consuming PageFile, keys: StoreKeys, cipher: any StoreCipher) {
     self.file = file
@@ -155,9 +156,10 @@ private struct FramesOnDisk: ~Copyable {
     header = WALFormat.header(place)
   }
 
-  /// The next frame; nil at the end. A part of one is none.
+  /// The next frame; nil at the end. A part of one is none. Of frames that were never written, the first alone is
+  /// returned: a WAL whose size was changed has any number of them.
   mutating func next() throws(FileFailure) -> Frame? {
-    guard let place = buffer.baseAddress else { return nil }
+    guard !isAtEnd, let place = buffer.baseAddress else { return nil }
     let offset = PageFormat.logHeaderSize + number * PageFormat.frameSize
     guard
       try file.read(PageFormat.frameSize, at: offset, into: encryptor.frameBytes)
@@ -169,11 +171,23 @@ private struct FramesOnDisk: ~Copyable {
       encryptor.pageEpoch.map { WALFormat.restoreFrame(place, key: $0.frameKey) } == true
     let page = place + PageFormat.frameHeaderSize
     let isWhole = encryptor.decrypt(number: WALFormat.pageNumber(place), into: page) != nil
+    let current = number
+    if WALFormat.pageNumber(place) == 0 { skipUnwritten() }
     return Frame(
-      number: number, page: WALFormat.pageNumber(place),
+      number: current, page: WALFormat.pageNumber(place),
       salts: isKnown ? WALFormat.salts(place) : nil, sums: WALFormat.sums(place),
       isCommit: WALFormat.isCommit(place), isWhole: isWhole,
       generation: isWhole && WALFormat.pageNumber(place) == 1 ? encryptor.openedGeneration : 0)
+  }
+
+  /// Continues with the next frame of which some byte was ever written.
+  private mutating func skipUnwritten() {
+    let offset = PageFormat.logHeaderSize + number * PageFormat.frameSize
+    guard let data = file.nextData(from: offset) else {
+      isAtEnd = true
+      return
+    }
+    number = max(number, (data - PageFormat.logHeaderSize) / PageFormat.frameSize)
   }
 
   /// The checksum that the frame read last has if it goes on from `sums`.

@@ -35,6 +35,20 @@ struct DurableFileTests {
     #expect(try file.read() == nil)
   }
 
+  @Test func `a file of terabytes that were never written is refused, and its start can be read`()
+    throws
+  {
+    let url = folder.file("file")
+    let file = DurableFile(url)
+    try file.replace(with: [1, 2, 3])
+    let handle = try FileHandle(forWritingTo: url)
+    try handle.truncate(atOffset: 400 << 30)
+    try handle.close()
+    let error = #expect(throws: FileFailure.self) { try file.read() }
+    #expect(error?.errno == EFBIG)
+    #expect(try file.read(limit: 3) == [1, 2, 3])
+  }
+
   @Test(.covers("CA-6.1"))
   func `who has the old file open sees nothing of the new one`() throws {
     let url = folder.file("file")
