@@ -45,7 +45,16 @@ extension EncryptedFile.State {
         || encryptor.encrypt(buffer, number: number)
     else { return StoreIOError.write }
     if number == 1 { connection.writtenGeneration = encryptor.sealedGeneration }
-    return write(base, encryptor.pageBytes, Int32(count), offset)
+    let code = write(base, encryptor.pageBytes, Int32(count), offset)
+    if code == SQLITE_OK { connection.store.didReachDatabase(bytes: offset + Int64(count)) }
+    return code
+  }
+
+  /// The size of the file below in bytes; nil if the system does not say.
+  func size() -> Int64? {
+    var size: sqlite3_int64 = 0
+    guard methods.xFileSize?(base, &size) == SQLITE_OK else { return nil }
+    return size
   }
 }
 

@@ -113,6 +113,7 @@ struct EncryptedFile {
     let store = state.connection.store
     store.didOpen(path: String(cString: path), header: found)
     guard found.kind == .store else { return SQLITE_NOTADB }
+    if let size = state.size() { store.didReachDatabase(bytes: size) }
     // Before a WAL is made, or read.
     return store.binding?.admits(databaseGeneration: found.generation) == false
       ? SQLITE_CANTOPEN : SQLITE_OK

@@ -47,6 +47,7 @@ private func installContentMethods(_ methods: UnsafeMutablePointer<sqlite3_io_me
       code = state.connection.store.binding?.willRemove() ?? SQLITE_OK
     }
     guard code == SQLITE_OK else { return code }
+    if state.kind == .database { state.connection.store.willTruncateDatabase(to: size) }
     return truncate(state.base, size)
   }
 }

@@ -9,6 +9,7 @@ final class EncryptedStore: Sendable {
   private let writable = Atomic(false)
   private let damaged = Atomic(false)
   private let opened = Mutex(Opened())
+  private let written = Atomic<Int64>(0)
 
   private struct Opened {
     var databasePath: String?
@@ -37,6 +38,20 @@ final class EncryptedStore: Sendable {
     damaged.store(true, ordering: .relaxed)
     return StoreIOError.damagedPage
   }
+
+  /// The bytes that the database file has at least, as far as this process knows.
+  var databaseBytes: Int64 { written.load(ordering: .acquiring) }
+
+  /// Notes that the database file was found or written to this length.
+  func didReachDatabase(bytes: Int64) {
+    // Most writes are within the file.
+    if bytes > written.load(ordering: .relaxed) {
+      written.max(bytes, ordering: .acquiringAndReleasing)
+    }
+  }
+
+  /// Notes that the database file is about to be truncated to this length.
+  func willTruncateDatabase(to bytes: Int64) { written.store(bytes, ordering: .releasing) }
 
   /// What the database file turned out to be, once it was opened.
   var header: DatabaseHeader.Kind? { opened.withLock { $0.header?.kind } }

@@ -118,11 +118,11 @@ package struct StoreDatabase: Sendable {
     try writer.writeWithoutTransaction { try StoreConnection.keepLog(of: $0) }
   }
 
-  /// Refuses to commit to files that have no name any more: what is written to them is lost.
+  /// Refuses to commit to files that have no name any more, or that are damaged: what is written to them is lost.
   ///
-  /// - Throws: ``SmartStoreError`` `databaseMissing`.
+  /// - Throws: ``SmartStoreError`` `databaseMissing`, `corrupt`.
   func checkPlace(_ database: Database) throws(SmartStoreError) {
-    try place.check(database)
+    try place.check(database, of: sealed)
   }
 
   /// Refuses to write more with a data-encryption key than is safe.

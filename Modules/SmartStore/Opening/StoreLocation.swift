@@ -12,7 +12,8 @@ import Synchronization
 #endif
 
 /// The names of an open database and of its write-ahead log (WAL). Another program can remove or replace
-/// either; SQLite keeps using the files that it has open, and what it writes is lost when it closes them.
+/// either; SQLite keeps using the files that it has open, and what it writes is lost when it closes them. It can
+/// also cut them: then what is written behind the cut cannot be read any more.
 final class StoreLocation: Sendable {
   private let database: String
   let log: String
@@ -24,8 +25,12 @@ final class StoreLocation: Sendable {
     self.log = log
   }
 
-  /// Looks within a transaction whether both names are those of the open files: two calls of the system.
-  func check(_ connection: Database) throws(SmartStoreError) {
+  /// Looks within a transaction whether both names are those of the open files, and whether those of an encrypted
+  /// store are as long as they were written: three calls of the system.
+  ///
+  /// - Throws: ``SmartStoreError`` `databaseMissing`, `corrupt`.
+  func check(_ connection: Database, of store: EncryptedStore?) throws(SmartStoreError) {
+    if store?.hasMetDamage == true { throw damaged(database) }
     var hasMoved: Int32 = 0
     let code = sqlite3_file_control(
       connection.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
@@ -39,6 +44,35 @@ final class StoreLocation: Sendable {
     let known = logNumber.compareExchange(
       expected: 0, desired: number, ordering: .relaxed)
     if !known.exchanged, known.original != number { throw missing(log) }
+    guard let store else { return }
+    if Int(status.st_size) < store.binding?.loggedBytes ?? 0 {
+      _ = store.didMeetDamage()
+      throw damaged(log)
+    }
+    if isCut(connection, store) {
+      _ = store.didMeetDamage()
+      throw damaged(database)
+    }
+  }
+
+  /// Whether the database is shorter than it was written.
+  private func isCut(_ connection: Database, _ store: EncryptedStore) -> Bool {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(
+      connection.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    guard code == SQLITE_OK, let state = EncryptedFile.state(file) else { return false }
+    // A checkpoint in the background may change both between the two looks.
+    for _ in 0..<3 {
+      guard let size = state.size(), size < store.databaseBytes else { return false }
+    }
+    return true
+  }
+
+  private func damaged(_ path: String) -> SmartStoreError {
+    SmartStoreError(
+      .corrupt,
+      "Cannot save: \(path) was cut or changed outside the store while it was open. Close the store, see with "
+        + "'fieldforce store verify' what is damaged, and restore a backup.")
   }
 
   private func missing(_ path: String) -> SmartStoreError {

@@ -173,6 +173,13 @@ final class WALBinding: @unchecked Sendable {
   /// The last transaction that was written; it may not be on disk yet.
   var written: WALAnchor.Commit? { state.withLock { $0.written } }
 
+  /// The bytes that the WAL has at least: through the last transaction that was written.
+  var loggedBytes: Int {
+    var frames = known.load(ordering: .relaxed)
+    if frames == .max { frames = state.withLock { $0.recovered?.frames ?? 0 } }
+    return frames == 0 ? 0 : PageFormat.logHeaderSize + frames * PageFormat.frameSize
+  }
+
   /// The WAL is on disk, with everything that was written before the sync began.
   ///
   /// - Parameter commit: The last transaction written then.
