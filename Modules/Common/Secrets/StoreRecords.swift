@@ -36,6 +36,12 @@ package struct StoreRecords: Sendable {
     return Self.records(in: try parse(bytes)[store])
   }
 
+  /// Whether no store of the user is remembered.
+  package func isEmpty() throws(SecretStoreError) -> Bool {
+    guard let bytes = try secrets.read(name) else { return true }
+    return try parse(bytes).isEmpty
+  }
+
   /// Keeps a record, in place of an older one with the same identifier. Costs no write if it is there.
   package func remember(_ record: Record, of store: String) throws(SecretStoreError) {
     if try records(of: store).contains(record) { return }

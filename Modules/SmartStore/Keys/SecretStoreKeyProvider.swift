@@ -51,8 +51,9 @@ public struct SecretStoreKeyProvider: StoreKeyProvider {
   public func eraseKey(of owner: StoreOwner) throws(SmartStoreError) {
     guard !owner.isGlobal else { return }
     do {
-      try secrets.remove(secret(".user", of: owner))
+      // Records without a key would refuse the owner's next store.
       try records(of: owner).forgetAll()
+      try secrets.remove(secret(".user", of: owner))
     } catch {
       throw SmartStoreError(secrets: error)
     }

@@ -45,7 +45,9 @@ enum StoreKeyHierarchy {
   static func create(
     _ paths: StorePaths, provider: some StoreKeyProvider, isPending: Bool = false
   ) throws(SmartStoreError) -> StoreKeys {
-    let wrappingKey = try wrappingKey(of: StoreKeySource(provider, for: paths.identity))
+    let source = StoreKeySource(provider, for: paths.identity)
+    try source.checkKeyNotLost()
+    let wrappingKey = try wrappingKey(of: source)
     let storeID = UUID()
     let dataKeys: [DataKey] = [(epoch: 1, key: SymmetricKey(size: .bits256))]
     let file = try wrap(dataKeys, storeID: storeID, with: wrappingKey, paths)

@@ -56,6 +56,19 @@ struct StoreKeySource: Sendable {
   /// Whether the secret store knows the store as an encrypted one.
   func isRemembered() throws(SmartStoreError) -> Bool { try !records().isEmpty }
 
+  /// Refuses to make a key in the place of one that is gone, where the secret store remembers stores that it
+  /// wrapped: those could not be opened any more, and the new key would hide why.
+  func checkKeyNotLost() throws(SmartStoreError) {
+    guard try own.key() == nil, let memory else { return }
+    let isEmpty = try mapping { () throws(SecretStoreError) in try memory.isEmpty() }
+    guard isEmpty else {
+      throw SmartStoreError(
+        .keyMissing,
+        "Cannot make \(identity): the secret store knows encrypted stores of this owner, but their key is gone. "
+          + "Restore the secret store from a backup; without one, remove all stores of this owner.")
+    }
+  }
+
   /// Refuses a key file of another owner or name, and one that the secret store does not know, or knows in a
   /// newer format: a copy of another store's, or an old one.
   func check(_ file: StoreKeyFile, _ paths: StorePaths) throws(SmartStoreError) {

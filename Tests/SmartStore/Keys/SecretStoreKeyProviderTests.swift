@@ -34,7 +34,7 @@ struct SecretStoreKeyProviderTests {
   }
 
   @Test(.covers("SS-30"))
-  func `a lost key is reported, and a store made since does not hide it`() throws {
+  func `a lost key is reported, and no new store makes another one`() throws {
     let store = try open()
     try store.fill(10)
     try store.close()
@@ -44,9 +44,9 @@ struct SecretStoreKeyProviderTests {
     #expect(error?.code == .keyMissing)
     #expect(try !secrets.list().contains(SecretStoreKeyProvider.defaultName))
 
-    try open("other").close()
-    error = #expect(throws: SmartStoreError.self) { _ = try open() }
-    #expect(error?.code == .wrongKey)
+    error = #expect(throws: SmartStoreError.self) { _ = try open("other") }
+    #expect(error?.code == .keyMissing)
+    #expect(try !secrets.list().contains(SecretStoreKeyProvider.defaultName))
 
     try secrets.write(key, for: SecretStoreKeyProvider.defaultName)
     let restored = try open()
