@@ -19,7 +19,13 @@ struct StaleStoreFiles {
       try recoverExternalFiles()
       for copy in paths.copies {
         for suffix in ["", "-journal", "-wal", "-shm"] {
-          try DurableFile(path: copy + suffix).remove()
+          let file = DurableFile(path: copy + suffix)
+          guard try !file.isFolder() else {
+            throw FileFailure(
+              "removed, since it is a folder, which no store makes; move it away", file.path,
+              errno: EISDIR)
+          }
+          try file.remove()
         }
       }
     } catch {

@@ -50,6 +50,10 @@ struct StoreOpening {
     var store: EncryptedStore?
     var logDamage: WALDamage?
     let isNew = try isNewStore(encryption)
+    if options.access == .readWrite {
+      let isPlaintext = if case .plaintext = encryption { true } else { false }
+      try checkForeignFiles(isPlaintext: isPlaintext)
+    }
     switch encryption {
     case .plaintext:
       if try size(paths.keyFile) != nil {
@@ -206,11 +210,14 @@ struct StoreOpening {
     _ provider: any StoreKeyProvider, isNew: Bool
   ) throws(SmartStoreError) -> EncryptedStore {
     let hasKeyFile = try size(paths.keyFile) != nil
+    // The anchor comes after the key file and before the database.
+    if isNew, !hasKeyFile, try size(paths.anchor) != nil { throw databaseMissing() }
     let keys =
       isNew && !hasKeyFile
       ? try StoreKeyHierarchy.create(paths, provider: provider)
       : try StoreKeyHierarchy.open(paths, provider: provider)
     guard isNew else { return try boundStore(keys) }
+    if hasKeyFile { try checkNeverComplete(keys, provider) }
     do throws(SmartStoreError) {
       do {
         // Before the database, which names it.
@@ -230,6 +237,44 @@ struct StoreOpening {
       }
       throw error
     }
+  }
+
+  /// Refuses to make a database for a key file that had one: the secret store remembers a store only after it
+  /// was open, and its anchor changes with the first write.
+  private func checkNeverComplete(
+    _ keys: StoreKeys, _ provider: any StoreKeyProvider
+  ) throws(SmartStoreError) {
+    if try StoreKeySource(provider, for: paths.identity).isRemembered() { throw databaseMissing() }
+    do {
+      let bytes = try DurableFile(path: paths.anchor).read(limit: AnchorFormat.size)
+      guard let bytes else { return }
+      let anchor = AnchorFormat.anchor(in: bytes, keys: keys, cipher: options.cipher)
+      if anchor == WALAnchor(generation: 1) { return }
+    } catch {
+      throw SmartStoreError(storage: error, at: paths.anchor)
+    }
+    throw databaseMissing()
+  }
+
+  /// Refuses files in the store's folder that SQLite would write to or fail on, and that no store makes.
+  private func checkForeignFiles(isPlaintext: Bool) throws(SmartStoreError) {
+    for path in [paths.log, paths.index, paths.anchor] {
+      var status = stat()
+      guard lstat(path, &status) == 0 else { continue }
+      guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
+        throw SmartStoreError(
+          .io,
+          "Cannot open the store at \(paths.directory): \(path) is no file of its own, but a link, or a file with "
+            + "a second name, which would be overwritten. Move it away, or replace it with a copy if it belongs "
+            + "to the store.")
+      }
+    }
+    let journal = paths.database + "-journal"
+    guard !isPlaintext, DurableFile(path: journal).exists else { return }
+    throw SmartStoreError(
+      .io,
+      "Cannot open the store at \(paths.directory): no encrypted store makes the file \(journal). Remove it."
+    )
   }
 
   /// The store with what binds its write-ahead log (WAL) to the database.

@@ -85,7 +85,8 @@ struct MissingDatabaseTests {
   @Test(
     .covers("SS-10"),
     arguments: [
-      ["store.key", "store.sqlite", "store.created"], ["store.sqlite", "store.created"],
+      ["store.key", "store.sqlite-anchor", "store.sqlite", "store.created"],
+      ["store.sqlite-anchor", "store.sqlite", "store.created"], ["store.sqlite", "store.created"],
       ["store.created"],
     ])
   func `a creation that was interrupted goes on`(missing: [String]) throws {
