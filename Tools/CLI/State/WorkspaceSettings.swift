@@ -24,6 +24,7 @@ struct WorkspaceSettings {
     // A secret store that cannot be read may have the record; opening the store reports the reason.
     let isEncrypted = (try? known.get()) ?? true
     guard let noted = try note(in: folder) else {
+      try checkNotLost(in: folder)
       if wantsPlaintext, !isEncrypted {
         try checkSecrets(in: folder)
         try write(isPlaintext: true, in: folder)
@@ -52,8 +53,10 @@ struct WorkspaceSettings {
       guard wantsPlaintext || !holdsSecrets(folder) else {
         throw CommandFailure(
           "plaintextState",
-          "The stores in \(folder.path) are plaintext. Give --plaintext with every command, or encrypt them "
-            + "with 'fieldforce store encrypt'.")
+          "The stores in \(folder.path) are plaintext. Give --plaintext with every command"
+            + (holdsSealedFiles(folder)
+              ? ", if you made the folder so; if not, restore it from a backup."
+              : ", or encrypt them with 'fieldforce store encrypt'."))
       }
       return WorkspaceSettings(isPlaintext: true)
     }
@@ -85,6 +88,28 @@ struct WorkspaceSettings {
       "\(folder.appending(path: FileSecretStore.fileName).path) is missing, though its key is there, so the stores "
         + "are not taken for plaintext. Restore it from a backup; if there never was one, delete master.key."
     )
+  }
+
+  /// Refuses to take a folder for a new one in which the secret store is gone and what it encrypted is left: new
+  /// secrets would not open it.
+  private static func checkNotLost(in folder: URL) throws {
+    guard !holdsSecrets(folder), holdsSealedFiles(folder) else { return }
+    throw CommandFailure(
+      "missingSecrets",
+      "The accounts or stores in \(folder.path) are encrypted, but master.key and \(FileSecretStore.fileName) are "
+        + "missing. Restore both from a backup, or choose another folder with --state.")
+  }
+
+  /// Whether the folder has account files, or key files of encrypted stores.
+  private static func holdsSealedFiles(_ folder: URL) -> Bool {
+    let names: Set = ["UserAccount.sealed", "store.key"]
+    return ["accounts", "stores"].contains { name in
+      let paths = try? FileManager.default.subpathsOfDirectory(
+        atPath: folder.appending(path: name).path)
+      return paths?.contains {
+        names.contains($0.split(separator: "/").last.map(String.init) ?? "")
+      } == true
+    }
   }
 
   private enum Note { case encrypted, plaintext }
