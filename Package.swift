@@ -352,7 +352,9 @@ let package = Package(
     // A server that hears one browser redirect; apart, so that Core builds no server.
     .target(
       name: "LocalServer",
-      dependencies: [.httpTypes, .hummingbird, .logging, .nio, .nioHTTPTypes, .services],
+      dependencies: [
+        .httpTypes, .hummingbird, .logging, .nio, .nioHTTP, .nioHTTPTypes, .services,
+      ],
       path: "Plugins/Servers/LocalServer", swiftSettings: settings),
     .target(
       name: "LoopbackLogin",
@@ -394,8 +396,8 @@ let package = Package(
     .target(
       name: "HybridServer",
       dependencies: [
-        "SalesforceHybridSDK", "SalesforceSDKCommon", "SalesforceSDKCore", .crypto, .nio,
-        .nioHTTP, .nioPosix, .nioWebSocket,
+        "SalesforceHybridSDK", "SalesforceSDKCommon", "SalesforceSDKCore", "LocalServer", .crypto,
+        .nio, .nioHTTP, .nioPosix, .nioWebSocket,
       ],
       path: "Plugins/Servers/HybridServer", exclude: ["JavaScript/mock", "JavaScript/tests"],
       resources: [.copy("JavaScript/cordova"), .copy("JavaScript/plugins")],
@@ -403,7 +405,8 @@ let package = Package(
     .testTarget(
       name: "HybridServerTests",
       dependencies: [
-        "HybridServer", "SalesforceHybridSDK", "TestSupport", .crypto, .nio, .nioPosix,
+        "HybridServer", "LocalServer", "SalesforceHybridSDK", "TestSupport", .crypto, .nio,
+        .nioPosix,
       ],
       path: "Tests/HybridServer", swiftSettings: settings),
 
@@ -450,7 +453,7 @@ let package = Package(
       name: "MockOrgTests",
       dependencies: [
         "SalesforceMockOrg", "FieldforceGzip", "LocalServer", "TestSupport", .crypto, .cryptoExtras,
-        .grdb, .nio,
+        .grdb, .nio, .nioEmbedded,
       ],
       path: "Tests/MockOrg", swiftSettings: settings),
 
@@ -526,6 +529,7 @@ extension Target.Dependency {
   static var nioHTTPTypes: Self {
     .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
   }
+  static var nioEmbedded: Self { .product(name: "NIOEmbedded", package: "swift-nio") }
   static var nioHTTP: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
   static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
   static var nioWebSocket: Self { .product(name: "NIOWebSocket", package: "swift-nio") }

@@ -124,6 +124,7 @@ struct BulkJobResults: Sendable {
   /// The first code also means a lookup that points nowhere; only of a record that is to exist already can it mean
   /// that the record is gone.
   private static func outcome(_ outcome: SyncUpOutcome, of action: SyncUpAction) -> SyncUpOutcome {
+    if case .succeeded(let id) = outcome { return .accepted(id: id, of: action) }
     guard case .rejected(let error) = outcome, action == .update || action == .delete,
       ["INVALID_CROSS_REFERENCE_KEY", "ENTITY_IS_DELETED"].contains(error["statusCode"]?.string)
     else { return outcome }

@@ -69,7 +69,7 @@ enum CollectionResponse {
   /// What one result says: `{"id": "…", "success": true, "errors": [{"statusCode": "…", …}]}`.
   static func outcome(_ result: JSONSlice, of action: SyncUpAction) -> SyncUpOutcome {
     guard let success = result["success"]?.bool else { return .unanswered }
-    if success { return .succeeded(id: result[SyncKeys.responseId]?.string) }
+    if success { return .accepted(id: result[SyncKeys.responseId]?.string, of: action) }
     guard let error = result["errors"]?[0]?.value else {
       return .rejected([
         "statusCode": "UNKNOWN", "message": "The server refused the record and gave no reason.",

@@ -167,7 +167,7 @@ import TestSupport
       .response(
         status: 200,
         body:
-          #"{"compositeResponse":[{"referenceId":"local_2","httpStatusCode":201,"body":{"id":"001x"}}]}"#
+          #"{"compositeResponse":[{"referenceId":"local_2","httpStatusCode":201,"body":{"id":"001000000000098AAA"}}]}"#
       )
     }
     let run = try await up(device)

@@ -169,6 +169,50 @@ import TestSupport
     #expect(try await device.rows().isEmpty)
   }
 
+  @Test(arguments: [
+    "Id," + String(repeating: "a.", count: 1_000_000) + "b\n001000000000000001,x\n",
+    "Id," + (0..<20_000).map { "a\($0).b" }.joined(separator: ",") + "\n001000000000000001"
+      + String(repeating: ",x", count: 20_000) + "\n",
+  ])
+  func `a header with more parents or columns than a query has fails the run`(
+    body: String
+  ) async throws {
+    let (device, sync) = try await device(1)
+    device.org.intervene { _, request in
+      request.line.contains("/results") ? .response(status: 200, body: body) : .none
+    }
+    let state = try await run(device, sync)
+    #expect(state?.status == .failed)
+    #expect(try await device.rows().isEmpty)
+  }
+
+  @Test func `columns of many parents keep their order`() async throws {
+    let (device, sync) = try await device(1)
+    let names = (0..<2_000).map { "a\($0).b" } + (0..<2_000).map { "a\($0).c" }
+    let body =
+      "Id," + names.joined(separator: ",") + "\n001000000000000001"
+      + String(repeating: ",x", count: names.count) + "\n"
+    device.org.intervene { _, request in
+      request.line.contains("/results") ? .response(status: 200, body: body) : .none
+    }
+    #expect(try await run(device, sync)?.status == .done)
+    let row = try #require(try await device.rows().first)
+    #expect(row["a0"]?["b"] == "x" && row["a1999"]?["c"] == "x")
+  }
+
+  @Test(arguments: ["/x?=", "/x?&=&==", "/x?", "?", ""])
+  func `an address without a name in its query ends no process`(address: String) async throws {
+    let (device, sync) = try await device(5)
+    device.org.intervene { _, request in
+      request.line.contains("/resultPages")
+        ? .response(
+          status: 200,
+          body: #"{"resultPages":[{"resultUrl":"\#(address)"}],"done":false,"#
+            + #""nextRecordsUrl":"\#(address)"}"#) : .none
+    }
+    #expect(try await run(device, sync)?.status == .failed)
+  }
+
   @Test func `a file that lacks rows of the job fails the run`() async throws {
     let (device, sync) = try await device(3, maxRecords: 10)
     device.org.intervene { _, request in

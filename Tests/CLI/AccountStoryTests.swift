@@ -82,6 +82,39 @@ import Testing
     }
   }
 
+  @Test func `a move is confirmed for the named account and for no other`() async throws {
+    var options = MockOrgOptions()
+    options.otherUsers = [
+      MockOrgUser(username: "bob@fieldforce.example", firstName: "Bob", lastName: "Builder")
+    ]
+    let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+    options.clientKeys = [options.clientId: key.publicKey.pemRepresentation]
+    try await withMockOrg(options) { [options] _, server in
+      // Another server that gives the same ids.
+      try await withMockOrg(options) { _, other in
+        let tool = try Tool()
+        let file = try tool.file("server.key", key.pemRepresentation)
+        func login(_ info: ConnectionInfo, _ name: String) -> [String] {
+          [
+            "login", "--url", info.url, "--username", name, "--jwt-key", file, "--client-id",
+            info.clientId, "--state", tool.state.path, "--json",
+          ]
+        }
+        let (jane, bob) = (server.info.username, "bob@fieldforce.example")
+        for name in [jane, bob] { _ = try await tool.run(login(server.info, name)).document() }
+        let refusal = try await tool.run(login(other.info, bob) + ["--move-account", jane])
+          .failure()
+        #expect(refusal["code"] == "foreignServer")
+        #expect(refusal["message"]?.string?.contains(bob) == true, "\(refusal)")
+        let unknown = try await tool.run(login(other.info, bob) + ["--move-account", "none"])
+          .failure()
+        #expect(unknown["code"] == "unknownAccount")
+        let moved = try await tool.run(login(other.info, bob) + ["--move-account", bob]).document()
+        #expect(moved["instanceUrl"]?.string == other.info.url)
+      }
+    }
+  }
+
   @Test(.covers("CO-84"))
   func `a logout tells how many records are not synced, and needs force`() async throws {
     try await withMockOrg { _, server in

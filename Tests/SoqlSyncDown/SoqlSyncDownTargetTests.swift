@@ -191,6 +191,31 @@ import TestSupport
     #expect(try await device.rows().count == 1)
   }
 
+  @Test(arguments: [Int64.min, -1, Int64.max])
+  func `a total that no query has predicts no page and ends no process`(
+    total: Int64
+  ) async throws {
+    let target = try SoqlSyncDownTarget(query: Device.query)
+    for cursor in ["/q/01g-1", "/q/01g-\(Int64.max)", "/q/01g-\(Int64.min)", "/q/01g-"] {
+      let next = target.cursor(after: cursor, pageSize: 1, totalSize: Int(total))
+      #expect(next == nil || total == .max)
+    }
+    let org = InMemoryOrg()
+    let device = try await Device.open(org)
+    org.intervene { number, _ in
+      .response(
+        status: 200,
+        body: number == 1
+          ? #"{"totalSize":\#(total),"done":false,"records":[{"Id":"001000000000001AAA"}],"#
+            + #""nextRecordsUrl":"/services/data/v66.0/query/01g-1"}"#
+          : #"{"totalSize":1,"done":true,"records":[]}"#)
+    }
+    let run = try await device.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
+    #expect(await run.lastState() != nil)
+    #expect(org.requests.count <= 3)
+  }
+
   @Test func `a page that says that it is the last one is it`() async throws {
     let org = InMemoryOrg()
     org.intervene { _, _ in

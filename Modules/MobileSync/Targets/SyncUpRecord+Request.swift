@@ -81,7 +81,8 @@ extension SyncUpRecord {
 extension SyncUpOutcome {
   /// What the response to the ``SyncUpRecord/request(with:unlessModifiedSince:)`` of one record says.
   ///
-  /// 404 means gone for an update or delete, 412 outdated.
+  /// 404 means gone for an update or delete, 412 outdated. A create whose id is not 15 or 18 ASCII letters and digits
+  /// is unanswered.
   ///
   /// - Parameters:
   ///   - body: The response's JSON; nil if it has none.
@@ -89,13 +90,24 @@ extension SyncUpOutcome {
   public init(status: Int, body: JSONSlice?, error: JSONValue?, of action: SyncUpAction) {
     switch status {
     case 200..<300:
-      self = .succeeded(id: action == .delete ? nil : body?[SyncKeys.responseId]?.string)
+      self = .accepted(
+        id: action == .delete ? nil : body?[SyncKeys.responseId]?.string, of: action)
     case 404 where action == .update || action == .delete:
       self = .gone(error ?? Self.error(status))
     case 412: self = .outdated
     case _ where Self.saysNothing(status, hasReason: error != nil): self = .unanswered
     default: self = .rejected(error ?? Self.error(status))
     }
+  }
+
+  /// The platform's acceptance of a record: unanswered if it created the record and the id has not the form of a
+  /// record's id.
+  ///
+  /// Ids become parts of paths and queries, and the keys by which entries are found.
+  package static func accepted(id: String?, of action: SyncUpAction) -> SyncUpOutcome {
+    guard action == .create || action == .upsert, let id, SalesforceId.longForm(of: id) == nil
+    else { return .succeeded(id: id) }
+    return .unanswered
   }
 
   /// Whether a response with this status leaves open whether the platform did what was requested: an

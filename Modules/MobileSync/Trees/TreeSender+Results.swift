@@ -78,6 +78,16 @@ extension TreeSender {
       results.acknowledged.append(
         (step, SyncUpEffect(outcome, of: step.record, mayRecreate: false)))
     }
+    for level in TreeLevel.allCases {
+      let scope = plan.scopes[level]
+      let indices = results.acknowledged.indices.filter {
+        results.acknowledged[$0].step.level == level
+      }
+      let effects = scope.createdIds.checked(
+        indices.map { results.acknowledged[$0].effect },
+        of: indices.map { results.acknowledged[$0].step.record }, in: scope.context.soupName)
+      for (index, effect) in zip(indices, effects) { results.acknowledged[index].effect = effect }
+    }
     return results
   }
 

@@ -49,6 +49,9 @@ struct ResultWriter: Sendable {
       case .unanswered:
         written.append(try Self.refused(entry, record, Self.noResponse))
         continue
+      case .unexpected(let error):
+        written.append(try Self.refused(entry, record, error))
+        continue
       case .deletedThere:
         guard let id = record.id else { continue }
         gone.append(
@@ -126,6 +129,8 @@ struct ResultWriter: Sendable {
       scope.outcome(of: record, .conflict, id: record.id, time)
     case .unanswered, .recreate:
       scope.outcome(of: record, .unanswered, id: record.id, time)
+    case .unexpected(let error):
+      scope.outcome(of: record, .unanswered, id: record.id, time, error: error)
     }
   }
 

@@ -16,6 +16,8 @@ enum SyncUpEffect: Sendable, Equatable {
   case conflict
   /// It is unknown whether it happened.
   case unanswered
+  /// The server's response cannot be true, so it is unknown whether it happened; the entry keeps why.
+  case unexpected(JSONValue)
 
   /// Whether the server has what the entry says.
   var isAccepted: Bool {

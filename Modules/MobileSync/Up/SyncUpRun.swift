@@ -14,6 +14,8 @@ struct SyncUpRun: Sendable {
   /// Whether a record that refers to one of another soup, which waits itself, goes without the
   /// reference instead of waiting, too.
   var leavesOutReferences = false
+  /// The ids of the records that the server has created in this run.
+  private let createdIds = CreatedIds()
 
   /// Runs to the end.
   ///
@@ -57,7 +59,8 @@ struct SyncUpRun: Sendable {
   private func scope(of soupName: String, _ fields: SyncUpFieldChoice) -> SyncUpScope {
     var context = context
     context.soupName = soupName
-    return SyncUpScope(context, fields, uses: uses, now: now, reportOutcome: reportOutcome)
+    return SyncUpScope(
+      context, fields, uses: uses, createdIds: createdIds, now: now, reportOutcome: reportOutcome)
   }
 
   /// Calls one stage after the other.

@@ -8,6 +8,8 @@ struct SyncUpScope: Sendable {
   let now: @Sendable () -> Int64
   let reportOutcome: @Sendable (SyncRecordOutcome) -> Void
   let fields: SyncUpFieldChoice
+  /// The ids of the records that the server has created in the run.
+  let createdIds: CreatedIds
   /// Merges records with the server's before they are sent; nil in the other merge modes.
   let merge: ConflictMerge?
   /// Whether entries can be found by their ids; without that there is no sync down of the soup, either.
@@ -15,12 +17,14 @@ struct SyncUpScope: Sendable {
 
   init(
     _ context: SyncContext, _ fields: SyncUpFieldChoice, uses: SoupSyncIndex,
+    createdIds: CreatedIds,
     now: @escaping @Sendable () -> Int64,
     reportOutcome: @escaping @Sendable (SyncRecordOutcome) -> Void
   ) {
     self.context = context
     self.fields = fields
     self.uses = uses
+    self.createdIds = createdIds
     self.now = now
     self.reportOutcome = reportOutcome
     merge =

@@ -102,10 +102,13 @@ struct Upload: Sendable {
     _ outcomes: [SyncUpOutcome], to group: [SyncUpRecord], mayRecreate: Bool, _ sent: inout Sent
   ) async throws {
     var acknowledged: AcknowledgedRecords = []
-    for (index, record) in group.enumerated() {
-      let effect = SyncUpEffect(
+    let effects = group.enumerated().map { index, record in
+      SyncUpEffect(
         index < outcomes.count ? outcomes[index] : .unanswered, of: record,
         mayRecreate: mayRecreate, merges: scope.merge != nil)
+    }
+    let checked = scope.createdIds.checked(effects, of: group, in: scope.context.soupName)
+    for (index, (record, effect)) in zip(group, checked).enumerated() {
       if effect == .recreate {
         sent.lost.append(record.recreated(with: scope.fields))
         if case .gone(let error) = outcomes[index] { sent.reasons[record.entryId] = error }

@@ -1,47 +1,69 @@
-import NIOCore
-import NIOHTTPTypes
+package import NIOCore
 import Synchronization
 
 /// Closes a connection that exceeds its server's ``ServerLimits``.
-final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias InboundOut = HTTPRequestPart
-  typealias OutboundIn = HTTPResponsePart
-  typealias OutboundOut = HTTPResponsePart
+///
+/// It stands behind the decoder, and its ``ConnectionGauge`` in front of it.
+package final class ConnectionGuard<Request: ServedPart, Response: ServedPart>:
+  ChannelDuplexHandler, RemovableChannelHandler
+{
+  package typealias InboundIn = Request
+  package typealias InboundOut = Request
+  package typealias OutboundIn = Response
+  package typealias OutboundOut = Response
 
   private let registry: ConnectionRegistry
+  private let gauge: ConnectionGauge
+  /// Whether the server upgrades no connection.
+  private let refusesUpgrades: Bool
+  /// Whether the decoder has stopped, since what follows a request is in a protocol that the server does not have.
+  private var isLastRequest = false
   private let limits: ServerLimits
   private var watch: ConnectionWatch
   private var check: Scheduled<Void>?
   private var checkDue = NIODeadline.distantFuture
 
-  init(_ limits: ServerLimits, _ registry: ConnectionRegistry) {
+  package init(
+    _ limits: ServerLimits, _ registry: ConnectionRegistry, refusesUpgrades: Bool = true
+  ) {
     self.limits = limits
     self.registry = registry
+    self.refusesUpgrades = refusesUpgrades
+    gauge = ConnectionGauge(limits, registry)
     watch = ConnectionWatch(limits, now: .now())
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
-    let surplus = registry.open(context.channel, limit: limits.maxConnections, now: .now())
-    surplus?.close(promise: nil)
+  package func handlerAdded(context: ChannelHandlerContext) {
+    do {
+      try context.pipeline.syncOperations.addHandler(gauge, position: .first)
+    } catch {
+      context.close(promise: nil)
+    }
     schedule(watch.firstCheck, context)
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { end(context) }
+  package func handlerRemoved(context: ChannelHandlerContext) { end() }
 
-  func channelInactive(context: ChannelHandlerContext) {
-    end(context)
+  package func channelInactive(context: ChannelHandlerContext) {
+    end()
     context.fireChannelInactive()
   }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch unwrapInboundIn(data) {
-    case .head:
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let part = unwrapInboundIn(data)
+    gauge.noteDecoded()
+    switch part.kind {
+    case .head(let isUpgrade):
       watch.headArrived(now: .now())
       registry.setWaiting(nil, context.channel)
       schedule(.now() + TimeAmount(limits.bodyTimeout), context)
+      if isUpgrade, refusesUpgrades {
+        isLastRequest = true
+        context.fireChannelRead(wrapInboundOut(part.closing))
+        return
+      }
     case .body(let bytes):
-      guard watch.bodyArrived(bytes.readableBytes) else {
+      guard watch.bodyArrived(bytes) else {
         context.close(promise: nil)
         return
       }
@@ -50,10 +72,25 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelRead(data)
   }
 
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    if case .end = unwrapOutboundIn(data), watch.responseEnded(now: .now()) {
+  package func write(
+    context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+  ) {
+    let part = unwrapOutboundIn(data)
+    switch part.kind {
+    case .head where isLastRequest && watch.isLastResponse:
+      context.write(wrapOutboundOut(part.closing), promise: promise)
+      return
+    case .end where watch.responseEnded(now: .now()):
+      if isLastRequest {
+        let sent = promise ?? context.eventLoop.makePromise()
+        let channel = context.channel
+        sent.futureResult.whenComplete { _ in channel.close(promise: nil) }
+        context.writeAndFlush(data, promise: sent)
+        return
+      }
       registry.setWaiting(.now(), context.channel)
       schedule(.now() + TimeAmount(limits.idleTimeout), context)
+    default: break
     }
     context.write(data, promise: promise)
   }
@@ -77,15 +114,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  private func end(_ context: ChannelHandlerContext) {
+  private func end() {
     check?.cancel()
     check = nil
-    registry.close(context.channel)
   }
 }
 
 /// The open connections of a server.
-final class ConnectionRegistry: Sendable {
+package final class ConnectionRegistry: Sendable {
   private struct Connection {
     let channel: any Channel
     /// Since when it waits for a request; nil: it is at work.
@@ -94,6 +130,8 @@ final class ConnectionRegistry: Sendable {
   }
 
   private let connections = Mutex<[ObjectIdentifier: Connection]>([:])
+
+  package init() {}
 
   /// Adds a connection that waits for its first request.
   ///

@@ -1,6 +1,7 @@
 package import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTPTypes
 import ServiceLifecycle
 
 /// An HTTP server for this machine's own programs, from its first moment to its last.
@@ -70,7 +71,7 @@ package struct LocalServer: Sendable {
     _ limits: ServerLimits, _ registry: ConnectionRegistry, _ date: (@Sendable () -> String)?
   ) -> [any RemovableChannelHandler] {
     let dates = date.map { [ResponseDates($0)] } ?? []
-    return dates + [ConnectionGuard(limits, registry)]
+    return dates + [ConnectionGuard<HTTPRequestPart, HTTPResponsePart>(limits, registry)]
   }
 
   /// Stops listening, lets what is under way end, and returns when all is closed, or after a few

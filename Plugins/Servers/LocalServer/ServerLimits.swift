@@ -18,6 +18,9 @@ package struct ServerLimits: Sendable {
   package var leastBytesPerSecond = 16_384
   /// The longest body; a connection that sends a longer one is closed. Default: 512 MiB.
   package var maxBodyBytes = 512 << 20
+  /// The most bytes of a connection that the decoder keeps without making a part of a request of them; a connection
+  /// that sends more is closed. Default: 256 KiB.
+  package var maxUndecodedBytes = 256 << 10
   /// How long a client may read nothing of a response that is ready. Default: 60 seconds.
   package var writeTimeout: Duration = .seconds(60)
 
@@ -61,6 +64,9 @@ struct ConnectionWatch {
   }
 
   mutating func requestEnded() { body = nil }
+
+  /// Whether the response that is written is the last that is owed.
+  var isLastResponse: Bool { unanswered == 1 }
 
   /// - Returns: Whether the connection waits for a request now.
   mutating func responseEnded(now: NIODeadline) -> Bool {

@@ -82,6 +82,27 @@ import Testing
     }
   }
 
+  @Test func `a large call of SOAP needs a session at its beginning`() async throws {
+    try await withMockOrg { _, server in
+      let port = try #require(server.url.port)
+      func status(_ header: String) throws -> Int {
+        let envelope =
+          "<Envelope><Header>\(header)</Header><Body><create>"
+          + String(repeating: "<a/>", count: 200_000) + "</create></Body></Envelope>"
+        return try RawResponse(
+          "POST", "/services/Soap/u/66.0", port: port, headers: ["Content-Type": "text/xml"],
+          body: Array(envelope.utf8)
+        ).status
+      }
+      func session(_ id: String) -> String {
+        "<SessionHeader><sessionId>\(id)</sessionId></SessionHeader>"
+      }
+      #expect(try status("") == 413)
+      #expect(try status(session("none")) == 413)
+      #expect(try status(session(server.info.accessToken)) != 413)
+    }
+  }
+
   @Test func `the bodies in memory have one limit together`() {
     let budget = BodyBudget()
     #expect(budget.take(BodyLimits.total - 1))

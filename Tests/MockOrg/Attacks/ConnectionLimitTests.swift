@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOEmbedded
 import SalesforceSDKCommon
 import TestSupport
 import Testing
@@ -87,6 +88,31 @@ import Testing
       // The oldest had to go; several threads accept, so that the order is a little off.
       for connection in connections.prefix(60) { #expect(connection.bytesToEnd() != nil) }
     }
+  }
+
+  @Test func `a refused upgrade gets a response and the end of the connection`() async throws {
+    try await withServer { _ in
+    } _: { _, _, port in
+      let connection = try RawConnection(port: port)
+      connection.send(
+        "GET /services/data HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: h2c\r\n"
+          + "Connection: Upgrade\r\n\r\n")
+      let bytes = try #require(connection.bytesToEnd())
+      let text = String(decoding: bytes, as: UTF8.self)
+      #expect(text.hasPrefix("HTTP/1.1 200") && text.lowercased().contains("connection: close"))
+    }
+  }
+
+  @Test func `bytes that are decoded to nothing are closed beyond their limit`() throws {
+    let channel = EmbeddedChannel()
+    let limits = ServerLimits()
+    try channel.pipeline.syncOperations.addHandler(ConnectionGauge(limits, ConnectionRegistry()))
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+    let piece = ByteBuffer(repeating: 0x61, count: 64 << 10)
+    for _ in 0..<(limits.maxUndecodedBytes >> 16) { try channel.writeInbound(piece) }
+    #expect(channel.isActive)
+    _ = try? channel.writeInbound(piece)
+    #expect(!channel.isActive)
   }
 
   // MARK: The rules by themselves

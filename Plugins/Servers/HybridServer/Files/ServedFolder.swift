@@ -22,17 +22,19 @@ struct ServedFolder: Sendable {
     self.root = root
   }
 
-  /// The regular file at a path that a request named, percent-decoded; nil if there is none or if the path
-  /// leads out of the folder, also by links.
+  /// The regular file at a path that a request named, percent-decoded; nil if there is none, if the path leads
+  /// out of the folder, also by links, or if a name in it begins with a dot.
   func file(_ path: String) -> String? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let isInside = parts.allSatisfy { part in
-      !part.isEmpty && part != "." && part != ".." && !part.utf8.contains(0)
+      // Names with a dot in front are those of tools: keys, histories and settings.
+      !part.isEmpty && part.utf8.first != UInt8(ascii: ".") && !part.utf8.contains(0)
         && !part.utf8.contains(UInt8(ascii: "\\"))
     }
-    guard isInside, let file = Self.resolved(root + "/" + path), file.hasPrefix(root + "/") else {
-      return nil
-    }
+    guard isInside, let file = Self.resolved(root + "/" + path), file.hasPrefix(root + "/"),
+      !file.utf8.dropFirst(root.utf8.count).split(separator: UInt8(ascii: "/"))
+        .contains(where: { $0.first == UInt8(ascii: ".") })
+    else { return nil }
     var status = stat()
     guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return file

@@ -1,4 +1,5 @@
 public import Foundation
+import LocalServer
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -34,7 +35,7 @@ public final class HybridServer: Sendable {
 
   private enum Connection: Sendable {
     case files(FileConnection.Stream)
-    case socket(SocketConnection.Stream)
+    case socket(SocketConnection.Stream, SocketBytes)
   }
 
   /// A window with a web engine, whose pages are at `https://localhost`.
@@ -77,17 +78,36 @@ public final class HybridServer: Sendable {
     bridge: HybridBridge, www: URL? = nil, startPage: String = "index.html", port: Int = 0,
     window: Window? = nil
   ) async throws(HybridServerError) -> HybridServer {
+    try await start(
+      bridge: bridge, www: www, startPage: startPage, port: port, window: window,
+      limits: defaultLimits)
+  }
+
+  /// Fewer connections than a process has file descriptors: the app needs some for its stores.
+  private static var defaultLimits: ServerLimits {
+    var limits = ServerLimits()
+    limits.maxConnections = 256
+    return limits
+  }
+
+  static func start(
+    bridge: HybridBridge, www: URL? = nil, startPage: String = "index.html", port: Int = 0,
+    window: Window? = nil, limits: ServerLimits
+  ) async throws(HybridServerError) -> HybridServer {
     let files = try PageFiles(www: www, startPage: startPage)
     let token = AccessRules.randomToken()
     let socket = SocketConnection(bridge: bridge)
-    let listener = try await listen(at: .port(port), .token(token), bridge)
+    let doors = Doors(
+      registry: ConnectionRegistry(), limits: limits,
+      budget: SocketBudget(maxFrameBytes: bridge.limits.maxFrameBytes))
+    let listener = try await listen(at: .port(port), .token(token), bridge, doors)
     let bound = listener.channel.localAddress?.port ?? port
     let pages = FileConnection(rules: .token(token), files: files)
     var servings = [Task { await accept(listener, pages, socket) }]
     if let window {
       let rules = AccessRules.window(admits: window.admits)
       do throws(HybridServerError) {
-        let listener = try await listen(at: .socket(window.socket), rules, bridge)
+        let listener = try await listen(at: .socket(window.socket), rules, bridge, doors)
         let pages = FileConnection(rules: rules, files: files)
         servings.append(Task { await accept(listener, pages, socket) })
       } catch {
@@ -148,14 +168,21 @@ public final class HybridServer: Sendable {
     case socket(URL)
   }
 
+  /// What all connections of a server share.
+  private struct Doors: Sendable {
+    let registry: ConnectionRegistry
+    let limits: ServerLimits
+    let budget: SocketBudget
+  }
+
   private static func listen(
-    at place: Place, _ rules: AccessRules, _ bridge: HybridBridge
+    at place: Place, _ rules: AccessRules, _ bridge: HybridBridge, _ doors: Doors
   ) async throws(HybridServerError) -> Listener {
     let maxFrameBytes = bridge.limits.maxFrameBytes
     let initialize: @Sendable (any Channel) -> EventLoopFuture<EventLoopFuture<Connection>> = {
       channel in
       channel.eventLoop.makeCompletedFuture {
-        try addHandlers(to: channel, rules, maxFrameBytes: maxFrameBytes)
+        try addHandlers(to: channel, rules, doors, maxFrameBytes: maxFrameBytes)
       }
     }
     let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -185,7 +212,7 @@ public final class HybridServer: Sendable {
 
   /// Adds what serves files, or a socket where the rules admit one.
   private static func addHandlers(
-    to channel: any Channel, _ rules: AccessRules, maxFrameBytes: Int
+    to channel: any Channel, _ rules: AccessRules, _ doors: Doors, maxFrameBytes: Int
   ) throws -> EventLoopFuture<Connection> {
     let upgrader = NIOTypedWebSocketServerUpgrader<Connection>(
       maxFrameSize: maxFrameBytes,
@@ -193,7 +220,20 @@ public final class HybridServer: Sendable {
       shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
       upgradePipelineHandler: { channel, _ in
         channel.eventLoop.makeCompletedFuture {
-          .socket(try SocketConnection.Stream(wrappingChannelSynchronously: channel))
+          let bytes = doors.budget.open()
+          do {
+            try channel.pipeline.syncOperations.handler(type: ConnectionGauge.self).upgrade(channel)
+            {
+              bytes.arrived($0)
+            } onClose: {
+              bytes.close()
+            }
+          } catch {
+            bytes.close()
+            throw error
+          }
+          return Connection.socket(
+            try SocketConnection.Stream(wrappingChannelSynchronously: channel), bytes)
         }
       })
     let configuration = NIOTypedHTTPServerUpgradeConfiguration(
@@ -204,19 +244,21 @@ public final class HybridServer: Sendable {
           return .files(try FileConnection.Stream(wrappingChannelSynchronously: channel))
         }
       })
-    return try addHandlers(to: channel, SocketGate(rules), configuration)
+    return try addHandlers(to: channel, SocketGate(rules, doors.budget), doors, configuration)
   }
 
   /// Adds what reads requests and opens sockets, as NIO does it, with the gate in front of the upgrade.
   ///
   /// - Returns: What the connection has become, once its first request is there.
   private static func addHandlers(
-    to channel: any Channel, _ gate: SocketGate,
+    to channel: any Channel, _ gate: SocketGate, _ doors: Doors,
     _ configuration: NIOTypedHTTPServerUpgradeConfiguration<Connection>
   ) throws -> EventLoopFuture<Connection> {
     let encoder = HTTPResponseEncoder()
     let handlers: [any ChannelInboundHandler & RemovableChannelHandler] = [
       ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes)),
+      ConnectionGuard<HTTPServerRequestPart, HTTPServerResponsePart>(
+        doors.limits, doors.registry, refusesUpgrades: false),
       HTTPServerPipelineHandler(), HTTPServerProtocolErrorHandler(), gate,
     ]
     let pipeline = channel.pipeline.syncOperations
@@ -240,7 +282,8 @@ public final class HybridServer: Sendable {
           group.addTask {
             switch try? await connection.get() {
             case .files(let stream)?: try? await files.serve(stream)
-            case .socket(let stream)?: try? await socket.serve(stream)
+            case .socket(let stream, let bytes)?:
+              try? await socket.serve(stream, counting: bytes)
             case nil: break
             }
           }

@@ -9,7 +9,9 @@ struct SocketConnection: Sendable {
   let bridge: HybridBridge
 
   /// Carries frames until the page closes the socket, sends what is no call, or the task is cancelled.
-  func serve(_ stream: Stream) async throws {
+  ///
+  /// - Parameter bytes: Counts what arrived on the socket.
+  func serve(_ stream: Stream, counting bytes: SocketBytes) async throws {
     try await stream.executeThenClose { inbound, outbound in
       let session = try bridge.connect { frame in
         let frame = WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: frame))
@@ -17,7 +19,7 @@ struct SocketConnection: Sendable {
         try? await outbound.write(frame)
       }
       defer { session.end() }
-      let reason = try await receive(inbound, outbound, session)
+      let reason = try await receive(inbound, outbound, session, bytes)
       guard let reason else { return }
       session.end()
       var data = ByteBuffer()
@@ -31,19 +33,25 @@ struct SocketConnection: Sendable {
   /// - Returns: The code with which the socket is to be closed; nil if the page is gone already.
   private func receive(
     _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>,
-    _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>, _ session: HybridSession
+    _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>, _ session: HybridSession,
+    _ bytes: SocketBytes
   ) async throws -> WebSocketErrorCode? {
     var message: [UInt8]?
+    // The bytes of the frames of `message`.
+    var pending = 0
     for try await frame in inbound {
       guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
         return .protocolError
       }
       let data = frame.unmaskedData
+      let length = Self.length(of: frame)
       switch frame.opcode {
       case .ping:
+        bytes.processed(length)
         try await outbound.write(WebSocketFrame(fin: true, opcode: .pong, data: data))
         continue
       case .pong:
+        bytes.processed(length)
         continue
       case .connectionClose:
         var data = data
@@ -57,9 +65,14 @@ struct SocketConnection: Sendable {
       default:
         return .protocolError
       }
+      pending += length
       guard (message?.count ?? 0) <= bridge.limits.maxFrameBytes else { return .messageTooLarge }
       guard frame.fin, let complete = message else { continue }
       message = nil
+      defer {
+        bytes.processed(pending)
+        pending = 0
+      }
       do throws(HybridError) {
         try await session.receive(complete)
       } catch {
@@ -67,5 +80,11 @@ struct SocketConnection: Sendable {
       }
     }
     return nil
+  }
+
+  /// The bytes of a masked frame with its head.
+  private static func length(of frame: WebSocketFrame) -> Int {
+    let count = frame.data.readableBytes
+    return count + 6 + (count < 126 ? 0 : count < 65_536 ? 2 : 8)
   }
 }
