@@ -179,16 +179,6 @@ final class Soup: Sendable {
     "\(table)_\(position)"
   }
 
-  /// Whether a store gives a column this name.
-  static func isColumnName(_ name: String) -> Bool {
-    let parts = name.split(separator: "_", omittingEmptySubsequences: false)
-    return parts.count == 3 && parts[0] == "TABLE"
-      && parts.dropFirst().allSatisfy { part in
-        !part.isEmpty
-          && part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-      }
-  }
-
   /// The expression that a json1 index is made of. A quote in the path cannot end the literal.
   static func jsonExtraction(of path: String, qualifier: String = "") -> String {
     "json_extract(\(qualifier)soup, '$.\(path.replacing("'", with: "''"))')"

@@ -58,8 +58,6 @@ final class SoupCatalog: Sendable {
   ///
   /// A soup exists if both its row and its table do, unless it is half altered. A type word that no
   /// version writes is taken as string.
-  ///
-  /// - Throws: `corrupt` for a column that no store names so: statements are made of the names.
   static func load(
     _ database: Database, schemaVersion: Int64
   ) throws(SmartStoreError) -> SoupCatalog {
@@ -69,12 +67,6 @@ final class SoupCatalog: Sendable {
       "SELECT soupName, path, columnName, columnType FROM soup_index_map ORDER BY rowid")
     while try map.step() {
       let type = SoupIndexType(rawValue: map.string(3))
-      guard type == .json1 || Soup.isColumnName(map.string(2)) else {
-        throw SmartStoreError(
-          .corrupt,
-          "The table soup_index_map names a column that no store makes, for path '\(map.string(1))' of soup "
-            + "'\(map.string(0))'. Restore the store from a backup.")
-      }
       indexes[MemberKey(map.string(0)), default: []].append(
         SoupIndex(
           path: map.string(1), type: type.isKnown ? type : .string, columnName: map.string(2)))
