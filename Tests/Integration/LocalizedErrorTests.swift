@@ -63,11 +63,11 @@ import Testing
     }
     let known = Set(errors.map { "\(type(of: $0))" })
     let declared = try Self.declaredErrors()
-    #expect(declared.count >= 16)
+    #expect(!declared.isEmpty)
     #expect(declared.subtracting(known).isEmpty, "Add one of each to the list above.")
   }
 
-  /// The names of the public error types in the sources.
+  /// The names of the public error types in the sources that are no `FieldforceError`s, which say their message.
   private static func declaredErrors() throws -> Set<String> {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -79,7 +79,7 @@ import Testing
         let text = try String(
           contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
         let form =
-          #/(?m)^\s*public (?:struct|enum|final class|actor) (\w+):[^{\n]*\b(?:Fieldforce)?Error\b/#
+          #/(?m)^\s*public (?:struct|enum|final class|actor) (\w+):[^{\n]*\bError\b/#
         for match in text.matches(of: form) { types.insert(String(match.1)) }
       }
     }

@@ -213,7 +213,8 @@ import TestSupport
     let run = try await device.manager.syncDown(
       target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup)
     #expect(await run.lastState() != nil)
-    #expect(org.requests.count <= 3)
+    // No more than the pages that are requested ahead.
+    #expect(org.requests.count <= 10)
   }
 
   @Test func `a page that says that it is the last one is it`() async throws {

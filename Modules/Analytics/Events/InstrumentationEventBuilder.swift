@@ -80,7 +80,7 @@ public struct InstrumentationEventBuilder: Sendable {
 }
 
 /// An event that could not be built.
-public struct EventBuilderError: Error, Sendable, CustomStringConvertible {
+public struct EventBuilderError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -117,7 +117,4 @@ public struct EventBuilderError: Error, Sendable, CustomStringConvertible {
     self.message = message
     location = SourceLocation(fileID: fileID, line: line)
   }
-
-  /// The message.
-  public var description: String { message }
 }

@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
 /// Why a call over D-Bus did not succeed.
-public struct DBusError: Error, Sendable, CustomStringConvertible {
+public struct DBusError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String { case noBus, refused, timedOut, broken, malformed }
@@ -41,6 +41,6 @@ public struct DBusError: Error, Sendable, CustomStringConvertible {
     location = SourceLocation(fileID: fileID, line: line)
   }
 
-  /// The message.
-  public var description: String { message }
+  /// Whether the service may respond by then.
+  public var isRetryable: Bool { code == .timedOut || code == .broken }
 }

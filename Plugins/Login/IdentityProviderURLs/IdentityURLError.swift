@@ -1,7 +1,7 @@
 public import SalesforceSDKCommon
 
 /// Why a URL of the grammar cannot be used. No value of it is part of the error.
-public struct IdentityURLError: Error, Sendable, CustomStringConvertible {
+public struct IdentityURLError: FieldforceError {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String { case missing, malformed, tooLong }
@@ -35,7 +35,4 @@ public struct IdentityURLError: Error, Sendable, CustomStringConvertible {
     self.message = message
     location = SourceLocation(fileID: fileID, line: line)
   }
-
-  /// The message.
-  public var description: String { message }
 }

@@ -114,7 +114,7 @@ import TestSupport
     (#"{"records":[{"attributes":{"type":"Contact","referenceId":"C"},"FirstName":"x"}]}"#, "C"),
     (#"{"records":[{"attributes":{"type":"Contact"},"LastName":"x","AccountId":"@A"}]}"#, "@A"),
     (#"{"records":[{"Name":"x"}]}"#, "type"),
-    (#"{"records":[1]}"#, "no object"),
+    (#"{"records":[1]}"#, "not an object"),
     (#"{"records":"#, "not valid JSON"),
     (#"{"rows":[]}"#, "neither a plan"),
     (#"[{"sobject":"Account"}]"#, "files"),

@@ -58,10 +58,7 @@ struct StoreOpeningFailureTests {
 
   @Test(
     .covers("SS-12.4", "SS-34"),
-    arguments: [
-      "store_external_soup_blobs.old", "store_external_soup_blobs.sealed",
-      "store.key.pending",
-    ])
+    arguments: ["store_external_soup_blobs.sealed", "store.key.pending"])
   func `what cannot be looked at is not taken for missing`(name: String) throws {
     let directory = try makeStore()
     let link = directory.appending(path: name).path
