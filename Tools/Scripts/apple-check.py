@@ -26,6 +26,9 @@ modules = {
     "HybridServer": "Plugins/Servers/HybridServer",
 }
 
+# D-Bus is the bus of Linux desktops; on Apple systems its client is compiled, but nothing there answers it.
+unchecked = ["Plugins/Desktop"]
+
 stubs = {
     # fcntl(2), stat(2) and arc4random(3) of macOS; C headers of Apple import pointers as implicitly unwrapped.
     "Darwin": """
@@ -137,7 +140,7 @@ def main():
                 if check.returncode:
                     failed = True
                     print(check.stderr.replace(f"{scratch}/{system}/", f"{system}: "), file=sys.stderr)
-        if unlisted := [path for path in with_conditions() if not any(path.is_relative_to(root / one) for one in modules.values())]:
+        if unlisted := [path for path in with_conditions() if not any(path.is_relative_to(root / one) for one in [*modules.values(), *unchecked])]:
             failed = True
             print("apple-check: these files have conditions, and their modules are not checked:", *unlisted, sep="\n  ", file=sys.stderr)
     return 1 if failed else 0
