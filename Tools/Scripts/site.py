@@ -117,7 +117,7 @@ def extraction():
     """The options with which the compiler finds the modules that were built."""
     built = root / ".build/debug"
     maps = [*(root / ".build/checkouts").glob("*/Sources/**/module.modulemap"), *built.glob("*.build/module.modulemap"),
-            *(root / "Testing").glob("*/module.modulemap")]
+            *(root / "Modules").glob("*/module.modulemap")]
     target = json.loads(run("swift", "-print-target-info"))["target"]["unversionedTriple"]
     return ["-target", target, "-I", built / "Modules",
             *[part for path in maps for part in ("-Xcc", f"-fmodule-map-file={path}")]]

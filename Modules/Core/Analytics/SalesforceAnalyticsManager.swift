@@ -3,7 +3,7 @@ public import SalesforceAnalytics
 public import SalesforceSDKCommon
 import Synchronization
 
-/// The analytics of an installation: one ``SalesforceAnalytics/AnalyticsManager`` for each user and community, and one
+/// The analytics of an installation: one `AnalyticsManager` for each user and community, and one
 /// without a user (CA-39).
 ///
 /// ```swift
