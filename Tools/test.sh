@@ -71,7 +71,15 @@ step "third-party clients"
 Tools/Scripts/interop.sh
 
 step "tests"
-swift test --skip-build --skip '^Proofs\.'
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# A test prints what its code logs: the failures are listed once more where they are looked for, at the end.
+swift test --skip-build --skip '^Proofs\.' 2>&1 | tee "$log" || {
+  printf '\n== failures\n' >&2
+  grep -a '^✘' "$log" | cut -c1-600 >&2 || true
+  tail -n 1 "$log" >&2
+  exit 1
+}
 
 step "JavaScript, on the bridge of its tests and on that of fieldforce"
 Tools/Scripts/javascript.sh

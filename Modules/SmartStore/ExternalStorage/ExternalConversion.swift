@@ -57,12 +57,12 @@ struct ExternalConversion {
   /// what is left over. Harmless at any time at which the store is not open.
   ///
   /// - Parameter isSealed: Whether the database is encrypted now.
-  /// - Throws: ``FileFailure`` with `EINVAL` for a copy without entry files of a folder that has some. Nothing is
-  ///   changed then.
+  /// - Throws: ``FileFailure`` with `EINVAL` for a folder that no conversion can have left: one that lacks entry
+  ///   files, or is there although the files have the wanted form already. Nothing is changed then.
   func recover(isSealed: Bool) throws(FileFailure) {
     let wanted = copy(isSealed: isSealed)
     let isFinished = try FileTree.isFolder(wanted)
-    if isFinished { try checkFinished(wanted) }
+    if isFinished { try checkFinished(wanted, isSealed: isSealed) }
     try FileTree.remove(copy(isSealed: !isSealed))
     if isFinished {
       if try FileTree.isFolder(root) {
@@ -74,33 +74,35 @@ struct ExternalConversion {
     try FileTree.remove(old)
   }
 
-  /// Refuses a copy without entry files of a folder that has some: an empty folder that was put there would take
-  /// their place.
-  private func checkFinished(_ wanted: String) throws(FileFailure) {
-    guard try FileTree.isFolder(root), try Self.entryFiles(in: wanted).isEmpty,
-      try !Self.entryFiles(in: root).isEmpty
-    else { return }
-    throw FileFailure(
-      "taken for the converted copy of the entry files, since it has none of them; move it out of the folder",
-      wanted,
-      errno: EINVAL)
+  /// Refuses a copy that would lose entries: one that was put there, or that was not finished.
+  private func checkFinished(_ wanted: String, isSealed: Bool) throws(FileFailure) {
+    for file in try Self.entryFiles(in: root) {
+      guard try Self.isSealed("\(root)/\(file)") != isSealed,
+        try Self.isSealed("\(wanted)/\(file)") == isSealed
+      else {
+        throw FileFailure(
+          "taken for the converted copy of the entry files, since the conversion of this store did not leave it; "
+            + "move it out of the folder", wanted, errno: EINVAL)
+      }
+    }
   }
 
-  /// The files that a conversion copies, those that a crash set aside among them, by their paths in the folder.
+  /// The entry files that count, by their paths in the folder. What a crash set aside does not: after a lost
+  /// power it can come back when its copy is made.
   private static func entryFiles(in folder: String) throws(FileFailure) -> [String] {
     var files: [String] = []
-    var parents = [""]
-    for number in try FileTree.names(in: "\(folder)/.replaced") {
-      parents.append(".replaced/\(number)/")
-    }
-    for parent in parents {
-      for table in try FileTree.names(in: "\(folder)/\(parent)") where !table.hasPrefix(".") {
-        for name in try FileTree.names(in: "\(folder)/\(parent)\(table)")
-        where ExternalFiles.entryId(ofFile: name) != nil {
-          files.append("\(parent)\(table)/\(name)")
-        }
+    for table in try FileTree.names(in: folder) where !table.hasPrefix(".") {
+      for name in try FileTree.names(in: "\(folder)/\(table)")
+      where ExternalFiles.entryId(ofFile: name) != nil {
+        files.append("\(table)/\(name)")
       }
     }
     return files
+  }
+
+  /// Whether an entry file is encrypted; nil if there is none.
+  private static func isSealed(_ path: String) throws(FileFailure) -> Bool? {
+    try DurableFile(path: path).read(limit: ExternalFileEncryptor.headerSize)
+      .map { ExternalFileEncryptor.isSealed($0) }
   }
 }

@@ -18,7 +18,7 @@ struct ExternalFileEncryptor: Sendable {
   let store: EncryptedStore
 
   private static let magic = Array("FFSTELT\0".utf8)
-  private static let headerSize = 12
+  static let headerSize = 12
 
   /// The bytes of no file, or of one that another store, place or time wrote.
   struct Unreadable: Error {}
@@ -46,6 +46,9 @@ struct ExternalFileEncryptor: Sendable {
         box, using: epoch.fileKey,
         authenticating: authenticated(header, table: table, entryId: entryId)))
   }
+
+  /// Whether a file that begins so is encrypted, with whatever key.
+  static func isSealed(_ start: [UInt8]) -> Bool { start.starts(with: magic) }
 
   /// Whether a file that begins so is encrypted under the newest key.
   func isCurrent(_ start: [UInt8]) -> Bool {

@@ -24,7 +24,7 @@ struct SchemaVerifier {
     var found: [StoreReport.Finding] = []
     // They become part of statements, so they are looked at before any is made of them.
     for soup in access.catalog.soups.values {
-      for column in soup.columns where !Self.isColumn(column.name, of: soup.table) {
+      for column in soup.columns where !Soup.isColumnName(column.name, of: soup.table) {
         found.append(
           .init(
             kind: .schema, soup: soup.name, path: column.pathText,
@@ -95,13 +95,6 @@ struct SchemaVerifier {
     ["table", "index"].contains(entry.type)
       && (entry.table == table || entry.table.hasPrefix(table + "_"))
       && (entry.type == "index" || name == entry.table)
-  }
-
-  /// Whether a name is that of a column of index values: the table's, an underscore and a number.
-  private static func isColumn(_ name: String, of table: String) -> Bool {
-    guard name.hasPrefix(table + "_") else { return false }
-    let digits = name.utf8.dropFirst(table.utf8.count + 1)
-    return !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
   }
 
   // MARK: Spelling

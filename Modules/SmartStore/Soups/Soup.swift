@@ -179,6 +179,13 @@ final class Soup: Sendable {
     "\(table)_\(position)"
   }
 
+  /// Whether a name is that of a column of index values: the table's, an underscore and a number.
+  static func isColumnName(_ name: String, of table: String) -> Bool {
+    guard name.hasPrefix(table + "_") else { return false }
+    let digits = name.utf8.dropFirst(table.utf8.count + 1)
+    return !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
   /// The expression that a json1 index is made of. A quote in the path cannot end the literal.
   static func jsonExtraction(of path: String, qualifier: String = "") -> String {
     "json_extract(\(qualifier)soup, '$.\(path.replacing("'", with: "''"))')"

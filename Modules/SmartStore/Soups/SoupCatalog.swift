@@ -54,6 +54,18 @@ final class SoupCatalog: Sendable {
     return try statement.step() ? statement.int64(0) : 0
   }
 
+  /// Refuses names of columns that no store makes: statements are made of them.
+  func checkColumnNames() throws(SmartStoreError) {
+    for soup in soups.values {
+      for column in soup.columns where !Soup.isColumnName(column.name, of: soup.table) {
+        throw SmartStoreError(
+          .corrupt,
+          "The table soup_index_map names a column that no store makes, for path '\(column.pathText)' of soup "
+            + "'\(soup.name)'. Restore the store from a backup.")
+      }
+    }
+  }
+
   /// Reads the meta tables.
   ///
   /// A soup exists if both its row and its table do, unless it is half altered. A type word that no
@@ -115,6 +127,7 @@ final class SoupCatalogCache: Sendable {
   ) throws(SmartStoreError) -> SoupCatalog {
     if let known, known.schemaVersion == schemaVersion { return known }
     let loaded = try SoupCatalog.load(database, schemaVersion: schemaVersion)
+    try loaded.checkColumnNames()
     publish(loaded)
     return loaded
   }
