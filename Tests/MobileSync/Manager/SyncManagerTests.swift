@@ -271,8 +271,9 @@ import TestSupport
     let org = org(30, pageSize: 10)
     let device = try await Device.open(org)
     let latch = Latch()
-    org.intervene { number, _ in
-      if number == 2 { await latch.pass() }
+    // Pages are requested ahead: one is known by its place, not by its number.
+    org.intervene { _, request in
+      if request.line.hasSuffix("-10") { await latch.pass() }
       return .none
     }
     let first = try await device.manager.syncDown(
@@ -309,8 +310,9 @@ import TestSupport
     let org = org(10, pageSize: 1)
     let device = try await Device.open(org)
     let latch = Latch()
-    org.intervene { number, _ in
-      if number == 6 { await latch.pass() }
+    // Pages are requested ahead: one is known by its place, not by its number.
+    org.intervene { _, request in
+      if request.line.hasSuffix("-5") { await latch.pass() }
       return .none
     }
     let run = try await device.manager.syncDown(
@@ -354,8 +356,9 @@ import TestSupport
     let org = org(30, pageSize: 10)
     let device = try await Device.open(org)
     let latch = Latch()
-    org.intervene { number, _ in
-      if number == 2 { await latch.pass() }
+    // Pages are requested ahead: one is known by its place, not by its number.
+    org.intervene { _, request in
+      if request.line.hasSuffix("-10") { await latch.pass() }
       return .none
     }
     let run = try await device.manager.syncDown(
