@@ -49,6 +49,21 @@ enum FieldAgreement {
     return forms
   }
 
+  /// The values of the server that are the same as what was sent, but spelled otherwise: without the blanks around a
+  /// text, or null for an empty one.
+  static func spellings(
+    of sent: [(name: String, value: JSONSlice)], _ made: JSONSlice
+  ) -> JSONObject {
+    var spellings: JSONObject = [:]
+    for (name, value) in sent where !name.contains(".") {
+      let (value, stored) = (value.value, made[name]?.value)
+      if let stored, stored != value, ServerEquality.isStored(value, as: stored) {
+        spellings[name] = stored
+      }
+    }
+    return spellings
+  }
+
   private static func agrees(_ sent: JSONSlice, _ made: JSONSlice?) -> Bool {
     if sent.kind == .array || sent.kind == .object { return made.map { !isEmpty($0) } ?? false }
     return ServerEquality.isStored(sent.value, as: made?.value)

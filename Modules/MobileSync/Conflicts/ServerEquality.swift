@@ -40,8 +40,16 @@ enum ServerEquality {
       let (left, right) = (text.lettersAndDigits, other.lettersAndDigits)
       return !left.isEmpty && left == right
     }
-    if let number = sent.double, let other = stored?.double { return abs(number - other) < 1 }
+    if let number = sent.double, let other = stored?.double { return isRounded(number, to: other) }
     return false
+  }
+
+  /// Whether a number is what rounding another to its decimals gives. A wider bound takes another user's number for
+  /// a form of the one that was sent.
+  private static func isRounded(_ number: Double, to other: Double) -> Bool {
+    var scale = 1.0
+    while scale < 1e16, (other * scale).rounded() / scale != other { scale *= 10 }
+    return abs(number - other) <= 0.500_000_1 / scale
   }
 }
 

@@ -30,7 +30,7 @@ struct UnacknowledgedCreateResolution {
     let united = try EntryAdoption(union: union).adopt(
       [
         EntryAdoption.Found(
-          entryId: conflict.entryId, id: id, origin: .values(sent),
+          entryId: conflict.entryId, id: id, origin: .values(sent, replacing: conflict.recordId),
           fields: entry.members.map(\.key).filter(names.isData))
       ], in: transaction)
     if !united.concerns(conflict.entryId) {

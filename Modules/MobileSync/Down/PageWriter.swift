@@ -264,15 +264,14 @@ struct PageWriter: Sendable {
       }, in: transaction)
   }
 
-  /// The open conflicts of mode leaveIfChanged, by record id.
+  /// The open conflicts, by record id: mode overwrite ends each with the edits that it replaces, whichever sync found
+  /// it. One in doubt is about a record without an id of the server.
   private static func overruled(
     in soupName: String, _ store: SmartStore
   ) async throws -> [String: SyncConflict] {
     let conflicts = try await store.read { reader in try ConflictStore.all(in: soupName, reader) }
     return Dictionary(
-      conflicts.filter { $0.mergeMode == .leaveIfChanged && $0.kind != .inDoubt }.map {
-        ($0.recordId, $0)
-      },
+      conflicts.filter { $0.kind != .inDoubt }.map { ($0.recordId, $0) },
       uniquingKeysWith: { first, _ in first })
   }
 

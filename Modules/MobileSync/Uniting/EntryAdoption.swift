@@ -18,15 +18,17 @@ struct EntryAdoption: Sendable {
       switch origin {
       case .sent(let mark): mark.outcome.recordId == old
       case .lost(let id, _): id == old
-      case .values, .nothing: false
+      case .values(_, let id): id == old
+      case .nothing: false
       }
     }
   }
 
   /// What of an entry the server has got already.
   enum Origin: Sendable {
-    /// These values.
-    case values(JSONObject)
+    /// These values, which were sent for a new record, or for one in the place of the record with this id, which is
+    /// gone.
+    case values(JSONObject, replacing: String? = nil)
     /// Those that an upsert has sent and that the server's record, as another entry or its base version shows it,
     /// has.
     case sent(UnacknowledgedMark)
@@ -101,7 +103,7 @@ struct EntryAdoption: Sendable {
   private func origin(of found: Found, _ old: String?, _ views: [String: JSONObject]) -> JSONObject
   {
     switch found.origin {
-    case .values(let values): values
+    case .values(let values, _): values
     case .sent(let mark):
       mark.arrived(in: views[found.id] ?? [:], over: old.flatMap { views[$0] })
     case .nothing: [:]

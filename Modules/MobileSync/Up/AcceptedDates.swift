@@ -100,11 +100,14 @@ struct AcceptedDates: Sendable {
     var forms: JSONObject = [:]
     for (name, value) in remote.members where names.isData(name) {
       guard let own = record.record[name] else { continue }
-      if ServerEquality.same(own.value, value.value) { continue }
-      guard sent.contains(name), ServerEquality.mayBeStored(own.value, as: value.value) else {
+      let (mine, stored) = (own.value, value.value)
+      if mine == stored { continue }
+      let isSame = ServerEquality.same(mine, stored)
+      guard isSame || sent.contains(name) && ServerEquality.mayBeStored(mine, as: stored) else {
         return nil
       }
-      forms[name] = value.value
+      // With the server's date the entry counts as downloaded: it has to have the server's spelling, too.
+      if sent.contains(name) { forms[name] = stored }
     }
     return forms
   }

@@ -214,6 +214,33 @@ import TestSupport
 
   // MARK: Deletions
 
+  @Test(arguments: [false, true])
+  func
+    `a download that replaces edits ends their conflict`(
+      isDeleted: Bool
+    ) async throws
+  {
+    let (org, device, id) = try await synced()
+    if isDeleted {
+      try await device.delete(id)
+    } else {
+      try await device.edit(id, ["Name": "mine"])
+    }
+    org.update("Account", id, ["Name": "theirs"])
+    try await run(device, "up")
+    #expect(try await device.store.conflicts().count == 1)
+    _ = try await device.manager.syncDown(
+      target: try SoqlSyncDownTarget(query: Device.query),
+      options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+    ).finished()
+    #expect(try await device.dirtyRows().isEmpty)
+    #expect(try await device.store.conflicts().isEmpty)
+    try await device.edit(id, ["Phone": "mine"])
+    try await run(device, "up")
+    #expect(org.record("Account", id)?["Name"] == "theirs")
+    #expect(org.record("Account", id)?["Phone"] == "mine")
+  }
+
   @Test(arguments: order, [SyncResolution.mine, .theirs, .values(["Phone": "3"])])
   func `a record that was deleted here and changed there waits for a decision`(
     first: String, resolution: SyncResolution

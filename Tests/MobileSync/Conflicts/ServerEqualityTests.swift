@@ -49,6 +49,19 @@ import Testing
   }
 
   @Test(arguments: [
+    ("10.0042", "10", true), ("10.0042", "11", false), ("10.6", "11", true), ("10.6", "10", false),
+    ("12.345", "12.35", true), ("12.345", "12.34", true), ("12.345", "12.36", false),
+    ("-0.5", "-1", true), ("1e300", "1e300", true), ("1e300", "2e300", false),
+    ("0.1", "0.10000000000000001", true),
+  ])
+  func `a number may be stored as what rounding gives, and as no other`(
+    sent: String, stored: String, may: Bool
+  ) throws {
+    let (sent, stored) = (try JSONSlice(parsing: sent).value, try JSONSlice(parsing: stored).value)
+    #expect(ServerEquality.mayBeStored(sent, as: stored) == may)
+  }
+
+  @Test(arguments: [
     (#"{"F":"a"}"#, #"{"F":" a "}"#, true), (#"{"F":"a"}"#, #"{"F":null}"#, false),
     (#"{"F":""}"#, #"{}"#, false), (#"{"F":1,"G":""}"#, #"{"F":1.0,"G":null}"#, true),
     (#"{"F":true}"#, #"{"F":true}"#, true), (#"{"F":["a"]}"#, #"{"F":"a"}"#, true),

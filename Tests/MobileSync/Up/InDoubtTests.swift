@@ -81,6 +81,47 @@ import TestSupport
     #expect(try await story.agrees("theirs", "1"))
   }
 
+  @Test(.covers("MS-195"), arguments: [false, true])
+  func `a record that was created again becomes one entry with the one that a download brought`(
+    isDownloaded: Bool
+  ) async throws {
+    let org = InMemoryOrg()
+    let lost = org.create("Account", ["Name": "a", "Phone": "1"])
+    let device = try await Device.open(org)
+    for (name, options) in [
+      ("down", SyncOptions(mergeMode: .mergeFields)),
+      ("up", SyncOptions(mergeMode: .overwrite, fieldlist: ["Name", "Phone"])),
+    ] {
+      if name == "down" {
+        _ = try await device.manager.createSyncDown(
+          target: try SoqlSyncDownTarget(query: Device.query), options: options,
+          soupName: Device.soup, syncName: name)
+        _ = try await device.manager.reSync(named: name).finished()
+      } else {
+        _ = try await device.manager.createSyncUp(
+          target: CollectionSyncUpTarget(), options: options, soupName: Device.soup, syncName: name)
+      }
+    }
+    try await device.edit(lost, ["Name": "mine"])
+    org.delete("Account", lost)
+    org.intervene { _, request in request.line.hasPrefix("POST") ? .dropResponse : .none }
+    _ = await syncErrorCode { _ = try await device.manager.reSync(named: "up").finished() }
+    org.intervene(nil)
+    let made = try #require(org.records("Account").first?["Id"]?.string)
+    org.update("Account", made, ["Phone": "2"])
+    _ = try await device.manager.reSync(named: "up").finished()
+    let conflict = try #require(try await device.store.conflicts().first)
+    #expect(conflict.kind == .inDoubt)
+    if isDownloaded { _ = try await device.manager.reSync(named: "down").finished() }
+    try await device.store.resolve(conflict, .record(made))
+    for name in ["up", "down"] { _ = try await device.manager.reSync(named: name).finished() }
+    let rows = try await device.rows()
+    #expect(rows.count == 1)
+    for name in ["Id", "Name", "Phone", "LastModifiedDate"] {
+      #expect(rows.first?[name] == org.record("Account", made)?[name], "\(name)")
+    }
+  }
+
   @Test(.covers("MS-195"))
   func `so is one of which every value was changed`() async throws {
     let story = try await Story(

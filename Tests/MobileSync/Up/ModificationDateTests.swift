@@ -95,12 +95,12 @@ import TestSupport
     #expect(org.record("Account", id)?[field] == "theirs")
   }
 
-  @Test(.covers("MS-205"))
-  func `a value that the server puts into another form is taken with its date`()
+  @Test(.covers("MS-205"), arguments: ["ann", " Ann "])
+  func `a value that the server puts into another form is taken with its date`(sent: String)
     async throws
   {
     let (org, device, id) = try await synced()
-    try await device.edit(id, ["Name": "ann"])
+    try await device.edit(id, ["Name": .string(sent)])
     org.forgetRequests()
     // A trigger at work within the update.
     org.intervene { number, _ in

@@ -58,11 +58,28 @@ extension ConvergenceDevice {
     try await change(row, SyncKeys.locallyUpdated, setting: fields)
   }
 
-  /// Deletes a record.
+  /// Deletes a record, and with it the children that the org deletes with their parent.
   ///
-  /// - Returns: The entry that the user saw.
-  func delete(_ row: Row) async throws -> JSONObject? {
-    try await change(row, SyncKeys.locallyDeleted, setting: [:])
+  /// - Returns: The entries that the user saw, of one moment: the record's first.
+  func delete(_ row: Row) async throws -> [JSONObject] {
+    let level = world.levels[row.level]
+    return try await store.inTransaction { transaction in
+      guard
+        let found = try transaction.retrieve(
+          usingSoupEntryIds: [row.entryId], fromSoupNamed: level.soup
+        ).first?.value.object
+      else { return [] }
+      try transaction.upsert(
+        entries: [.object(Self.flagged(found, SyncKeys.locallyDeleted))], forSoupNamed: level.soup)
+      guard world.shape == .masterDetail, row.level == 0 else { return [found] }
+      let children = world.levels[1]
+      return try [found]
+        + transaction.query(
+          using: .buildExactQuerySpec(
+            soupName: children.soup, path: children.lookup ?? "", matchKey: .string(row.id),
+            pageSize: 10_000)
+        ).compactMap(\.object)
+    }
   }
 
   /// Writes an entry as it is.

@@ -98,12 +98,9 @@ extension ConvergenceHistory {
     guard !rows.isEmpty else { return }
     let row = rows[pick % rows.count]
     if !row.isCreated { try await noteChange(of: row.record) }
-    let seen = try await device.delete(row)
-    ledger.allowReplacing(ConvergenceLedger.numbers(in: seen))
     // The user knows that a tree goes as a whole.
-    guard world.shape == .masterDetail, row.level == 0 else { return }
-    for child in rows where child.level == 1 && refers(child, to: row.id) {
-      ledger.allowReplacing(ConvergenceLedger.numbers(in: child.record))
+    for seen in try await device.delete(row) {
+      ledger.allowReplacing(ConvergenceLedger.numbers(in: seen))
     }
   }
 
@@ -136,7 +133,9 @@ extension ConvergenceHistory {
       if let parent = parents.first {
         _ = try await device.edit(row, [lookup: .string(parent.id)])
       } else {
-        ledger.allowReplacing(ConvergenceLedger.numbers(in: try await device.delete(row)))
+        for seen in try await device.delete(row) {
+          ledger.allowReplacing(ConvergenceLedger.numbers(in: seen))
+        }
       }
     }
   }

@@ -71,7 +71,9 @@ struct UnacknowledgedUpdateRecovery: Sendable {
               base[name].map { !ServerEquality.same($0, value) } ?? false
             }), let date = remote[scope.fields.dateField]?.value
           else { continue }
-          arrived[record.entryId] = Arrival(record: record, date: date, forms: forms)
+          let spellings = FieldAgreement.spellings(of: record.values, remote)
+          arrived[record.entryId] = Arrival(
+            record: record, date: date, forms: ConflictMerge.overlaid(forms, with: spellings))
         case .unknown: unclear.append(record.entryId)
         case .gone: break
         }
