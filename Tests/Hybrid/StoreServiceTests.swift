@@ -198,6 +198,34 @@ struct StoreServiceTests {
     }
   }
 
+  @Test(.covers("HT-26"))
+  func `page sizes, cursor ids and indexes may be texts of numbers`() async throws {
+    try await Self.withSoup { page, _, soup in
+      let entries = JSONValue.array((0..<5).map { ["rank": .integer($0)] })
+      _ = try await soup.call("pgUpsertSoupEntries", ["soupName": "s", "entries": entries])
+      let spec: JSONValue = [
+        "queryType": "range", "indexPath": "rank", "orderPath": "rank", "pageSize": "2",
+      ]
+      let query: JSONValue = ["soupName": "s", "querySpec": spec]
+      let cursor = try await soup.call("pgQuerySoup", query)
+      #expect(cursor?["pageSize"] == 2)
+      let id = JSONValue.string(try #require(cursor?["cursorId"]).text)
+      let last = try await soup.call("pgMoveCursorToPageIndex", ["cursorId": id, "index": "2"])
+      #expect(last?["currentPageOrderedEntries"]?.array?.map { $0["rank"] } == [4])
+      #expect(try await soup.call("pgCloseCursor", ["cursorId": id]) == "OK")
+      let closed: JSONValue = ["cursorId": id, "index": "2"]
+      let failure = try await page.failure(
+        TestHost.store, "pgMoveCursorToPageIndex", Self.global(closed))
+      #expect(failure.hasPrefix("Invalid cursor id"))
+      for (member, value) in [("pageSize", "two"), ("pageSize", "1.5"), ("pageSize", "")] {
+        var wrong = query
+        wrong["querySpec"]?[member] = .string(value)
+        let failure = try await page.failure(TestHost.store, "pgQuerySoup", Self.global(wrong))
+        #expect(failure.contains("pageSize must be a whole number"), "\(value)")
+      }
+    }
+  }
+
   @Test(.covers("HT-25"))
   func `the queries of existing apps work: quoted texts in Smart SQL, a Boolean match key`()
     async throws

@@ -32,11 +32,19 @@ public struct HybridMessage: Sendable {
     return text
   }
 
-  /// A whole number; nil if it is missing. A double without a fraction is one.
+  /// A whole number; nil if it is missing. A double without a fraction is one, and so is the text of a whole
+  /// number: pages read numbers from input fields and attributes.
+  ///
+  /// - Throws: ``HybridError`` `invalidArguments` for anything else.
   public func integer(_ key: String) throws(HybridError) -> Int64? {
     guard let value = self[key] else { return nil }
-    guard let number = value.int64 else { throw invalid(key, "a whole number") }
+    guard let number = Self.wholeNumber(value) else { throw invalid(key, "a whole number") }
     return number
+  }
+
+  /// The whole number that a value or its text is; nil for anything else.
+  static func wholeNumber(_ value: JSONSlice) -> Int64? {
+    value.int64 ?? value.string.flatMap { Int64($0) }
   }
 
   /// A truth value; `false` if it is missing.

@@ -69,7 +69,7 @@ extension SmartStorePlugin {
     guard let elements = try message.array("entryIds") else { return nil }
     var ids: [Int64] = []
     for element in elements {
-      guard let id = element.int64 ?? element.string.flatMap({ Int64($0) }) else {
+      guard let id = HybridMessage.wholeNumber(element) else {
         throw message.invalid("entryIds", "an array of whole numbers")
       }
       ids.append(id)

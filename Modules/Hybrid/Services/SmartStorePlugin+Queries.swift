@@ -47,12 +47,16 @@ extension SmartStorePlugin {
     return Self.done
   }
 
-  /// Reads a spec. An order without an order path means the index path, as before release 3.3 (HT-25).
+  /// Reads a spec. An order without an order path means the index path, as before release 3.3 (HT-25); a page size
+  /// may be the text of a number.
   func querySpec(_ json: JSONSlice, soupName: String?) throws -> QuerySpec {
     var value = json.value
     let isMissing = { (key: String) in json[key]?.isNull ?? true }
     if !isMissing("order"), isMissing("orderPath"), json["queryType"]?.string != "smart" {
       value["orderPath"] = value["indexPath"]
+    }
+    if let size = json["pageSize"], let number = HybridMessage.wholeNumber(size) {
+      value["pageSize"] = .integer(number)
     }
     return try QuerySpec(json: value, soupName: soupName)
   }

@@ -25,6 +25,19 @@ struct ReactModuleTests {
     }
   }
 
+  @Test(.covers("SS-227"), arguments: stores)
+  func `the store's methods take a version in front of their object`(_ module: String)
+    async throws
+  {
+    try await TestHost.with(modules: ReactModules.plugins) { host in
+      let page = try Page(host.bridge)
+      var message = Self.accounts
+      message["isGlobalStore"] = true
+      let id = try await page.post(module, "registerSoup", "pluginSDKVersion:14.0.0", message)
+      #expect(await page.response(id)["value"] == "accounts")
+    }
+  }
+
   @Test(.covers("HT-39", "HT-42"), arguments: stores)
   func `the store's methods have no prefix and take one object`(_ module: String)
     async throws
