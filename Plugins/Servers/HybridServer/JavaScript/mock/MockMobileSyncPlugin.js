@@ -39,6 +39,7 @@
 
     create(type, message) {
       const { target, soupName, options, syncName, isGlobalStore, storeName } = message;
+      if (type === "syncDown" && !target) throw new Error("Cannot carry out syncDown: target must be an object.");
       if (syncName && this.find({ ...message, syncId: undefined })) throw new Error(`already a sync with name:${syncName}`);
       const id = this.nextId++;
       const state = {

@@ -58,6 +58,45 @@ test("MS-336 the store config, the target and the name may be left out", async (
   ]);
 });
 
+test("MS-336 a target that is null, or options that are left out, leave the callbacks in their places", async (t) => {
+  const { sync } = await withSync(t);
+  const outcome = (call) =>
+    new Promise((resolve) => call((state) => resolve(state.status), (error) => resolve(String(error))));
+  assert.match(await outcome((ok, fail) => sync.syncDown(null, "accounts", OPTIONS, ok, fail)), /target/);
+  assert.match(await outcome((ok, fail) => sync.syncDown(undefined, "accounts", OPTIONS, "name", ok, fail)), /target/);
+  assert.equal(await outcome((ok, fail) => sync.syncDown(TARGET, "accounts", ok, fail)), "RUNNING");
+  assert.equal(await outcome((ok, fail) => sync.syncDown(true, TARGET, "accounts", ok, fail)), "RUNNING");
+  assert.equal(await outcome((ok, fail) => sync.syncUp(null, "accounts", OPTIONS, ok, fail)), "RUNNING");
+  assert.equal(await outcome((ok, fail) => sync.syncUp(null, "accounts", OPTIONS, "up", ok, fail)), "RUNNING");
+  assert.equal(await outcome((ok, fail) => sync.syncUp("accounts", ok, fail)), "RUNNING");
+});
+
+test("MS-340 the user's store and the app's store of one name are made when they are used, and are two", async (t) => {
+  const { store, promised, done } = await withSync(t);
+  const config = (isGlobalStore) => ({ isGlobalStore, storeName: "shared" });
+  const sizes = () =>
+    Promise.all(
+      [false, true].map(async (isGlobal) => {
+        const spec = { queryType: "smart", smartSql: "SELECT count(*) FROM {s}", pageSize: 1 };
+        return (await store.runSmartQuery(config(isGlobal), spec)).currentPageOrderedEntries[0][0];
+      })
+    );
+  for (const isGlobal of [false, true]) {
+    assert.equal(await store.soupExists(config(isGlobal), "s"), false);
+    await store.registerSoup(config(isGlobal), "s", SPECS);
+  }
+  assert.deepEqual(plain(await sizes()), [0, 0]);
+  for (const isGlobal of [true, false]) {
+    await store.upsertSoupEntries(config(isGlobal), "s", [{ Name: "one" }]);
+    assert.equal(await promised.getSyncStatus(config(isGlobal), "down"), null);
+    const started = await promised.syncDown(config(isGlobal), TARGET, "s", OPTIONS, "down");
+    assert.equal(started.status, "RUNNING");
+    const last = await done();
+    assert.deepEqual([last.name, last.isGlobalStore, last.storeName], ["down", isGlobal, "shared"]);
+    assert.deepEqual(plain(await sizes()), isGlobal ? [0, 1] : [1, 1]);
+  }
+});
+
 test("MS-336 a string names a sync, also one of digits, and a number is an id", async (t) => {
   const { sync, bridge, fence } = await withSync(t);
   const none = () => {};

@@ -26,6 +26,8 @@ test("HT-23 the first argument is a config, a boolean or nothing", async (t) => 
     [[{ storeName: "n" }, "s"], { isGlobalStore: false, storeName: "n" }],
     [[null, "s"], { isGlobalStore: false }],
     [[undefined, "s"], { isGlobalStore: false }],
+    [[{ isGlobalStore: "false" }, "s"], { isGlobalStore: false }],
+    [[{ isGlobalStore: "true" }, "s"], { isGlobalStore: true }],
   ];
   for (const [args, store] of cases) {
     assert.equal(await client.soupExists(...args), false);
@@ -38,6 +40,19 @@ test("HT-23 a null soup name is not taken for a missing config", async (t) => {
   await assert.rejects(client.registerSoup(null, SPECS), (error) => /Bogus soup name: null/.test(error));
   await assert.rejects(client.registerSoup(undefined, SPECS), (error) => /Bogus soup name/.test(error));
   await assert.rejects(client.registerSoup(true, null, SPECS), (error) => /Bogus soup name: null/.test(error));
+});
+
+test("HT-23 arguments that the caller left out do not take the callbacks' places", async (t) => {
+  const { smartstore } = await withStore(t);
+  const outcome = (call) =>
+    new Promise((resolve) => call((value) => resolve({ value: plain(value) }), (error) => resolve({ error })));
+  assert.match((await outcome((ok, fail) => smartstore.registerSoup("s", ok, fail))).error, /No indexSpecs/);
+  assert.match((await outcome((ok, fail) => smartstore.registerSoup(true, ok, fail))).error, /Bogus soup name/);
+  assert.deepEqual(await outcome((ok, fail) => smartstore.registerSoup("s", SPECS, ok, fail)), { value: "s" });
+  assert.deepEqual(await outcome((ok, fail) => smartstore.alterSoup("s", SPECS, ok, fail)), { value: "s" });
+  assert.ok((await outcome((ok, fail) => smartstore.upsertSoupEntries("s", ok, fail))).error);
+  // A success callback that is null is not an argument that was left out.
+  assert.match((await new Promise((resolve) => smartstore.clearSoup("none", null, resolve))), /does not exist/);
 });
 
 test("HT-6 the plug-in puts its version in front of the arguments", async (t) => {

@@ -9,9 +9,12 @@ cordova.define("com.salesforce.plugin.mobilesync", function (require, exports, m
     require("com.salesforce.util.exec").exec(VERSION, success, fail, SERVICE, action, [message]);
   const { splitStoreConfig } = require("com.salesforce.util.storeconfig");
 
+  // A null in front of the soup's name is a target: a missing store config stands in front of the target.
+  const splitSyncArguments = (args) => splitStoreConfig(args, args[0] == null && typeof args[1] === "string" ? 4 : 3);
+
   // (storeConfig?, target, soupName, options, syncName?, success, error)
   const syncDown = (...args) => {
-    const { store, rest } = splitStoreConfig(args, 0);
+    const { store, rest } = splitSyncArguments(args);
     const [target, soupName, options] = rest;
     const [syncName, success, fail] = nameAndCallbacks(rest.slice(3));
     exec(success, fail, "syncDown", { target, soupName, options, syncName, ...store });
@@ -19,7 +22,7 @@ cordova.define("com.salesforce.plugin.mobilesync", function (require, exports, m
 
   // (storeConfig?, target?, soupName, options, syncName?, success, error)
   const syncUp = (...args) => {
-    const { store, rest } = splitStoreConfig(args, 0);
+    const { store, rest } = splitSyncArguments(args);
     if (typeof rest[0] === "string") rest.unshift({});
     const [target, soupName, options] = rest;
     const [syncName, success, fail] = nameAndCallbacks(rest.slice(3));
@@ -62,7 +65,7 @@ cordova.define("com.salesforce.plugin.mobilesync", function (require, exports, m
   // (storeConfig?, key, resolution, success, error): "mine", "theirs", {values} or, for a record in doubt, {record} or
   // "create"; for a child without its parent "detach" or "recreateParent". Not part of the Mobile SDK.
   const resolveConflict = (...args) => {
-    const { store, rest } = splitStoreConfig(args, 0);
+    const { store, rest } = splitStoreConfig(args, 2);
     const [key, resolution, success, fail] = rest;
     exec(success, fail, "resolveConflict", { key, resolution, ...store });
   };
