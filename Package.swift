@@ -46,6 +46,8 @@ let package = Package(
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
     .library(name: "SecretService", targets: ["SecretService"]),
     .library(name: "IdentityProviderURLs", targets: ["IdentityProviderURLs"]),
+    .library(name: "SalesforcePush", targets: ["SalesforcePush"]),
+    .library(name: "PushRelay", targets: ["PushRelay"]),
     .library(name: "EinsteinModels", targets: ["EinsteinModels"]),
     .library(name: "SalesforceHybridSDK", targets: ["SalesforceHybridSDK"]),
     .library(name: "SalesforceReact", targets: ["SalesforceReact"]),
@@ -391,6 +393,25 @@ let package = Package(
       name: "IdentityProviderURLsTests",
       dependencies: ["IdentityProviderURLs", "SalesforceSDKCommon", "TestSupport"],
       path: "Tests/IdentityProviderURLs", swiftSettings: settings),
+
+    // Push notifications without a phone.
+    .target(
+      name: "SalesforcePush",
+      dependencies: ["SalesforceSDKCommon", "SalesforceSDKCore", .crypto, .cryptoExtras],
+      path: "Plugins/Push", swiftSettings: settings),
+    .target(
+      name: "PushRelay",
+      dependencies: [
+        "SalesforcePush", "SalesforceSDKCommon", "LocalServer", .httpTypes, .hummingbird,
+      ],
+      path: "Plugins/Servers/PushRelay", swiftSettings: settings),
+    .testTarget(
+      name: "PushTests",
+      dependencies: [
+        "SalesforcePush", "PushRelay", "LocalServer", "SalesforceMockOrg", "SalesforceSDKCommon",
+        "SalesforceSDKCore", "TestSupport", .subprocess,
+      ],
+      path: "Tests/Push", resources: [.copy("Resources")], swiftSettings: settings),
 
     // Pages in a browser, and Node processes, on the dispatcher of the hybrid module.
     .target(
