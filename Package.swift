@@ -483,8 +483,9 @@ let package = Package(
       dependencies: [
         "SalesforceSDKCommon", "SalesforceAnalytics", "SalesforceSDKCore", "SmartStore",
         "MobileSync", "StandardSyncTargets", "SoqlSyncDown", "CollectionSyncUp", "LoopbackLogin",
-        "SalesforceMockOrg", "SalesforceHybridSDK", "SalesforceReact", "HybridServer",
-        "FieldforceInspector", .argumentParser, .httpTypes, .subprocess,
+        "SecretService", "SalesforcePush", "PushRelay", "SalesforceMockOrg",
+        "SalesforceHybridSDK", "SalesforceReact", "HybridServer", "FieldforceInspector",
+        .argumentParser, .httpTypes, .subprocess,
       ],
       path: "Tools/CLI", resources: [.copy("Templates")], swiftSettings: settings),
     .testTarget(

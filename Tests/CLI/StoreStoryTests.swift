@@ -172,8 +172,8 @@ import TestSupport
     #expect(said.errors.split(separator: "\n").count == 1)
     let verbose = try await tool("soup", "list", "--global", "--verbose")
     let lines = verbose.errors.split(separator: "\n")
-    #expect(lines.contains { $0.hasPrefix("error SmartStore: ") })
     #expect(lines.last?.hasPrefix("error: ") == true)
+    #expect(lines.count { $0.contains(file.path) } == 1)
     #expect(lines.allSatisfy { $0.ranges(of: "SmartStore:").count <= 1 })
   }
 

@@ -75,7 +75,11 @@ struct Tool {
   }
 
   /// Runs the program with exactly these arguments, to its end.
-  func run(_ arguments: [String], input: String? = nil) async throws -> Result {
+  ///
+  /// - Parameter environment: Variables in addition to those of the tests.
+  func run(
+    _ arguments: [String], input: String? = nil, environment: [String: String] = [:]
+  ) async throws -> Result {
     // A file: a pipe breaks if the program ends before it has read what is written to it.
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data((input ?? "").utf8).write(to: file)
@@ -83,6 +87,7 @@ struct Tool {
     try FileManager.default.removeItem(at: file)
     let ended = try await Subprocess.run(
       .path(Self.binary()), arguments: Arguments(arguments),
+      environment: Self.inheriting(environment),
       input: .fileDescriptor(descriptor, closeAfterSpawningProcess: true),
       output: .string(limit: Self.maxOutput), error: .string(limit: Self.maxOutput))
     return Result(
@@ -136,9 +141,12 @@ struct Tool {
   ///
   /// - Returns: Whether it was killed.
   @discardableResult
-  func kill(_ arguments: [String], at moment: () async throws -> Void) async throws -> Bool {
+  func kill(
+    _ arguments: [String], environment: [String: String] = [:], at moment: () async throws -> Void
+  ) async throws -> Bool {
     let ended = try await Subprocess.run(
-      .path(Self.binary()), arguments: Arguments(arguments + ["--state", state.path]), input: .none,
+      .path(Self.binary()), arguments: Arguments(arguments + ["--state", state.path]),
+      environment: Self.inheriting(environment), input: .none,
       output: .discarded, error: .discarded
     ) { execution in
       // It may be gone already.
@@ -229,6 +237,12 @@ struct Tool {
         contentsOfFile: "\(process)/task/\(thread)/wchan", encoding: .utf8)
       return place?.contains("pipe") == true
     }
+  }
+
+  /// The environment of the tests with some variables more.
+  private static func inheriting(_ environment: [String: String]) -> Environment {
+    let variables = environment.map { (Environment.Key(stringLiteral: $0.key), Optional($0.value)) }
+    return .inherit.updating(Dictionary(uniqueKeysWithValues: variables))
   }
 
   /// More than any command says.

@@ -22,12 +22,16 @@ struct Fieldforce: AsyncParsableCommand {
       DemoCommand.self, OrgCommand.self, LoginCommand.self, AccountsCommand.self,
       SwitchCommand.self, LogoutCommand.self, RestCommand.self, SoupCommand.self,
       StoreCommand.self, SyncCommand.self, RescueCommand.self, HybridCommand.self,
-      InspectCommand.self, CreateCommand.self, CreateWithTemplateCommand.self,
-      ListTemplatesCommand.self, CheckConfigCommand.self, VersionCommand.self,
-      DoctorCommand.self, AnalyticsCommand.self, CompletionsCommand.self, ManualCommand.self,
+      InspectCommand.self, KeysCommand.self, ManagedCommand.self, HostsCommand.self,
+      PushCommand.self, RunCommand.self, WipeCommand.self, CreateCommand.self,
+      CreateWithTemplateCommand.self, ListTemplatesCommand.self, CheckConfigCommand.self,
+      VersionCommand.self, DoctorCommand.self, AnalyticsCommand.self, CompletionsCommand.self,
+      ManualCommand.self,
     ])
 
   static func main() async {
+    // Keys lie in the memory of this process alone.
+    ProcessMemory.protect()
     let given = Array(CommandLine.arguments.dropFirst())
     ConsoleLog.install(for: given)
     let arguments = OptionText.generatorForm(OptionText.separated(given))

@@ -23,8 +23,11 @@ struct LoginCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    help: "The login server, or the tokens' instance: an https URL; on this machine also http.")
-  var url: String
+    help: """
+      The login server, or the tokens' instance: an https URL; on this machine also http. Default: the one that \
+      'fieldforce hosts' shows as selected.
+      """)
+  var url: String?
 
   @Flag
   var way: Way?
@@ -95,11 +98,12 @@ struct LoginCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let server = try LoginServer(url)
-    // Tokens for web content are of no use to a command line tool.
-    let app = ConnectedApp(
-      clientId: clientId, redirectURI: redirectUri, usesHybridGrants: false)
+    let named = try url.map { address throws(OAuthError) in try LoginServer(address) }
     try await state.withWorkspace { workspace in
+      let server = named ?? workspace.loginHosts.selected.server
+      // Tokens for web content are of no use to a command line tool.
+      let app = try workspace.managed.current.applied(
+        to: ConnectedApp(clientId: clientId, redirectURI: redirectUri, usesHybridGrants: false))
       if let moveAccount {
         // For this account alone: another server could take over the others.
         let account = try await workspace.account(named: moveAccount)
@@ -117,14 +121,15 @@ struct LoginCommand: AsyncParsableCommand {
   ) async throws -> UserAccount {
     if let accessToken {
       return try await accounts.logIn(
-        accessToken: try secret(accessToken), refreshToken: try refreshToken.map(secret),
+        accessToken: try SecretArgument.read(accessToken, "token"),
+        refreshToken: try refreshToken.map { try SecretArgument.read($0, "token") },
         instance: server, app: app)
     }
     if let jwtKey, let username {
       let key = try JWTSigningKey(
         pem: String(decoding: try InputFile.read(URL(filePath: jwtKey)), as: UTF8.self))
       return try await accounts.logIn(
-        with: .jwtBearer(clientId: clientId, username: username, key: key), to: server)
+        with: .jwtBearer(clientId: app.clientId, username: username, key: key), to: server)
     }
     let options = LoginOptions(flow: userAgentFlow ? .userAgent : .webServer)
     switch way {
@@ -151,11 +156,6 @@ struct LoginCommand: AsyncParsableCommand {
       return try await accounts.logIn(
         to: server, app: app, presenter: LoopbackLoginPresenter.console, options: options)
     }
-  }
-
-  /// A secret that an option names: itself, the first line of a file, or a line of standard input.
-  private func secret(_ argument: String) throws -> String {
-    try SecretArgument.read(argument, "token")
   }
 }
 

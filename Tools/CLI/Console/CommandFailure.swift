@@ -2,7 +2,9 @@ import FieldforceInspector
 import Foundation
 import HybridServer
 import MobileSync
+import PushRelay
 import SalesforceMockOrg
+import SalesforcePush
 import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
@@ -83,6 +85,10 @@ struct CommandFailure: Error {
     case let error as InspectorError:
       self.init("\(error.code)", error.message)
     case let error as TransportError:
+      self.init("\(error.code)", error.message)
+    case let error as PushError:
+      self.init(number: error.code.number, name: "\(error.code)", message: error.message)
+    case let error as PushRelayError:
       self.init("\(error.code)", error.message)
     case let error as SecretStoreError:
       self.init("\(error.code)", error.message)

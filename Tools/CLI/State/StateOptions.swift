@@ -17,6 +17,27 @@ struct StateOptions: ParsableArguments {
     help: "Create a state folder with plaintext stores, or use an existing one.")
   var plaintext = false
 
+  @Option(
+    help: ArgumentHelp(
+      "What keeps the master key: file, secret-service, passphrase, passphrase-fd:N, credential:NAME.",
+      discussion: """
+        Several, separated by commas, are tried in this order for a new folder. Default: the variable \
+        FIELDFORCE_SECRETS, else file. 'fieldforce keys' shows the keeper of a folder and moves the key.
+        """))
+  var secrets: KeeperChoice?
+
+  /// What may keep the master key.
+  var keepers: KeeperChoice {
+    get throws {
+      if let secrets { return secrets }
+      guard let text = ProcessInfo.processInfo.environment["FIELDFORCE_SECRETS"], !text.isEmpty
+      else {
+        return KeeperChoice()
+      }
+      return try KeeperChoice(parsing: text)
+    }
+  }
+
   /// The folder, whether it exists or not.
   var folder: URL {
     if let state { return URL(filePath: state) }
@@ -32,7 +53,7 @@ struct StateOptions: ParsableArguments {
     recorder: InspectorRecorder? = nil, _ body: (Workspace) async throws -> Result
   ) async throws -> Result {
     let workspace = try await Workspace(
-      folder: folder, wantsPlaintext: plaintext, recorder: recorder)
+      folder: folder, wantsPlaintext: plaintext, keepers: try keepers, recorder: recorder)
     do {
       let result = try await body(workspace)
       try await workspace.close()

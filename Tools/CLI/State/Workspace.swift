@@ -2,6 +2,7 @@ import FieldforceInspector
 import Foundation
 import MobileSync
 import SalesforceAnalytics
+import SalesforcePush
 import SalesforceSDKCommon
 import SalesforceSDKCore
 import SmartStore
@@ -21,6 +22,12 @@ struct Workspace {
   /// How the files of the stores are kept.
   let encryption: StoreEncryption
   let transport: any HTTPTransport
+  /// The devices that receive push notifications.
+  let push: PushNotifications
+  /// What the organisation demands of this device.
+  let managed = ManagedCommand.file()
+  /// The login servers to choose from.
+  let loginHosts: LoginHostStorage
   /// The user agent of requests, with the id of the installation (CO-11).
   let userAgent: UserAgent
 
@@ -28,9 +35,11 @@ struct Workspace {
   ///
   /// - Parameter wantsPlaintext: Whether the stores of a folder that is made now are to be plain text, and
   ///   those of a folder that was made so are to be used.
+  /// - Parameter keepers: What may keep the master key.
   /// - Parameter recorder: Records the requests and events of the command.
   init(
-    folder: URL, wantsPlaintext: Bool, recorder: InspectorRecorder? = nil
+    folder: URL, wantsPlaintext: Bool, keepers: KeeperChoice = KeeperChoice(),
+    recorder: InspectorRecorder? = nil
   ) async throws {
     let network = URLSessionTransport()
     if let recorder {
@@ -38,15 +47,21 @@ struct Workspace {
     } else {
       transport = network
     }
-    let secrets = Self.secrets(in: folder)
+    let secrets = try Self.secrets(in: folder, keepers)
     let settings = try WorkspaceSettings.open(
       in: folder, secrets: secrets, wantsPlaintext: wantsPlaintext)
     userAgent = UserAgent(
       appVersion: SDKVersion.current, installationId: try InstallationId.load(in: folder))
+    var options = UserAccountManager.Options()
+    options.managed = managed
+    // A list that cannot be had costs the choice, and no work that needs none; a login says why.
+    let hosts = (try? managed.current.hostList()) ?? LoginHostList()
+    loginHosts = try LoginHostStorage(hosts, in: folder.appending(path: "login-hosts.json"))
     accounts = try await UserAccountManager(
       persister: EncryptedAccountDirectory(
         root: folder.appending(path: "accounts"), secrets: secrets),
-      transport: transport, userAgent: userAgent)
+      transport: transport, userAgent: userAgent, options: options, loginHosts: loginHosts)
+    push = PushNotifications(secrets: secrets)
     analytics = SalesforceAnalyticsManager(
       folders: UserFolders(root: folder.appending(path: "analytics")), keys: KeyGenerator(secrets),
       accounts: accounts, transport: transport, userAgent: userAgent,
@@ -65,11 +80,15 @@ struct Workspace {
     registry = try .standard()
     managers = SyncManagerRegistry(
       registry: registry, environment: SyncEnvironment(events: events))
+    await push.takePart(in: accounts) { [accounts, transport, userAgent] account in
+      RestClient(
+        account: account, accounts: accounts, transport: transport, userAgent: userAgent)
+    }
     await accounts.finishInterruptedLogouts()
   }
 
-  private static func secrets(in folder: URL) -> FileSecretStore {
-    FileSecretStore(in: folder, masterKey: KeyFile(folder.appending(path: "master.key")))
+  private static func secrets(in folder: URL, _ keepers: KeeperChoice) throws -> FileSecretStore {
+    FileSecretStore(in: folder, masterKey: try keepers.openKey(of: folder))
   }
 
   private static func storeRoot(in folder: URL) -> URL { folder.appending(path: "stores") }
@@ -77,8 +96,8 @@ struct Workspace {
   /// Encrypts the stores of a plaintext folder, which counts as encrypted from then on.
   ///
   /// - Returns: How many stores were encrypted.
-  static func encrypt(_ folder: URL) async throws -> Int {
-    let secrets = secrets(in: folder)
+  static func encrypt(_ folder: URL, keepers: KeeperChoice) async throws -> Int {
+    let secrets = try secrets(in: folder, keepers)
     try WorkspaceSettings.checkPlaintext(folder, secrets: secrets)
     let stores = SmartStoreManager(
       root: storeRoot(in: folder), encryption: .encrypted(SecretStoreKeyProvider(secrets)),
@@ -106,10 +125,11 @@ struct Workspace {
   }
 
   /// A REST client with the session of the current user.
-  func client() async throws -> RestClient {
-    RestClient(
-      account: try await currentAccount(), accounts: accounts, transport: transport,
-      userAgent: userAgent)
+  func client() async throws -> RestClient { client(of: try await currentAccount()) }
+
+  /// A REST client with the session of a user.
+  func client(of account: UserAccount) -> RestClient {
+    RestClient(account: account, accounts: accounts, transport: transport, userAgent: userAgent)
   }
 
   /// Checks the store that the options name.

@@ -20,9 +20,8 @@ struct WorkspaceSettings {
   static func open(
     in folder: URL, secrets: some SecretStore, wantsPlaintext: Bool
   ) throws -> WorkspaceSettings {
-    let known = Result { () throws(SecretStoreError) in try secrets.read(secret) != nil }
-    // A secret store that cannot be read may have the record; opening the store reports the reason.
-    let isEncrypted = (try? known.get()) ?? true
+    // Nothing is decided or changed without the record: a wrong passphrase ends every command here.
+    let isEncrypted = try isRemembered(in: secrets, of: folder)
     guard let noted = try note(in: folder) else {
       try checkNotLost(in: folder)
       if wantsPlaintext, !isEncrypted {
@@ -42,7 +41,6 @@ struct WorkspaceSettings {
       if holdsSecrets(folder, keyFile: false) { try remember(in: secrets) }
       return try encrypted(in: folder, wantsPlaintext)
     case (.plaintext, true):
-      _ = try known.get()
       throw CommandFailure(
         "changedSettings",
         "\(folder.appending(path: fileName).path) says that the stores are plaintext, but they are encrypted: "
@@ -80,14 +78,13 @@ struct WorkspaceSettings {
   /// Refuses plaintext where the key of a secret store is left, and not the secret store, which alone could say
   /// whether the stores were encrypted.
   private static func checkSecrets(in folder: URL) throws {
-    guard DurableFile(folder.appending(path: "master.key")).exists,
-      !DurableFile(folder.appending(path: FileSecretStore.fileName)).exists
-    else { return }
+    let secrets = folder.appending(path: FileSecretStore.fileName)
+    let keys = KeeperChoice.records.first { DurableFile(folder.appending(path: $0)).exists }
+    guard let keys, !DurableFile(secrets).exists else { return }
     throw CommandFailure(
       "missingSecrets",
-      "\(folder.appending(path: FileSecretStore.fileName).path) is missing, though its key is there, so the stores "
-        + "are not taken for plaintext. Restore it from a backup; if there never was one, delete master.key."
-    )
+      "\(secrets.path) is missing, though \(keys) is there, so the stores are not taken for plaintext. Restore it "
+        + "from a backup; if there never was one, delete \(keys).")
   }
 
   /// Refuses to take a folder for a new one in which the secret store is gone and what it encrypted is left: new
@@ -144,8 +141,26 @@ struct WorkspaceSettings {
 
   /// Whether the folder has a secret store, and with it something to protect.
   private static func holdsSecrets(_ folder: URL, keyFile: Bool = true) -> Bool {
-    let names = [FileSecretStore.fileName] + (keyFile ? ["master.key"] : [])
+    let names = [FileSecretStore.fileName] + (keyFile ? KeeperChoice.files : [])
     return names.contains { DurableFile(folder.appending(path: $0)).exists }
+  }
+
+  /// Whether the secret store has recorded that the stores are encrypted.
+  private static func isRemembered(
+    in secrets: some SecretStore, of folder: URL
+  ) throws -> Bool {
+    do throws(SecretStoreError) {
+      return try secrets.read(secret) != nil
+    } catch {
+      // The error names the folder alone; the person looks for a file.
+      guard error.code == .missingMasterKey, let file = try KeeperChoice.keyFile(of: folder) else {
+        throw error
+      }
+      throw CommandFailure(
+        "\(error.code)",
+        "\(file.path) is missing, and with it the key of the accounts and stores. Restore it from a backup."
+      )
+    }
   }
 
   private static func remember(in secrets: some SecretStore) throws {

@@ -15,7 +15,7 @@ struct StoreEncryptCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let count = try await Workspace.encrypt(state.folder)
+    let count = try await Workspace.encrypt(state.folder, keepers: try state.keepers)
     output.print(["encrypted": .integer(Int64(count))]) {
       ["\(counted(count, "store")) encrypted; later commands need no --plaintext"]
     }

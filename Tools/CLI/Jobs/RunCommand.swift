@@ -1,0 +1,99 @@
+import ArgumentParser
+import Foundation
+import MobileSync
+import SalesforcePush
+import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// `fieldforce run`: jobs for systemd timers and cron (HT-87).
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Run a job, as a timer does.",
+    subcommands: [Sync.self, RenewPush.self])
+
+  /// `fieldforce run sync`.
+  struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "sync",
+      abstract: "Run a sync, unless it is at work already or no user is logged in.",
+      discussion: """
+        Both ends with 0 and a note: a timer comes again. The rest is as with 'sync run'.
+        Example: fieldforce run sync accounts
+        """)
+
+    @Argument(help: "The sync's name or id.") var sync: String
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+      let job = "sync \(sync)"
+      try await RunCommand.once(job, in: store.state.folder, output) {
+        var hasUser = false
+        try await store.state.withWorkspace { workspace in
+          guard await workspace.accounts.current != nil else { return }
+          hasUser = true
+          let manager = try await workspace.syncManager(store)
+          let id = try await manager.store.existingSync(sync).id
+          try await manager.follow(try await manager.reSync(id: id), output)
+        }
+        if !hasUser { RunCommand.skip(job, "no user is logged in", output) }
+      }
+    }
+  }
+
+  /// `fieldforce run renew-push`.
+  struct RenewPush: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "renew-push",
+      abstract: "Register the devices of all accounts again that are 6 days old.",
+      discussion: "Example: fieldforce run renew-push")
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+      let job = "renew-push"
+      try await RunCommand.once(job, in: state.folder, output) {
+        try await state.withWorkspace { workspace in
+          let accounts = await workspace.accounts.accounts
+          guard !accounts.isEmpty else {
+            return RunCommand.skip(job, "no user is logged in", output)
+          }
+          var renewed = 0
+          for account in accounts {
+            let client = workspace.client(of: account)
+            if try await workspace.push.renew(.periodic, account: account, client: client) {
+              renewed += 1
+            }
+          }
+          output.print(["job": .string(job), "renewed": .integer(Int64(renewed))]) {
+            ["\(counted(renewed, "device")) registered again"]
+          }
+        }
+      }
+    }
+  }
+
+  /// Runs a job unless another process runs it now.
+  static func once(
+    _ job: String, in folder: URL, _ output: OutputOptions, _ body: () async throws -> Void
+  ) async throws {
+    let jobs = folder.appending(path: "jobs")
+    // Names may hold any character, and files may not.
+    let path = jobs.appending(path: Digests.sha256Hex(job).prefix(32) + ".lock").path
+    let lock: FileLock?
+    do {
+      try DurableFile.makeFolder(jobs.path)
+      lock = try FileLock.take(path)
+    } catch {
+      throw CommandFailure("file", "\(error). Check the folder of --state.")
+    }
+    guard let lock else { return skip(job, "it is at work in another process", output) }
+    try await lock.whileHeld(body)
+  }
+
+  /// Says why a job had nothing to do.
+  static func skip(_ job: String, _ reason: String, _ output: OutputOptions) {
+    output.print(["job": .string(job), "skipped": .string(reason)]) { ["\(job): \(reason)"] }
+  }
+}
