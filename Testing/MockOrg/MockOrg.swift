@@ -263,7 +263,7 @@ public final class MockOrg: Sendable {
           throw ServerError.notFound()
         }
         let versions = try service.transaction.object(named: "ContentVersion")
-        return try service.blob(versions, id: id, field: "VersionData")
+        return try service.blob(request, versions, id: id, field: "VersionData")
       } catch let error as ServerError {
         return OrgResponse(error)
       }

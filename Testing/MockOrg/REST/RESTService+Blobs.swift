@@ -4,8 +4,10 @@ import SalesforceSDKCommon
 
 /// The contents of base64 fields as files: read by themselves, written by a multipart request.
 extension RESTService {
-  /// `/sobjects/ContentVersion/ID/VersionData`.
-  func blob(_ object: ObjectSchema, id: String, field name: String) throws -> OrgResponse {
+  /// `/sobjects/ContentVersion/ID/VersionData`, or the range of it that the request names.
+  func blob(
+    _ request: OrgRequest, _ object: ObjectSchema, id: String, field name: String
+  ) throws -> OrgResponse {
     guard let field = object.field(named: name), field.type == .base64 else {
       throw ServerError.notFound()
     }
@@ -17,6 +19,7 @@ extension RESTService {
         """, arguments: [id])
     guard let text, let data = Data(base64Encoded: text) else { return .empty() }
     return OrgResponse(status: 200, body: Array(data), contentType: "application/octet-stream")
+      .part(for: request)
   }
 
   /// The members of a create or an update: the body itself, or the JSON part of a multipart body with
@@ -44,5 +47,30 @@ extension RESTService {
         [(key: field.name, value: .string(Data(part.body).base64EncodedString()))])
     }
     return members
+  }
+}
+
+extension OrgResponse {
+  /// The range of the body that the request names, as 206; 416 if the body has no such bytes. A request for several
+  /// ranges, or with a range in another form, gets all of it.
+  fileprivate func part(for request: OrgRequest) -> OrgResponse {
+    var whole = self
+    whole.headers.append((name: "Accept-Ranges", value: "bytes"))
+    guard let text = request.headers["range"], text.hasPrefix("bytes=") else { return whole }
+    let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, let first = Int(ends[0]), ends[1].isEmpty || Int(ends[1]) != nil else {
+      return whole
+    }
+    guard first < body.count else {
+      return OrgResponse(
+        status: 416, headers: [(name: "Content-Range", value: "bytes */\(body.count)")])
+    }
+    let last = min(Int(ends[1]) ?? Int.max, body.count - 1)
+    guard last >= first else { return whole }
+    var part = whole
+    part.status = 206
+    part.body = Array(body[first...last])
+    part.headers.append((name: "Content-Range", value: "bytes \(first)-\(last)/\(body.count)"))
+    return part
   }
 }

@@ -23,7 +23,7 @@ extension RESTService {
       if object.field(named: path[1])?.type == .base64, request.method == "GET",
         let id = RecordID.normalized(path[0]), object.field(named: path[0]) == nil
       {
-        return try blob(object, id: id, field: path[1])
+        return try blob(request, object, id: id, field: path[1])
       }
       if RecordID.normalized(path[0]) != nil, object.field(named: path[0]) == nil {
         return try related(request, object, Array(path))

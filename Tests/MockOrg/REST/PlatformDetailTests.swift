@@ -137,6 +137,28 @@ import Testing
     #expect(nowhere.status == 404)
   }
 
+  @Test func `a content can be read in ranges, and a range behind its end is refused`() async throws
+  {
+    let org = try OrgUnderTest()
+    let reply = await org.send(
+      "POST", "/sobjects/ContentVersion",
+      #"{"Title":"a","PathOnClient":"a.txt","VersionData":"aGVsbG8="}"#)
+    let path = "/sobjects/ContentVersion/\(reply.id)/VersionData"
+    let ranges = [
+      "bytes=1-": "ello", "bytes=1-2": "el", "bytes=0-0": "h", "bytes=3-99": "lo",
+      "bytes=0-": "hello",
+    ]
+    for (range, text) in ranges {
+      let part = await org.send("GET", path, headers: ["range": range])
+      #expect(part.status == 206 && part.text == text, "\(range): \(part.text)")
+    }
+    for other in ["bytes=-2", "bytes=1-2,4-4", "bytes=2-1", "lines=1-2", "bytes=", "bytes=a-b"] {
+      let whole = await org.send("GET", path, headers: ["range": other])
+      #expect(whole.status == 200 && whole.text == "hello", "\(other): \(whole.text)")
+    }
+    #expect(await org.send("GET", path, headers: ["range": "bytes=5-"]).status == 416)
+  }
+
   // MARK: The org
 
   @Test func `the organization says whether it is a sandbox, and has its usual settings`()
