@@ -41,6 +41,7 @@ let package = Package(
     .library(name: "BulkSyncDown", targets: ["BulkSyncDown"]),
     .library(name: "BulkSyncUp", targets: ["BulkSyncUp"]),
     .library(name: "StandardSyncTargets", targets: ["StandardSyncTargets"]),
+    .library(name: "FileSync", targets: ["FileSync"]),
     .library(name: "FieldforceObservation", targets: ["FieldforceObservation"]),
     .library(name: "MobileSyncTestSupport", targets: ["MobileSyncTestSupport"]),
     .library(name: "LoopbackLogin", targets: ["LoopbackLogin"]),
@@ -350,6 +351,21 @@ let package = Package(
         "BriefcaseSyncDown", "ParentChildrenSync",
       ],
       path: "Plugins/StandardSyncTargets", swiftSettings: settings),
+
+    // Files of synced records, with their content.
+    .target(
+      name: "FileSync",
+      dependencies: [
+        "MobileSync", "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore", .crypto, .httpTypes,
+      ],
+      path: "Plugins/FileSync", swiftSettings: settings),
+    .testTarget(
+      name: "FileSyncTests",
+      dependencies: [
+        "FileSync", "SalesforceMockOrg", "SalesforceSDKCommon", "SalesforceSDKCore", "SmartStore",
+        "TestSupport", .crypto, .httpTypes,
+      ],
+      path: "Tests/FileSync", swiftSettings: settings),
 
     // A server that hears one browser redirect; apart, so that Core builds no server.
     .target(
