@@ -11,6 +11,7 @@ import { MobileSync } from "../plugins/fieldforce/core/mobilesync.js";
 import { RestClient } from "../plugins/fieldforce/core/rest.js";
 import { QueryResult, QuerySpec, SmartStore } from "../plugins/fieldforce/core/smartstore.js";
 import { Connection } from "../plugins/fieldforce/core/connection.js";
+import * as reactEntry from "../plugins/fieldforce/react/index.js";
 import { startBridge } from "./bridge.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -49,6 +50,48 @@ test("the declarations name the members of every class, and no other", async () 
     assert.deepEqual(declared.sort(), methods.sort(), name);
   }
   for (const name of Object.keys(QuerySpec)) assert.match(text, new RegExp(`^ {2}${name}\\(`, "m"));
+});
+
+const wordsOf = (text) => text.split(",").map((word) => word.trim()).filter((word) => word !== "");
+
+/** The names of values that a file of declarations exports, with those of the files that it re-exports. */
+async function declaredValues(name) {
+  const text = await read(name);
+  const found = [...text.matchAll(/^export (?:declare )?(?:function|const|class) (\w+)/gm)].map((match) => match[1]);
+  for (const [, list] of text.matchAll(/^export \{([^}]*)\}/gm)) found.push(...wordsOf(list));
+  for (const [, other] of text.matchAll(/^export \* from "(.*)\.js"/gm)) {
+    found.push(...(await declaredValues(path.join(path.dirname(name), `${other}.d.ts`))));
+  }
+  return found;
+}
+
+test("BX-129 the declarations of each entry export the values of its module, and no others", async () => {
+  const entries = { "index.d.ts": browserEntry, "node/index.d.ts": nodeEntry, "react/index.d.ts": reactEntry };
+  for (const [name, entry] of Object.entries(entries)) {
+    const declared = await declaredValues(path.join("plugins/fieldforce", name));
+    assert.deepEqual(declared.sort(), Object.keys(entry).sort(), name);
+  }
+  const types = await read("plugins/fieldforce/core/types.d.ts");
+  const exported = /export type \{([^}]*)\}/.exec(await read("plugins/fieldforce/core/exports.d.ts"))[1];
+  for (const name of wordsOf(exported)) assert.match(types, new RegExp(`^export (interface|type|class) ${name}\\b`, "m"));
+});
+
+test("BX-129 the declarations of the React Native modules name their functions, and no others", async () => {
+  const text = await read("plugins/fieldforce/react/index.d.ts");
+  const modules = reactEntry.reactForce({ call() {}, on() {} });
+  const names = { Net: modules.net, ReactSmartStore: modules.smartstore, ReactMobileSync: modules.mobilesync };
+  for (const [name, module] of Object.entries(names)) {
+    const body = new RegExp(`export interface ${name} \\{([\\s\\S]*?)\\n\\}`).exec(text)[1];
+    const declared = [...body.matchAll(/^ {2}(\w+)[(:]/gm)].map((match) => match[1]);
+    assert.deepEqual(declared.sort(), Object.keys(module).sort(), name);
+  }
+  const whole = /export function reactForce[^{]*\{([\s\S]*?)\n\};/.exec(text)[1];
+  const declared = [...whole.matchAll(/^ {2}(\w+):/gm)].map((match) => match[1]);
+  assert.deepEqual(declared.sort(), Object.keys(modules).sort());
+  for (const [part, body] of Object.entries({ oauth: /oauth: \{(.*)\}/, forceUtil: /const forceUtil: \{([\s\S]*?)\n\}/ })) {
+    const members = [...body.exec(text)[1].matchAll(/(\w+)(?:: Call|<|\()(?=[^:]*[:;>])/g)].map((match) => match[1]);
+    for (const name of Object.keys(modules[part])) assert.ok(members.includes(name), `${part}.${name}`);
+  }
 });
 
 test("the modules of a page import nothing that only Node has", async () => {
