@@ -107,7 +107,7 @@ struct SealedKeyFileTests {
     try SealedKeyFile(file, passphrase: passphrase, cost: .init(rounds: 1 << 14)).keep(key)
     #expect(try SealedKeyFile(file, passphrase: passphrase).load() == key)
     #expect(try keeper("from a file").load() == key)
-    for number in [Int32(-1), 999, descriptor] {
+    for number in [Int32(-1), .max, descriptor] {
       #expect(
         code { _ = try SealedKeyFile(file, passphrase: .fileDescriptor(number)).load() }
           == .missingPassphrase)
