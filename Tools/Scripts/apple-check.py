@@ -24,6 +24,7 @@ modules = {
     "LoopbackLogin": "Plugins/Login/LoopbackLogin",
     "LocalServer": "Plugins/Servers/LocalServer",
     "HybridServer": "Plugins/Servers/HybridServer",
+    "PushRelay": "Plugins/Servers/PushRelay",
 }
 
 # D-Bus is the bus of Linux desktops; on Apple systems its client is compiled, but nothing there answers it.
