@@ -48,6 +48,9 @@ public final class SmartStore: Sendable {
 
   private var writer: DatabaseQueue { database.writer }
 
+  /// Whether the task works on stores without showing content, so that a locked app lets it go on.
+  @TaskLocal package static var showsNothing = false
+
   /// The name of the database file. A folder without it is no store.
   static let fileName = "store.sqlite"
 
@@ -255,6 +258,7 @@ public final class SmartStore: Sendable {
     try await delivering(as: .read) { _ in
       while true {
         try checkOpen()
+        try checkUnlocked()
         let snapshot = files.beginReading()
         do {
           return try await database.readers.read { database, schemaVersion in
@@ -278,6 +282,7 @@ public final class SmartStore: Sendable {
   ) async throws -> T? {
     try await delivering(as: .read) { recording in
       try checkOpen()
+      try checkUnlocked()
       let read = try await database.readers.readBriefly { database, schemaVersion -> T? in
         guard schemaVersion == catalog.schemaVersion, catalog.unfinished.isEmpty else { return nil }
         return try body(
@@ -311,6 +316,7 @@ public final class SmartStore: Sendable {
     _ body: @Sendable (borrowing StoreTransaction) throws -> T
   ) async throws -> T {
     try checkOpen()
+    try checkUnlocked()
     try checkWritable()
     return try await delivering { _ in
       try await writer.writeWithoutTransaction { database in
@@ -444,6 +450,15 @@ public final class SmartStore: Sendable {
 
   func checkOpen() throws(SmartStoreError) {
     guard !isClosed else { throw closedError }
+  }
+
+  /// Refuses to give out content while the app is locked, except to syncs and logouts, which show none of it.
+  func checkUnlocked() throws(SmartStoreError) {
+    guard let lock = options.screenLock, lock.isLocked, !SmartStore.showsNothing else { return }
+    throw SmartStoreError(
+      .screenLocked,
+      "Cannot use store '\(name)': the app is locked, as an org of its users demands. Unlock it first."
+    )
   }
 
   /// Refuses to write to a store that was opened to be read.

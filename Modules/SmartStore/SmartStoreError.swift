@@ -21,7 +21,7 @@ public struct SmartStoreError: FieldforceError {
       case notDecodable, invalidCursor, cursorAtEnd
       case attachFailed, exportFailed, detachFailed, backupFailed, replaceFailed
       case verificationOpenFailed, verificationReadFailed
-      case accountsMissing
+      case accountsMissing, screenLocked
     }
     private let kind: Kind
 
@@ -69,6 +69,8 @@ public struct SmartStoreError: FieldforceError {
     public static let closed = Code(kind: .closed)
     /// An account's store was requested from a manager that has no accounts. Create the manager with accounts.
     public static let accountsMissing = Code(kind: .accountsMissing)
+    /// The app is locked, as an org demands, and gives out no content before it is unlocked. Retrying after that helps.
+    public static let screenLocked = Code(kind: .screenLocked)
     /// The name cannot be a folder's name. Choose another.
     public static let invalidStoreName = Code(kind: .invalidStoreName)
     /// The soup's name is empty. Choose another.

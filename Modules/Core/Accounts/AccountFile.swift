@@ -116,6 +116,7 @@ enum AccountDocument {
             .map { (key: $0.key, value: .string($0.value)) }))
     }
     if !account.customData.isEmpty { object["customData"] = .object(account.customData) }
+    if let policy = account.lockPolicy { object["lockPolicy"] = .object(policy.json) }
     if !account.dataKeepers.isEmpty {
       object["dataKeepers"] = .array(account.dataKeepers.sorted().map { .string($0) })
     }
@@ -160,6 +161,7 @@ enum AccountDocument {
         username: try string("username"), displayName: json["displayName"]?.string,
         email: json["email"]?.string, raw: json["profile"]?.value.object ?? [:]))
     account.customData = json["customData"]?.value.object ?? [:]
+    account.lockPolicy = json["lockPolicy"].flatMap { LockPolicy($0) }
     account.dataKeepers = Set(json["dataKeepers"]?.elements.compactMap(\.string) ?? [])
     account.loginState = UserAccount.LoginState(rawValue: try string("loginState")) ?? .notLoggedIn
     return (account, (json["secrets"]?.elements.compactMap(\.string)).map { Set($0) })

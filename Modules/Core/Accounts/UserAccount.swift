@@ -37,6 +37,8 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
   /// The program's own values for the account (CO-91); ``UserAccountManager/setCustomData(_:forKey:of:)``
   /// changes it.
   public internal(set) var customData: JSONObject = [:]
+  /// When the org demands that the app locks itself, as of the user's last login (CO-154); nil if it does not.
+  public internal(set) var lockPolicy: LockPolicy?
   /// The names of those that keep data of the account, see ``AccountDataKeeper/keeperName``: a logout
   /// needs all of them.
   package internal(set) var dataKeepers: Set<String> = []
@@ -52,6 +54,15 @@ public struct UserAccount: Sendable, Equatable, Identifiable {
     self.profile = profile
     self.loginState =
       credentials.accessToken == nil && credentials.refreshToken == nil ? .notLoggedIn : .loggedIn
+  }
+
+  /// Makes the account of a login, with what the org demands.
+  init(
+    identity: UserAccountIdentity, credentials: OAuthCredentials, profile: UserProfile,
+    lockPolicy: LockPolicy?
+  ) {
+    self.init(identity: identity, credentials: credentials, profile: profile)
+    self.lockPolicy = lockPolicy
   }
 
   public var id: UserAccountIdentity { identity }

@@ -4,15 +4,16 @@ import SalesforceSDKCommon
 /// Logins without a page: with tokens from elsewhere, the program's own credentials, or a code that a user
 /// enters on another device.
 extension UserAccountManager {
-  /// Creates an account from tokens of another source. The server names the user of the tokens.
+  /// Creates an account from tokens of another source. The server names the user of the tokens, and what the org
+  /// demands of the app, as in every login.
   ///
   /// - Parameter refreshToken: Without one the session lasts as long as the access token.
   /// - Parameter instance: The server that holds the org's data.
   /// - Parameter app: The connected app that issued the tokens; needed to refresh them.
   /// - Parameter makesCurrent: Whether the account becomes the current user. Default: true.
-  /// - Throws: ``OAuthError`` `accessDenied` if the server refuses the token; ``TransportError`` if
-  ///   it was not reached; ``AccountError`` `illegalState` while another login is at work,
-  ///   `writeFailed`.
+  /// - Throws: ``OAuthError`` `accessDenied` if the server refuses the token, `managedAppRequired` or
+  ///   `screenLockRequired` if the org demands what the app does not do; ``TransportError`` if it was not reached;
+  ///   ``AccountError`` `illegalState` while another login is at work, `writeFailed`.
   @discardableResult
   public func logIn(
     accessToken: String, refreshToken: String? = nil, instance: LoginServer,
@@ -26,9 +27,12 @@ extension UserAccountManager {
       let (identity, identityURL, profile) = try await self.service.userInfo(of: credentials)
       var credentials = credentials
       credentials.identityURL = identityURL
-      return try await self.enter(
-        UserAccount(identity: identity, credentials: credentials, profile: profile),
-        makesCurrent: makesCurrent)
+      // The userinfo endpoint says nothing of what the org demands of the app; the identity service does.
+      let account =
+        identityURL == nil
+        ? UserAccount(identity: identity, credentials: credentials, profile: profile)
+        : try await self.account(&credentials, isRenewed: true, expected: identity)
+      return try await self.enter(account, makesCurrent: makesCurrent)
     }
   }
 

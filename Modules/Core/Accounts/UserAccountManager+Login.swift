@@ -179,7 +179,7 @@ extension UserAccountManager {
   }
 
   /// The account that tokens belong to, if its user may be kept here.
-  private func account(
+  func account(
     _ credentials: inout OAuthCredentials, isRenewed: Bool, expected: UserAccountIdentity?
   ) async throws -> UserAccount {
     try Task.checkCancellation()
@@ -206,7 +206,21 @@ extension UserAccountManager {
         .managedAppRequired,
         "The org lets this user log in on managed devices alone. Manage the device.")
     }
-    return UserAccount(identity: identity, credentials: credentials, profile: profile)
+    let policy = LockPolicy(profile)
+    if policy != nil { try await checkScreenLock() }
+    return UserAccount(
+      identity: identity, credentials: credentials, profile: profile, lockPolicy: policy)
+  }
+
+  /// Refuses a user whose org demands a lock that nothing here enforces.
+  private func checkScreenLock() async throws(OAuthError) {
+    if options.enforcesScreenLockItself { return }
+    guard let lock = options.screenLock, await lock.canLock else {
+      throw OAuthError(
+        .screenLockRequired,
+        "The org demands that the app locks itself, and nothing here can unlock it. Give the accounts a ScreenLockManager with a "
+          + "DeviceAuthenticator.")
+    }
   }
 
   /// The identity as the account here spells it.
@@ -269,7 +283,9 @@ extension UserAccountManager {
   ) async throws -> UserAccount {
     let identity = await spelling(of: entering.identity)
     let entering = UserAccount(
-      identity: identity, credentials: entering.credentials, profile: entering.profile)
+      identity: identity, credentials: entering.credentials, profile: entering.profile,
+      lockPolicy: entering.lockPolicy)
+    let wasLocked = options.screenLock?.isLocked ?? false
     if isLogoutInterrupted(identity) { try await logOut(identity) }
     // One that waits for its turn is of no use any more. One that asks the server is let finish: if this
     // login cannot be kept, the former session goes on.
@@ -279,6 +295,8 @@ extension UserAccountManager {
     }
     grants[identity] = nil
     didMove(account)
+    await options.screenLock?.didLogIn(
+      identity, users: lockPolicies, mayReset: wasLocked && former != nil)
     eventSource.send(.didLogIn, account, changes: AccountChanges(from: former, to: account))
     if makesCurrent {
       willSetCurrent(identity)

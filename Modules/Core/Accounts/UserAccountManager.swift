@@ -31,6 +31,11 @@ public actor UserAccountManager {
     /// The login servers, connected app and ways to log in that an organisation demands (CO-171); a managed device counts as
     /// ``isManagedApp``. Default: none.
     public var managed: ManagedConfigurationFile?
+    /// Locks the app as the orgs of its users demand (CO-155). A lock serves one manager. Default: nothing.
+    public var screenLock: ScreenLockManager?
+    /// Whether the app enforces the lock policies of orgs by itself. Without it and without ``screenLock``, the login of a user whose org
+    /// demands a lock is refused (CO-156). Default: false.
+    public var enforcesScreenLockItself = false
     /// Additional members of token responses to store with the account (CO-19). Default: none.
     public var additionalTokenFields: [String] = []
     /// Additional parameters of every refresh (CO-19). Default: none.
@@ -50,7 +55,7 @@ public actor UserAccountManager {
   let persister: any AccountPersister
   /// Asks also after ``close()``; what does not have to uses ``service``.
   let oauth: OAuthService
-  let options: Options
+  nonisolated let options: Options
   let clock: any Clock<Duration>
   let eventSource = EventSource<AccountEvent>()
   let loginSource = EventSource<LoginEvent>()
@@ -59,6 +64,10 @@ public actor UserAccountManager {
     didSet {
       let states = held.mapValues(\.loginState)
       roster.withLock { $0 = states }
+      let policies = lockPolicies
+      if policies != oldValue.compactMapValues(\.lockPolicy) {
+        options.screenLock?.usersDidChange(policies)
+      }
     }
   }
   /// The states of the accounts, for those who cannot wait.
@@ -109,8 +118,16 @@ public actor UserAccountManager {
     self.loginHosts = loginHosts
     self.options = options
     self.clock = clock
+    options.screenLock?.attach(to: self)
     adopt(try await persister.fetchAll())
+    options.screenLock?.usersDidChange(lockPolicies)
   }
+
+  /// What the orgs of the users demand, by user.
+  var lockPolicies: [UserAccountIdentity: LockPolicy] { held.compactMapValues(\.lockPolicy) }
+
+  /// What locks the app; nil if nothing does.
+  package nonisolated var screenLock: ScreenLockManager? { options.screenLock }
 
   /// Reads the accounts again, with the changes of other processes.
   ///

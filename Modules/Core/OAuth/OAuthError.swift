@@ -14,7 +14,7 @@ public struct OAuthError: FieldforceError {
       case refreshFailed, invalidLoginURL
       case invalidCredentials, stateMismatch, identityUnavailable, serverUnavailable
       case invalidUsername, invalidPassword, invalidEmail, managedAppRequired
-      case identityMismatch
+      case identityMismatch, screenLockRequired
     }
     private let kind: Kind
 
@@ -75,6 +75,8 @@ public struct OAuthError: FieldforceError {
     public static let invalidEmail = Code(kind: .invalidEmail)
     /// The org allows the login of this user only on managed devices.
     public static let managedAppRequired = Code(kind: .managedAppRequired)
+    /// The org demands that the app locks itself, and nothing on this device can unlock it.
+    public static let screenLockRequired = Code(kind: .screenLockRequired)
     /// Responses of the server name different users. Do not use that server.
     public static let identityMismatch = Code(kind: .identityMismatch)
 
@@ -92,7 +94,8 @@ public struct OAuthError: FieldforceError {
     public var number: Int {
       switch kind {
       case .unknown, .invalidCredentials, .stateMismatch, .identityUnavailable, .serverUnavailable,
-        .invalidUsername, .invalidPassword, .invalidEmail, .managedAppRequired, .identityMismatch:
+        .invalidUsername, .invalidPassword, .invalidEmail, .managedAppRequired, .identityMismatch,
+        .screenLockRequired:
         666
       case .timedOut: 667
       case .malformedResponse: 668

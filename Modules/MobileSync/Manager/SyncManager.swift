@@ -252,7 +252,10 @@ public actor SyncManager {
     let running = RunningSync(store: store, id: id)
     let task = Task {
       await previous?.value
-      await RunningSync.$current.withValue(running) { await operation() }
+      // It shows nothing of what it works on: a lock of the app does not stop it.
+      await SmartStore.$showsNothing.withValue(true) {
+        await RunningSync.$current.withValue(running) { await operation() }
+      }
     }
     operations[id] = task
     last = task

@@ -21,9 +21,15 @@ extension SmartStoreManager: AccountDataKeeper {
     if isReadOnly { return 0 }
     var count = 0
     for key in try keysOnDisk(of: account) {
-      count += try await store(key).unsyncedEntries().values.reduce(0, +)
+      count += try await unsyncedRecords(in: store(key))
     }
     return count
+  }
+
+  private func unsyncedRecords(in store: SmartStore) async throws -> Int {
+    try await SmartStore.$showsNothing.withValue(true) {
+      try await store.unsyncedEntries().values.reduce(0, +)
+    }
   }
 
   /// Closes the account's stores, counts in each, and keeps it so that nothing else can open it.
@@ -48,7 +54,7 @@ extension SmartStoreManager: AccountDataKeeper {
         return try await store.close()
       }
       heldStores[key] = store
-      count += try await store.unsyncedEntries().values.reduce(0, +)
+      count += try await unsyncedRecords(in: store)
     }
     return count
   }

@@ -64,6 +64,8 @@ public actor SmartStoreManager {
   ) {
     let name = Self.keeperName(of: root)
     let isReadOnly = options.isReadOnly
+    var options = options
+    if let lock = accounts.screenLock, lock.isStrict { options.screenLock = lock }
     self.init(root: root, encryption: encryption, options: options) { [weak accounts] owner in
       guard let identity = owner.identity, let accounts else { return false }
       return isReadOnly

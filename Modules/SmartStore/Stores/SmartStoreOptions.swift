@@ -1,6 +1,7 @@
 import Foundation
 public import SalesforceAnalytics
 public import SalesforceSDKCommon
+package import SalesforceSDKCore
 
 /// Options of a store, apart from its location and its encryption.
 public struct SmartStoreOptions: Sendable {
@@ -37,6 +38,8 @@ public struct SmartStoreOptions: Sendable {
   public var includesRawJSONInNotifications: Bool
   /// Whether ``SmartStoreInspector`` works. Default: only in debug builds.
   public var isDeveloperSupportEnabled: Bool
+  /// Locks stores together with the app. Default: nothing; a manager that is made with accounts sets theirs if it is strict.
+  package var screenLock: ScreenLockManager?
 
   public init(
     fullTextVersion: FullTextVersion = .fts5, encryptsPlaintextStore: Bool = false,

@@ -73,6 +73,15 @@ extension LoginService {
         writer.key(nothing)
         writer.null()
       }
+      if let policy = options.mobilePolicy {
+        writer.key("mobile_policy")
+        writer.beginObject()
+        members(
+          [
+            ("screen_lock", "\(policy.screenLockMinutes)"), ("pin_length", "\(policy.pinLength)"),
+          ], to: &writer)
+        writer.endObject()
+      }
       writer.key("utcOffset")
       writer.integer(0)
       writer.key("photos")

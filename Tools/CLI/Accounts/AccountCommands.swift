@@ -83,7 +83,7 @@ struct LogoutCommand: AsyncParsableCommand {
       }
       let account =
         if let user { try await workspace.account(named: user) } else {
-          try await workspace.currentAccount()
+          try await workspace.lockedAccount()
         }
       let report = try await workspace.accounts.logOut(
         account.identity, reason: .userLogout, force: force)

@@ -110,6 +110,14 @@ struct LoginCommand: AsyncParsableCommand {
         try await workspace.accounts.confirmMove(of: account.identity, to: server)
       }
       let account = try await logIn(workspace.accounts, server, app)
+      if workspace.screenLock.isLocked {
+        // The first time it is the person's moment to choose a passcode.
+        if workspace.passcode.isAvailable {
+          try await workspace.unlock()
+        } else {
+          Console.say("The org demands a lock: 'fieldforce unlock' creates the passcode.")
+        }
+      }
       output.print(account.document(isCurrent: true)) {
         ["logged in as \(account.username) (\(account.identity))"]
       }

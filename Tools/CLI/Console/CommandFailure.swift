@@ -74,6 +74,8 @@ struct CommandFailure: Error {
       self.init(number: error.number, name: "\(error.code)", message: error.message)
     case let error as OAuthError:
       self.init(number: error.number, name: "\(error.code)", message: error.message)
+    case let error as LockError:
+      self.init("\(error.code)", error.message)
     case let error as RestError:
       self.init(
         number: error.status, name: error.status == nil ? "\(error.code)" : "server",

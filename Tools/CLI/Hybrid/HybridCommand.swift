@@ -103,6 +103,7 @@ struct HybridOptions: ParsableArguments {
   func serve(_ started: @escaping @Sendable (HybridServer) async throws -> Void) async throws {
     let signals = TerminationSignals()
     try await state.withWorkspace { workspace in
+      try await workspace.unlock()
       let folder = www.map { URL(filePath: $0, directoryHint: .isDirectory) }
       var app = folder.map { HybridApp(www: $0) } ?? HybridApp()
       if let appName { app.name = appName }

@@ -38,6 +38,7 @@ struct InspectCommand: AsyncParsableCommand {
     let recorder = InspectorRecorder()
     recorder.receiveLogs()
     try await store.state.withWorkspace(recorder: recorder) { workspace in
+      try await workspace.unlock()
       let inspector = try await Inspector.start(
         showing: workspace.inspectedApp(recorder), access: readOnly ? .readOnly : .readWrite,
         port: port)

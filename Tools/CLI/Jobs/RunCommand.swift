@@ -15,9 +15,10 @@ struct RunCommand: AsyncParsableCommand {
   struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "sync",
-      abstract: "Run a sync, unless it is at work already or no user is logged in.",
+      abstract:
+        "Run a sync, unless it is at work already, no user is logged in, or the stores are locked.",
       discussion: """
-        Both ends with 0 and a note: a timer comes again. The rest is as with 'sync run'.
+        Each ends with 0 and a note: a timer comes again. The rest is as with 'sync run'.
         Example: fieldforce run sync accounts
         """)
 
@@ -28,15 +29,18 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
       let job = "sync \(sync)"
       try await RunCommand.once(job, in: store.state.folder, output) {
-        var hasUser = false
+        var obstacle: String?
         try await store.state.withWorkspace { workspace in
-          guard await workspace.accounts.current != nil else { return }
-          hasUser = true
+          guard await workspace.accounts.current != nil else {
+            return obstacle = "no user is logged in"
+          }
+          // A timer's job comes again when a person has unlocked the stores.
+          guard !workspace.screenLock.isLocked else { return obstacle = "the stores are locked" }
           let manager = try await workspace.syncManager(store)
           let id = try await manager.store.existingSync(sync).id
           try await manager.follow(try await manager.reSync(id: id), output)
         }
-        if !hasUser { RunCommand.skip(job, "no user is logged in", output) }
+        if let obstacle { RunCommand.skip(job, obstacle, output) }
       }
     }
   }

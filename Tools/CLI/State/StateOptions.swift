@@ -26,6 +26,16 @@ struct StateOptions: ParsableArguments {
         """))
   var secrets: KeeperChoice?
 
+  @Option(
+    help: ArgumentHelp(
+      "The passcode of a locked folder: @FILE, or - for a line of standard input.",
+      discussion:
+        "Default: a question at the terminal. 'fieldforce lock' says when a folder is locked."))
+  var passcode: String?
+
+  @Option(help: .hidden)
+  var newPasscode: String?
+
   /// What may keep the master key.
   var keepers: KeeperChoice {
     get throws {
@@ -53,7 +63,11 @@ struct StateOptions: ParsableArguments {
     recorder: InspectorRecorder? = nil, _ body: (Workspace) async throws -> Result
   ) async throws -> Result {
     let workspace = try await Workspace(
-      folder: folder, wantsPlaintext: plaintext, keepers: try keepers, recorder: recorder)
+      folder: folder, wantsPlaintext: plaintext, keepers: try keepers,
+      passcode: CommandPasscode(
+        passcode: try passcode.map { try SecretArgument.read($0, "passcode") },
+        new: try newPasscode.map { try SecretArgument.read($0, "passcode") }),
+      recorder: recorder)
     do {
       let result = try await body(workspace)
       try await workspace.close()

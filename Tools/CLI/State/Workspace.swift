@@ -28,6 +28,12 @@ struct Workspace {
   let managed = ManagedCommand.file()
   /// The login servers to choose from.
   let loginHosts: LoginHostStorage
+  /// Locks the accounts and stores as orgs demand.
+  let screenLock: ScreenLockManager
+  /// Where a passcode comes from.
+  let passcode: CommandPasscode
+  /// The keys and tokens.
+  let secrets: FileSecretStore
   /// The user agent of requests, with the id of the installation (CO-11).
   let userAgent: UserAgent
 
@@ -36,9 +42,11 @@ struct Workspace {
   /// - Parameter wantsPlaintext: Whether the stores of a folder that is made now are to be plain text, and
   ///   those of a folder that was made so are to be used.
   /// - Parameter keepers: What may keep the master key.
+  /// - Parameter passcode: Where a passcode comes from. Default: the person at the terminal.
   /// - Parameter recorder: Records the requests and events of the command.
   init(
     folder: URL, wantsPlaintext: Bool, keepers: KeeperChoice = KeeperChoice(),
+    passcode: CommandPasscode = CommandPasscode(passcode: nil, new: nil),
     recorder: InspectorRecorder? = nil
   ) async throws {
     let network = URLSessionTransport()
@@ -47,13 +55,21 @@ struct Workspace {
     } else {
       transport = network
     }
-    let secrets = try Self.secrets(in: folder, keepers)
+    secrets = try Self.secrets(in: folder, keepers)
     let settings = try WorkspaceSettings.open(
       in: folder, secrets: secrets, wantsPlaintext: wantsPlaintext)
     userAgent = UserAgent(
       appVersion: SDKVersion.current, installationId: try InstallationId.load(in: folder))
     var options = UserAccountManager.Options()
     options.managed = managed
+    self.passcode = passcode
+    var lockOptions = ScreenLockManager.Options()
+    lockOptions.isStrict = true
+    lockOptions.lastUse = LastUse.read(in: secrets)
+    screenLock = ScreenLockManager(
+      authenticator: PasscodeAuthenticator(secrets: secrets, prompt: passcode), options: lockOptions
+    )
+    options.screenLock = screenLock
     // A list that cannot be had costs the choice, and no work that needs none; a login says why.
     let hosts = (try? managed.current.hostList()) ?? LoginHostList()
     loginHosts = try LoginHostStorage(hosts, in: folder.appending(path: "login-hosts.json"))
@@ -115,8 +131,15 @@ struct Workspace {
     await accounts.close()
   }
 
-  /// The current user's account.
+  /// The current user's account, for work with the user's data: unlocked first.
   func currentAccount() async throws -> UserAccount {
+    let account = try await lockedAccount()
+    try await unlock()
+    return account
+  }
+
+  /// The current user's account, whether or not it is locked.
+  func lockedAccount() async throws -> UserAccount {
     guard let account = await accounts.current else {
       throw CommandFailure(
         "notLoggedIn", "No user is logged in. Run 'fieldforce login --url URL --browser' first.")
@@ -218,6 +241,7 @@ struct Workspace {
 
   /// A store, opened read-only; `nil` if its user has no session.
   func storeToRead(named name: String, _ owner: StoreOwner) async throws -> SmartStore? {
+    try await unlock()
     if try stores.storeExists(withName: name, forUserAccount: owner) {
       do {
         return try await store(named: name, owner, of: readers)
@@ -239,6 +263,7 @@ struct Workspace {
   /// The store that the options name.
   func store(_ options: StoreOptions) async throws -> SmartStore {
     let owner = options.global ? StoreOwner.global : StoreOwner(try await currentAccount())
+    try await unlock()
     let name = options.store ?? SmartStore.defaultStoreName
     guard let store = try await store(named: name, owner, of: stores) else {
       throw CommandFailure(

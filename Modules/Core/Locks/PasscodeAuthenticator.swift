@@ -1,0 +1,295 @@
+public import SalesforceSDKCommon
+
+/// What a person is to enter.
+public struct PasscodeRequest: Sendable, Equatable {
+  /// The modes of a passcode's page.
+  public enum Mode: Sendable, Equatable {
+    /// A new passcode.
+    case create
+    /// The new passcode once more.
+    case confirm
+    /// The passcode.
+    case check
+    /// A new passcode in place of a shorter one; the former was right.
+    case change
+  }
+
+  /// What is to be entered.
+  public let mode: Mode
+  /// The number of digits.
+  public let length: Int
+  /// The wrong attempts in a row; of new passcodes, those that did not match or had the wrong form.
+  public let failures: Int
+  /// For `check`: the number of attempts that are left.
+  public let attemptsLeft: Int?
+}
+
+/// Shows the page on which a person enters a passcode.
+public protocol PasscodePrompt: Sendable {
+  /// What the person enters; nil if the person gives no passcode.
+  func passcode(_ request: PasscodeRequest) async throws -> String?
+}
+
+/// A passcode of the app's own (CO-157), for devices whose system offers nothing.
+///
+/// It has as many digits as the policy demands, else 4. It is stored as a secret, stretched by scrypt. Attempts are counted on disk before they
+/// are checked; from the third wrong one in a row on each next one has to wait, from 5 seconds to an hour, on a clock that no one
+/// can set. After 10, none counts, and only a login as the same user, which ``ScreenLockManager`` reports, lets the person create
+/// another one. Keys of data do not depend on the passcode.
+public struct PasscodeAuthenticator: DeviceAuthenticator {
+  private let secrets: any SecretStore
+  private let prompt: any PasscodePrompt
+  private let cost: PasscodeRecord.Cost
+  private let now: @Sendable () -> BootTime
+
+  static let name = SecretName(service: "com.salesforce.security.passcode")
+  /// The number of digits where no org demands more.
+  public static let defaultLength = 4
+
+  /// Makes one; nothing is read yet.
+  public init(secrets: some SecretStore, prompt: some PasscodePrompt) {
+    self.init(secrets: secrets, prompt: prompt, cost: PasscodeRecord.Cost()) { .now }
+  }
+
+  init(
+    secrets: some SecretStore, prompt: some PasscodePrompt, cost: PasscodeRecord.Cost,
+    now: @escaping @Sendable () -> BootTime
+  ) {
+    self.secrets = secrets
+    self.prompt = prompt
+    self.cost = cost
+    self.now = now
+  }
+
+  /// True.
+  public var isAvailable: Bool { true }
+
+  /// Whether there is a passcode.
+  ///
+  /// - Throws: ``LockError`` `storageFailed`.
+  public var hasPasscode: Bool { get throws(LockError) { try record() != nil } }
+
+  public func authenticate(for policy: LockPolicy) async throws {
+    let length = policy.passcodeLength > 0 ? policy.passcodeLength : Self.defaultLength
+    guard let record = try record() else { return try await create(.create, length, over: nil) }
+    let checked = try await check(record)
+    if checked.length < length { try await create(.change, length, over: checked) }
+  }
+
+  /// Lets the person choose another passcode. The present one is checked first.
+  ///
+  /// - Throws: As ``authenticate(for:)``.
+  public func change(for policy: LockPolicy) async throws {
+    let length = policy.passcodeLength > 0 ? policy.passcodeLength : Self.defaultLength
+    let checked = try await record().asyncMap { try await check($0) }
+    try await create(checked == nil ? .create : .change, length, over: checked)
+  }
+
+  public func reset() async throws(LockError) {
+    do {
+      try secrets.remove(Self.name)
+    } catch {
+      throw Self.storage(error)
+    }
+  }
+
+  /// Requests the passcode until it is right, the person ends that, or the next attempt has to wait.
+  private func check(_ first: PasscodeRecord) async throws -> PasscodeRecord {
+    var record = first
+    while true {
+      try checkWait(record)
+      let left = PasscodeRecord.maxFailures - record.failures
+      let request = PasscodeRequest(
+        mode: .check, length: record.length, failures: record.failures, attemptsLeft: left)
+      guard let passcode = try await prompt.passcode(request) else { throw Self.cancelled }
+      // No passcode has another form, so this is no attempt.
+      guard Self.isPasscode(passcode, record.length) else { continue }
+      let counted = try count()
+      if try await matches(counted, passcode) { return try forgetFailures(counted) }
+      record = counted
+    }
+  }
+
+  /// Counts an attempt on disk, unless it comes too early.
+  private func count() throws -> PasscodeRecord {
+    var counted: PasscodeRecord?
+    var failure: LockError?
+    try update { record in
+      do throws(LockError) {
+        try checkWait(record)
+      } catch {
+        failure = error
+        return false
+      }
+      record.countAttempt(at: now())
+      counted = record
+      return true
+    }
+    if let failure { throw failure }
+    guard let counted else { throw Self.gone }
+    return counted
+  }
+
+  private func forgetFailures(_ checked: PasscodeRecord) throws -> PasscodeRecord {
+    var result = checked
+    result.forgetFailures()
+    try update { record in
+      guard record.isSamePasscode(as: checked) else { return false }
+      record.forgetFailures()
+      return true
+    }
+    return result
+  }
+
+  private func checkWait(_ record: PasscodeRecord) throws(LockError) {
+    guard let wait = record.wait(at: now()) else {
+      throw LockError(
+        .tooManyFailures,
+        "The passcode was wrong \(PasscodeRecord.maxFailures) times. Log in again as the same user, then choose another one."
+      )
+    }
+    guard wait == .zero else {
+      throw LockError(
+        .tooEarly,
+        "The passcode was wrong \(record.failures) times. Wait \(Self.seconds(wait)) seconds before the next attempt.",
+        retryAfter: wait)
+    }
+  }
+
+  /// Requests a new passcode, twice, and stores it.
+  ///
+  /// - Parameter former: The one that it replaces; nil if there is none.
+  private func create(
+    _ mode: PasscodeRequest.Mode, _ length: Int, over former: PasscodeRecord?
+  ) async throws {
+    var failures = 0
+    while true {
+      func entered(_ mode: PasscodeRequest.Mode) async throws -> String {
+        let request = PasscodeRequest(
+          mode: mode, length: length, failures: failures, attemptsLeft: nil)
+        guard let passcode = try await prompt.passcode(request) else { throw Self.cancelled }
+        return passcode
+      }
+      let passcode = try await entered(mode)
+      guard Self.isPasscode(passcode, length) else {
+        failures += 1
+        continue
+      }
+      guard try await entered(.confirm) == passcode else {
+        failures += 1
+        continue
+      }
+      let record = try await stretched(passcode)
+      return try store(record, over: former)
+    }
+  }
+
+  /// Stores a new passcode, unless another process has stored one since.
+  private func store(_ record: PasscodeRecord, over former: PasscodeRecord?) throws {
+    var isStored = false
+    do {
+      try secrets.update(Self.name) { bytes in
+        let present = bytes.flatMap { PasscodeRecord($0) }
+        guard
+          bytes == nil && former == nil
+            || present.map({ former?.isSamePasscode(as: $0) == true }) == true
+        else { return bytes }
+        isStored = true
+        return record.bytes
+      }
+    } catch {
+      throw Self.storage(error)
+    }
+    guard isStored else {
+      throw LockError(.refused, "Another process has stored a passcode. Enter that one.")
+    }
+  }
+
+  // MARK: Storage
+
+  private func record() throws(LockError) -> PasscodeRecord? {
+    let bytes: [UInt8]?
+    do {
+      bytes = try secrets.read(Self.name)
+    } catch {
+      throw Self.storage(error)
+    }
+    guard let bytes else { return nil }
+    guard var record = PasscodeRecord(bytes) else { throw Self.damaged }
+    // The clock of an earlier start of the device cannot be read, so the wait begins again.
+    if record.restartWait(at: now()) { try update { $0.restartWait(at: now()) } }
+    return record
+  }
+
+  private func update(_ change: (inout PasscodeRecord) -> Bool) throws(LockError) {
+    var isDamaged = false
+    do {
+      try secrets.update(Self.name) { bytes in
+        guard let bytes else { return nil }
+        guard var record = PasscodeRecord(bytes) else {
+          isDamaged = true
+          return bytes
+        }
+        return change(&record) ? record.bytes : bytes
+      }
+    } catch {
+      throw Self.storage(error)
+    }
+    if isDamaged { throw Self.damaged }
+  }
+
+  @concurrent
+  private func matches(_ record: PasscodeRecord, _ passcode: String) async throws -> Bool {
+    do {
+      return try record.matches(passcode)
+    } catch {
+      throw LockError(
+        .storageFailed, "There is not enough memory to check the passcode. Try again.", cause: error
+      )
+    }
+  }
+
+  @concurrent
+  private func stretched(_ passcode: String) async throws -> PasscodeRecord {
+    do {
+      return try PasscodeRecord(passcode, cost: cost)
+    } catch {
+      throw LockError(
+        .storageFailed, "There is not enough memory to store the passcode. Try again.", cause: error
+      )
+    }
+  }
+
+  private static func isPasscode(_ text: String, _ length: Int) -> Bool {
+    text.utf8.count == length && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  private static func seconds(_ wait: Duration) -> Int64 { wait.components.seconds + 1 }
+
+  // MARK: Errors
+
+  private static var cancelled: LockError {
+    LockError(.cancelled, "No passcode was entered. The app stays locked.")
+  }
+  private static var gone: LockError {
+    LockError(.refused, "The passcode was removed by another process. Authenticate again.")
+  }
+  private static var damaged: LockError {
+    LockError(
+      .storageFailed,
+      "The stored passcode is damaged. Restore the secret store from a backup, or log all users out."
+    )
+  }
+  private static func storage(_ error: SecretStoreError) -> LockError {
+    LockError(.storageFailed, "The passcode cannot be read or stored: \(error)", cause: error)
+  }
+}
+
+extension Optional {
+  fileprivate func asyncMap<Result>(_ body: (Wrapped) async throws -> Result) async rethrows
+    -> Result?
+  {
+    guard let self else { return nil }
+    return try await body(self)
+  }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import SalesforceSDKCommon
+import SalesforceSDKCore
+
+/// When a person used an unlocked state folder last, for the next command.
+///
+/// It is a secret, so that a program without the key cannot make it up, and a moment on the clock of the device, so that
+/// a restart locks.
+enum LastUse {
+  private static let name = SecretName(service: "fieldforce.lastUse")
+
+  /// The moment; nil if it is unknown.
+  static func read(in secrets: some SecretStore) -> BootTime? {
+    guard let bytes = try? secrets.read(name), let json = try? JSONSlice(parsing: bytes),
+      let boot = json["boot"]?.string, let milliseconds = json["milliseconds"]?.int64
+    else { return nil }
+    return BootTime(boot: boot, elapsed: .milliseconds(milliseconds))
+  }
+
+  static func write(_ time: BootTime?, in secrets: some SecretStore) throws(SecretStoreError) {
+    guard let time else { return try forget(in: secrets) }
+    let milliseconds = Int64(time.elapsed / .milliseconds(1))
+    let json: JSONValue = ["boot": .string(time.boot), "milliseconds": .integer(milliseconds)]
+    try secrets.write(Array(json.text.utf8), for: name)
+  }
+
+  static func forget(in secrets: some SecretStore) throws(SecretStoreError) {
+    try secrets.remove(name)
+  }
+}
