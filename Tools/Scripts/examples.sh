@@ -8,8 +8,6 @@ cd "$(dirname "$0")/../.."
 for example in Docs/Examples/*/; do
   name=$(basename "$example")
   if [ $# -gt 0 ] && [[ " $* " != *" $name "* ]]; then continue; fi
-  # Its login at the mock org is refused; Docs/Status.md lists it.
-  if [ $# -eq 0 ] && [ "$name" = TracedJob ]; then continue; fi
   scratch="$PWD/.build-examples/$name"
   echo "-- $name" >&2
   tests=()

@@ -17,12 +17,15 @@ struct DownloadLayout: Sendable {
   let places: [Place]
   /// Whether records may be edited here.
   let isEditable: Bool
+  /// What the target decides about saving; nil if it decides nothing.
+  let saving: (any SyncDownRecordSaving)?
   /// Cuts a downloaded record into entries; nil if each record is the entry of the only place.
   let cut: (@Sendable (JSONSlice) throws -> [SyncEntry])?
 
   /// The layout of a target, for a sync of the soup `soupName`.
   init(of target: some SyncDownTarget, soupName: String) {
     isEditable = !(target is any ReadOnlySyncDownTarget)
+    saving = target as? any SyncDownRecordSaving
     let soups = target.soups(in: soupName)
     places = soups.map { soup in
       Place(

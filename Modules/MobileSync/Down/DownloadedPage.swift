@@ -54,7 +54,7 @@ struct DownloadedPage<Cursor: Sendable>: Sendable {
       let values = zip(layout.places, dates).filter { ($0.0.parent != nil) == isChild }.map(\.1)
       return values.contains { !$0.isComplete } ? -1 : values.map(\.latest).max() ?? -1
     }
-    self.latest = latest(false)
+    self.latest = page.latestModificationDate ?? latest(false)
     latestOfChildren = latest(true)
     deleted = page.deleted
     totalSize = page.totalSize

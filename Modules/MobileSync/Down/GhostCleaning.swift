@@ -95,6 +95,9 @@ struct GhostCleaning: Sendable {
     if let several = target as? any MultiSoupSyncDownTarget {
       return try await several.remoteIds(inSoups: localIds, in: context)
     }
+    if let finding = target as? any GhostFinding {
+      return try await finding.ghostIds(in: context).map { [Set(localIds[0]).subtracting($0)] }
+    }
     return try await target.remoteIds(for: localIds[0], in: context).map { [$0] }
   }
 

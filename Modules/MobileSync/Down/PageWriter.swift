@@ -30,6 +30,8 @@ struct PageWriter: Sendable {
   let seenUntil: Int64
   let places: [Place]
   let skipped: SkippedRecords
+  /// What the target decides about saving; nil if it decides nothing.
+  private let saving: (any SyncDownRecordSaving)?
 
   /// Prepares for a run.
   init(
@@ -63,6 +65,7 @@ struct PageWriter: Sendable {
     // What came in ranges is seen up to their watermark, also before all of them are done.
     seenUntil = max(sync.maxTimeStamp, sync.partitions?.watermark ?? -1)
     self.places = places
+    saving = layout.saving
     skipped = SkippedRecords(syncId: sync.id, layout: layout)
   }
 
@@ -96,7 +99,8 @@ struct PageWriter: Sendable {
     let deleted = try zip(places, edited).map { place, ids in
       place.merge == nil ? [] : try deletedIds(among: ids, place, in: transaction)
     }
-    let heldBack = try recordsHeldBack(page, edited, deleted, in: transaction)
+    let heldBack = try recordsHeldBack(page, edited, deleted, in: transaction).union(
+      recordsToSkip(page, in: transaction))
     // What is deleted here is not merged: if its user wants it back, it has to come again.
     var left = heldBack
     for (ids, part) in zip(deleted, page.parts) where !ids.isEmpty {
@@ -160,9 +164,9 @@ struct PageWriter: Sendable {
     }
   }
 
-  /// The soup, if there is one and no other sync fills it.
+  /// The soup, if there is one, no other sync fills it, and the target leaves saving to the engine.
   var onlyUnsharedSoup: SyncSoup? {
-    places.count == 1 && places[0].owners == nil ? places[0].records : nil
+    places.count == 1 && places[0].owners == nil && saving == nil ? places[0].records : nil
   }
 
   /// Appends the records of a page to a soup that has none of them.
@@ -204,6 +208,46 @@ struct PageWriter: Sendable {
       }
     }
     return heldBack
+  }
+
+  /// The numbers of the page's records that the target skips.
+  private func recordsToSkip<Cursor>(
+    _ page: DownloadedPage<Cursor>, in transaction: borrowing StoreTransaction
+  ) throws -> Set<Int> {
+    guard let saving else { return [] }
+    var skipped: Set<Int> = []
+    for (place, part) in zip(places, page.parts) where !part.ids.isEmpty {
+      let ids = try saving.idsToSkip(
+        among: part.ids, inSoup: place.records.soupName, in: transaction)
+      if ids.isEmpty { continue }
+      skipped.formUnion(zip(part.ids, part.owners).filter { ids.contains($0.0) }.map(\.1))
+    }
+    return skipped
+  }
+
+  /// The entries to store for downloaded records, as the target makes them.
+  private func entriesToSave(
+    _ ids: [String], _ records: [JSONSlice], _ place: Place,
+    in transaction: borrowing StoreTransaction
+  ) throws -> [JSONSlice] {
+    guard let saving, !ids.isEmpty else { return records }
+    let soup = place.records
+    let entryIds = try soup.entryIds(of: ids, in: transaction)
+    let present = Dictionary(
+      try transaction.entries(Array(entryIds.values), of: soup.soupName).compactMap { _, entry in
+        entry[soup.idField]?.string.map { ($0, entry) }
+      }, uniquingKeysWith: { first, _ in first })
+    return try zip(ids, records).map { id, record in
+      let entry = try saving.entry(
+        for: record, replacing: present[id], inSoup: soup.soupName)
+      for (name, value) in record.value.object ?? [:] where entry[name]?.value != value {
+        throw SyncError(
+          .invalidTarget,
+          "The target '\(type(of: saving).kind.typeName)' changed '\(name)' of the record '\(id)', with which later edits "
+            + "are compared. Let its entry(for:replacing:inSoup:) only add members.")
+      }
+      return entry
+    }
   }
 
   /// Those of the edited records at a place that are deleted here.
@@ -284,12 +328,13 @@ struct PageWriter: Sendable {
     _ ids: [String], _ entries: [JSONSlice], _ place: Place, matching idField: String?,
     in transaction: borrowing StoreTransaction
   ) throws -> [Int64] {
-    var entryIds = try upsert(entries, place, matching: idField, in: transaction)
+    let saved = try entriesToSave(ids, entries, place, in: transaction)
+    var entryIds = try upsert(saved, place, matching: idField, in: transaction)
     if entryIds == nil {
       // The app has given a record a second entry since the soup was searched for such.
       try place.union.unite(ids, in: transaction)
       entryIds = try transaction.upsert(
-        slices: entries, setting: members, removing: [SyncKeys.lastError],
+        slices: saved, setting: members, removing: [SyncKeys.lastError],
         soup: place.records.soupName, externalIdPath: idField)
     }
     if let uses = place.uses, try uses.keepsBases(place.records.soupName, in: transaction) {

@@ -72,6 +72,9 @@ public struct SyncPage<Cursor: Sendable>: Sendable {
   /// For targets that learn which records to bring before they bring them: what changed in between may be
   /// newer than a record that was not listed.
   public let completeUntil: Int64?
+  /// The newest modification date of the page's records, in milliseconds since 1970. nil: it is read from the
+  /// records' modification date field. For servers that write dates in another form.
+  public let latestModificationDate: Int64?
   /// What the target keeps for its next run, which finds it in ``SyncContext/targetState``: stored together with
   /// the watermark once the run is done, and not if it stops or fails. nil: nothing changes; empty: the target
   /// keeps nothing. The last page that names a state wins.
@@ -87,13 +90,15 @@ public struct SyncPage<Cursor: Sendable>: Sendable {
   /// Makes a page.
   public init(
     records: [JSONSlice], deleted: [String] = [], totalSize: Int? = nil,
-    completeUntil: Int64? = nil, targetState: JSONObject? = nil, checkpoint: JSONObject? = nil,
+    completeUntil: Int64? = nil, latestModificationDate: Int64? = nil,
+    targetState: JSONObject? = nil, checkpoint: JSONObject? = nil,
     next: Cursor?
   ) {
     self.records = records
     self.deleted = deleted
     self.totalSize = totalSize
     self.completeUntil = completeUntil
+    self.latestModificationDate = latestModificationDate
     self.targetState = targetState
     self.checkpoint = checkpoint
     self.next = next

@@ -31,7 +31,7 @@ struct SyncUpRun: Sendable {
       leftOut = try await drive(
         RecordStages(
           target, scope, leavesOutReferences: leavesOutReferences,
-          fetchesDates: sync.options.fetchesModificationDates), &sync)
+          fetchesDates: sync.options.fetchesModificationDates), of: target, scope, &sync)
     }
     guard leftOut == 0 else {
       throw SyncError(
@@ -45,15 +45,16 @@ struct SyncUpRun: Sendable {
     _ target: some TreeSyncUpTarget, _ sync: inout SyncState
   ) async throws -> Int {
     let rules = try TreeRules(target, sync.options)
+    let parents = scope(of: target.parentSoup.soupName, rules.fields.parents)
     return try await drive(
       TreeStages(
         target,
         TreePlan(
           scopes: PerLevel(
-            parents: scope(of: target.parentSoup.soupName, rules.fields.parents),
+            parents: parents,
             children: scope(of: target.childSoup.soupName, rules.fields.children)), rules: rules),
         leavesOutReferences: leavesOutReferences,
-        fetchesDates: sync.options.fetchesModificationDates), &sync)
+        fetchesDates: sync.options.fetchesModificationDates), of: target, parents, &sync)
   }
 
   private func scope(of soupName: String, _ fields: SyncUpFieldChoice) -> SyncUpScope {
@@ -67,11 +68,12 @@ struct SyncUpRun: Sendable {
   ///
   /// - Returns: The number of records that were in none of the target's requests.
   private func drive(
-    _ stages: some SyncUpStages, _ sync: inout SyncState
+    _ stages: some SyncUpStages, of target: some SyncUpTarget, _ scope: SyncUpScope,
+    _ sync: inout SyncState
   ) async throws -> Int {
     var stages = stages
     var machine = SyncUpMachine()
-    let ids = try await stages.list()
+    let ids = try await selected(stages.list(), by: target, scope)
     sync.totalSize = ids.count
     if !ids.isEmpty {
       try await SyncStateStore(store: context.store).save(sync, durability: .normal)
@@ -102,6 +104,19 @@ struct SyncUpRun: Sendable {
       }
     }
     preconditionFailure("No stage follows \(event).")
+  }
+
+  /// The entries that the target wants to upload.
+  private func selected(
+    _ ids: [Int64], by target: some SyncUpTarget, _ scope: SyncUpScope
+  ) async throws -> [Int64] {
+    guard let selecting = target as? any SyncUpSelecting else { return ids }
+    var selected: [Int64] = []
+    for start in stride(from: 0, to: ids.count, by: SyncLimits.recordsPerRead) {
+      let slice = Array(ids[start..<min(start + SyncLimits.recordsPerRead, ids.count)])
+      selected += try await scope.entries(slice).filter { selecting.uploads($0.record) }.map(\.id)
+    }
+    return selected
   }
 
   /// Stores how far the run has come, then reports each of the batch's entries.

@@ -23,10 +23,7 @@ MetricsSystem.bootstrap(metrics)
 
 try await withMockOrg { org, server in
   try await org.load(plan: MockOrg.samplePlan)
-  // One request finds an expired token, and one is refused for a moment.
-  org.expireAccessTokens()
-  org.add(MockOrgFault(path: "/query", action: .status(503)))
-  try await Job(server: server).run()
+  try await Job(org: org, server: server).run()
 }
 
 print("spans:")
@@ -39,6 +36,7 @@ for line in metrics.lines { print("  \(line)") }
 
 /// The job: login, sync down, an edit, sync up, logout.
 struct Job {
+  let org: MockOrg
   let server: MockOrgServer
 
   func run() async throws {
@@ -51,6 +49,9 @@ struct Job {
       app: ConnectedApp(
         clientId: server.info.clientId, redirectURI: server.info.redirectUri,
         usesHybridGrants: false))
+    // One request finds an expired token, and one is refused for a moment.
+    org.expireAccessTokens()
+    org.add(MockOrgFault(path: "/query", action: .status(503)))
     let stores = SmartStoreManager(
       root: FileManager.default.temporaryDirectory.appending(path: UUID().uuidString),
       encryption: .encrypted(FixedKeyProvider(SymmetricKey(size: .bits256))), accounts: accounts)
