@@ -31,12 +31,16 @@ modules = {
 unchecked = ["Plugins/Desktop"]
 
 stubs = {
-    # fcntl(2), stat(2) and arc4random(3) of macOS; C headers of Apple import pointers as implicitly unwrapped.
+    # fcntl(2), stat(2), arc4random(3) and sysctl(3) of macOS; C headers of Apple import pointers as implicitly unwrapped.
     "Darwin": """
 @_exported import Glibc
 public let F_FULLFSYNC: Int32 = 51
 extension stat { public var st_mtimespec: timespec { st_mtim } }
 public func arc4random_buf(_ buffer: UnsafeMutableRawPointer!, _ count: Int) {}
+public func sysctlbyname(
+  _ name: UnsafePointer<CChar>!, _ old: UnsafeMutableRawPointer!, _ oldLength: UnsafeMutablePointer<Int>!,
+  _ new: UnsafeMutableRawPointer!, _ newLength: Int
+) -> Int32 { 0 }
 """,
     # URLSessionConfiguration and Stream in Apple's documentation of Foundation.
     "AppleNetworking": """
