@@ -60,5 +60,6 @@ enum LibraryWords {
     ("The sync manager was closed", "The run was ended"),
     ("Get a new one", "Run the command again"),
     ("Correct its requests(for:)", "That is a fault of the target"),
+    ("Let its entry(for:replacing:inSoup:) only add members", "That is a fault of the target"),
   ]
 }
