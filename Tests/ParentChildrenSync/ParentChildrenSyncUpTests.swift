@@ -197,6 +197,41 @@ import TestSupport
     #expect(child[SyncKeys.lastError]?.string?.contains("ENTITY_IS_DELETED") == true)
   }
 
+  @Test(.covers("MS-236"), arguments: [true, false])
+  func `a record of a tree that exists is not created twice because a lookup points nowhere`(
+    ofParent: Bool
+  ) async throws {
+    let tree = try await TreeDevice(.lookup)
+    tree.org.relate("Reports", parent: "Contact", child: "Contact", by: "ReportsToId")
+    tree.org.relate("Subsidiaries", parent: "Account", child: "Account", by: "ParentId")
+    let gone = tree.org.create(ofParent ? "Account" : "Contact", ["LastName": "gone"])
+    tree.org.delete(ofParent ? "Account" : "Contact", gone)
+    let there = tree.serverTree("a", children: 1)
+    try await tree.syncDown()
+    if ofParent {
+      try await tree.device.edit(there.parent, ["Name": "b", "ParentId": .string(gone)])
+    } else {
+      try await tree.device.edit(
+        there.children[0], ["LastName": "b", "ReportsToId": .string(gone)],
+        in: TreeDevice.contacts)
+    }
+    // The creations lack the lookups.
+    let target = ParentChildrenSyncUpTarget(
+      parent: TreeDevice.parent, children: TreeDevice.children, relationshipType: .lookup,
+      createFieldlist: ["Name"], updateFieldlist: ["Name", "ParentId"],
+      childrenCreateFieldlist: ["LastName"], childrenUpdateFieldlist: ["LastName", "ReportsToId"])
+    for _ in 0..<2 {
+      _ = try await tree.device.manager.syncUp(
+        target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
+      ).finished()
+    }
+    #expect(tree.serverTrees() == ["a": ["a 0"]])
+    let soup = ofParent ? Device.soup : TreeDevice.contacts
+    let entry = try #require(try await tree.device.dirtyRows(in: soup).first)
+    #expect(entry["Id"]?.string == (ofParent ? there.parent : there.children[0]))
+    #expect(entry[SyncKeys.lastError]?.string?.contains("ENTITY_IS_DELETED") == true)
+  }
+
   // MARK: Lost on the server
 
   @Test(.covers("MS-248"))

@@ -30,6 +30,29 @@ extension TreeSender {
     return (try? await target.remoteDates(ofTreeWithParent: id, in: scope.context))?.parent == .gone
   }
 
+  /// Turns the outcomes of records that are not gone, although the server says so, into refusals: a lookup of theirs
+  /// points nowhere, and created again without it they would exist twice.
+  func refuseExisting(
+    _ steps: [TreeWork.Step], _ outcomes: inout [SyncUpOutcome], _ target: some TreeSyncUpTarget
+  ) async throws {
+    for level in TreeLevel.allCases where plan.scopes[level].mayRecreate {
+      let scope = plan.scopes[level]
+      let doubtful = zip(steps, outcomes).filter { step, outcome in
+        guard step.level == level, step.record.action == .update, case .gone = outcome else {
+          return false
+        }
+        return LostRecords.createLacksReference(step.record, scope.fields)
+      }
+      if doubtful.isEmpty { continue }
+      let existing = Set(
+        try await LostRecords.notGone(doubtful.map(\.0.record), target, scope).map(\.entryId))
+      for (index, step) in steps.enumerated()
+      where step.level == level && existing.contains(step.record.entryId) {
+        if case .gone(let error) = outcomes[index] { outcomes[index] = .rejected(error) }
+      }
+    }
+  }
+
   /// What the responses mean for the rest of the tree.
   struct Results {
     var acknowledged: [(step: TreeWork.Step, effect: SyncUpEffect)] = []

@@ -208,7 +208,7 @@ struct TreeSender: Sendable {
     var context = scope.context
     context.completesBatch = true
     try await markInFlight(steps)
-    let outcomes: [SyncUpOutcome]
+    var outcomes: [SyncUpOutcome]
     do {
       outcomes = try await target.send(steps: composite, in: context)
     } catch {
@@ -218,6 +218,7 @@ struct TreeSender: Sendable {
       }
       throw error
     }
+    try await refuseExisting(steps, &outcomes, target)
     let isParentLost = await isParentGone(steps, outcomes, course, target)
     try await applyResults(
       steps, results(steps, outcomes, course, isParentLost: isParentLost), &course, entryId, target)

@@ -29,10 +29,8 @@ struct LostRecords: Sendable {
       records = recreated
       return
     }
-    let unsent = scope.fields.update.filter { !scope.fields.create.contains($0) }
     let doubtful = recreated.filter { record in
-      !record.fieldsReferring(to: lost).isEmpty
-        || record.sending(unsent).values.contains { LocalIdIndex.isReference($0) }
+      !record.fieldsReferring(to: lost).isEmpty || Self.createLacksReference(record, scope.fields)
     }
     let existing = try await Self.notGone(doubtful, target, scope)
     lost.subtract(existing.compactMap(\.id))
@@ -74,8 +72,15 @@ struct LostRecords: Sendable {
     references = known
   }
 
+  /// Whether an update of the record sends a reference that its creation would not send: if that one points nowhere,
+  /// the server refuses the update as if the record were gone, and accepts the creation.
+  static func createLacksReference(_ record: SyncUpRecord, _ fields: SyncUpFieldChoice) -> Bool {
+    record.sending(fields.update.filter { !fields.create.contains($0) }).values
+      .contains { LocalIdIndex.isReference($0) }
+  }
+
   /// Those of the records that the server has, or of which it does not say.
-  private static func notGone(
+  static func notGone(
     _ records: [SyncUpRecord], _ target: some SyncUpTarget, _ scope: SyncUpScope
   ) async throws -> [SyncUpRecord] {
     var left: [SyncUpRecord] = []
