@@ -220,6 +220,20 @@ import TestSupport
       parent: TreeDevice.parent, children: TreeDevice.children, relationshipType: .lookup,
       createFieldlist: ["Name"], updateFieldlist: ["Name", "ParentId"],
       childrenCreateFieldlist: ["LastName"], childrenUpdateFieldlist: ["LastName", "ReportsToId"])
+    // The server says the same of a lookup that points nowhere as of a record that is gone.
+    tree.org.intervene { _, request in
+      guard let parts = try? JSONValue(parsing: request.body)["compositeRequest"]?.array,
+        parts.contains(where: { $0.description.contains(gone) })
+      else { return .none }
+      let responses = parts.map { part -> JSONValue in
+        [
+          "referenceId": part["referenceId"] ?? .null, "httpStatusCode": 404,
+          "body": [["errorCode": "ENTITY_IS_DELETED", "message": "entity is deleted"]],
+        ]
+      }
+      return .response(
+        status: 200, body: JSONValue.object(["compositeResponse": .array(responses)]).description)
+    }
     for _ in 0..<2 {
       _ = try await tree.device.manager.syncUp(
         target: target, options: SyncOptions(mergeMode: .overwrite), soupName: Device.soup
